@@ -120,6 +120,14 @@ def check_layers(sources, table):
         check(not unused, "HACKING.md", f"{layer} includes nothing of {', '.join(unused)}: take it out of the table")
 
 
+def check_clocks(sources):
+    """Only base/ reads clocks and waits for a time: tests move that of base/clock.h."""
+    for path in sources:
+        calls = set(re.findall(r"\b(clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep|pthread_cond_timedwait"
+                               r"|sem_timedwait)\(", without_comments(read(path))))
+        check(path.startswith("src/base/") or not calls, path, f"takes its time from {', '.join(sorted(calls))}, not from base/")
+
+
 def check_globals(sources):
     """What is not constant at the top of a file, or is static in a function, stands in HACKING.md's table."""
     told = set(re.findall(r"^\| `(\w[\w/]*\.c)` \| .* \| .* \|$", read("HACKING.md"), re.M))
@@ -428,19 +436,6 @@ def check_metrics():
         check(known or name in ("openstack_placement_up", "openstack_placement_", "berth_baremetal_"), "docs/monitoring.md", f"tells of {name}")
 
 
-def check_uncovered():
-    """Each function that tests/uncovered.md lists is still defined in its file: by its name, or by a macro that makes it
-    from the part after the first underscore."""
-    rows = re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", read("tests/uncovered.md"), re.M)
-    check(len(rows) > 100, "tests/uncovered.md", "no table found")
-    check(len(rows) == len(set(rows)), "tests/uncovered.md", "a function is listed twice")
-    for path, name in rows:
-        code = read("src/" + path) if os.path.exists(os.path.join(ROOT, "src", path)) else ""
-        made = name.split("_", 1)[-1]
-        defined = re.search(rf"^(?=\w)[^;\n=]*\b{name}\(|^[A-Z_]+\({made}, \(", code, re.M)
-        check(defined, "tests/uncovered.md", f"{path} has no function {name}: take out the row")
-
-
 def main():
     table = layer_table()
     sources = files("src/**/*.[ch]")
@@ -450,6 +445,7 @@ def main():
     texts = programs + units + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
                              "meson_options.txt", ".clang-*")
     check_layers(sources, table)
+    check_clocks(sources)
     check_globals(sources)
     check_circles(sources)
     check_shape(programs)
@@ -467,7 +463,6 @@ def main():
     check_fuzzers()
     check_options()
     check_metrics()
-    check_uncovered()
     for line in warnings if "-v" in sys.argv else warnings[:0]:
         print("long:", line)
     if warnings:

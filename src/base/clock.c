@@ -42,6 +42,16 @@ uint64_t clock_monotonic_us(void)
     return now_us(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_coarse_us(void)
+{
+    return now_us(CLOCK_MONOTONIC_COARSE);
+}
+
+uint64_t clock_boot_us(void)
+{
+    return now_us(CLOCK_BOOTTIME);
+}
+
 uint64_t clock_thread_us(void)
 {
     return now_us(CLOCK_THREAD_CPUTIME_ID);

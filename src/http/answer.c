@@ -119,7 +119,7 @@ enum MHD_Result answer_send(struct exchange *exchange)
         atomic_load(&exchange->server->stopping))
         check(MHD_add_response_header(response, "Connection", "close") == MHD_YES);
 
-    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    uint64_t now_us = clock_coarse_us();
     atomic_store_explicit(&exchange->connection->deadline_us,
                           answer_deadline_us(exchange->server, now_us, len), memory_order_relaxed);
     atomic_store_explicit(&exchange->connection->sending_us, now_us, memory_order_relaxed);

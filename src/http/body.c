@@ -172,7 +172,7 @@ enum body_verdict body_begin(struct exchange *exchange)
         return answer_early(exchange);
     if (!exchange->chunked && exchange->content_length == 0)
         return BODY_GOES_ON;
-    exchange->body_since_us = clock_now_us(CLOCK_MONOTONIC);
+    exchange->body_since_us = clock_monotonic_us();
     deadline_set(exchange, exchange->content_length);
     if (exchange->http.fault != HTTP_FAULT_NONE)
         skip(exchange);

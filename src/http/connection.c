@@ -59,7 +59,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     const struct sockaddr *address =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
     peer_write(connection, address);
-    uint64_t now = clock_now_us(CLOCK_MONOTONIC);
+    uint64_t now = clock_monotonic_us();
     atomic_init(&connection->idle_since_us, now);
     connection->watched_idle_us = now;
     connection->opened_us = now;

@@ -173,7 +173,7 @@ static bool shut_gone(struct http_server *server)
 
 bool connection_limit_evict(struct http_server *server)
 {
-    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
+    uint64_t now_us = clock_monotonic_us();
     const struct peer *group = find_group(server, now_us);
     if (group == NULL)
         return shut_gone(server);

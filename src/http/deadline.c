@@ -134,7 +134,7 @@ static void connection_look(struct http_server *server, struct connection *conne
  * checked. */
 static bool look_at_all(struct http_server *server)
 {
-    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC);
+    uint64_t now_us = clock_monotonic_us();
     unsigned looks = 0;
     unsigned shut = 0;
     if (server->cursor == NULL)
@@ -213,7 +213,7 @@ static void *watch(void *cls)
         uint64_t interval_us = drains ? LOOK_AT_LEAST_US : look_interval_us(&server->limits);
         if (!is_through)
             interval_us = LOOK_SOON_US;
-        uint64_t next_us = clock_now_us(CLOCK_MONOTONIC) + interval_us;
+        uint64_t next_us = clock_monotonic_us() + interval_us;
         while (!server->watcher_stop && drains == (server->draining_since_us != 0) &&
                wait_until(&server->watcher_wake, &server->lock, next_us))
             continue;
@@ -232,7 +232,7 @@ bool watcher_start(struct http_server *server)
 void watcher_drain(struct http_server *server, unsigned linger_ms)
 {
     pthread_mutex_lock(&server->lock);
-    server->draining_since_us = clock_now_us(CLOCK_MONOTONIC);
+    server->draining_since_us = clock_monotonic_us();
     server->linger_us = linger_ms * 1000ULL;
     pthread_cond_signal(&server->watcher_wake);
     pthread_mutex_unlock(&server->lock);

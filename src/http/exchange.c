@@ -113,7 +113,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.tls = server->tls != NULL;
     exchange->http.port = server->listener.port;
     exchange->http.peer = (struct slice){connection->peer, connection->peer_len};
-    exchange->http.started_us = clock_now_us(CLOCK_MONOTONIC);
+    exchange->http.started_us = clock_monotonic_us();
     count_add(&connection->pool->begun, 1);
 
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
@@ -215,8 +215,7 @@ void exchange_end(struct exchange *exchange)
     atomic_store_explicit(&connection->receiving_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->sending_us, 0, memory_order_relaxed);
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
-    atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
-                          memory_order_relaxed);
+    atomic_store_explicit(&connection->idle_since_us, clock_monotonic_us(), memory_order_relaxed);
     count_add(&connection->pool->begun, 0U - 1);
 }
 

@@ -34,7 +34,7 @@ enum http_step exchange_call(struct exchange *exchange,
                              enum http_step (*call)(struct http_exchange *, void *))
 {
     _Atomic uint64_t *called_us = &exchange->connection->pool->called_us;
-    atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
+    atomic_store_explicit(called_us, clock_coarse_us(), memory_order_relaxed);
     enum http_step step = call(&exchange->http, exchange->server->service.cls);
     atomic_store_explicit(called_us, 0, memory_order_relaxed);
     return step;

@@ -69,8 +69,7 @@ static int on_finished(gnutls_session_t session, unsigned message, unsigned post
     gnutls_transport_get_ptr2(session, &recv_transport, &send_transport);
     struct connection *connection = recv_transport;
     atomic_store_explicit(&connection->deadline_us, 0, memory_order_relaxed);
-    atomic_store_explicit(&connection->idle_since_us, clock_now_us(CLOCK_MONOTONIC),
-                          memory_order_relaxed);
+    atomic_store_explicit(&connection->idle_since_us, clock_monotonic_us(), memory_order_relaxed);
     atomic_store_explicit(&connection->in_handshake, false, memory_order_relaxed);
     return 0;
 }

@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/pages.h"
 #include "http/http.h"
 
@@ -232,13 +232,6 @@ struct exchange {
     bool is_piece_pending;    /* the service is writing the next piece; counted in in_service */
     struct exchange *next_spare;
 };
-
-static inline uint64_t clock_now_us(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 /* Only the worker writes its counts, so a plain store suffices. A thread that reads the count sees
  * everything the worker did before. */

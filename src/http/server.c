@@ -205,7 +205,7 @@ struct http_load http_server_load(struct http_server *server)
         .accepted = atomic_load(&server->connections_taken),
         .large_bytes = atomic_load(&server->large_bytes),
     };
-    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    uint64_t now_us = clock_coarse_us();
     for (unsigned i = 0; i < server->exchange_pool_count; i++) {
         const struct exchange_pool *pool = &server->pools[i];
         uint64_t called_us = atomic_load(&pool->called_us);
@@ -242,16 +242,16 @@ void http_server_cut(struct http_server *server)
 void http_server_stop(struct http_server *server, unsigned grace_ms)
 {
     http_server_drain(server, 0);
-    uint64_t end_us = clock_now_us(CLOCK_MONOTONIC) + grace_ms * 1000ULL;
-    while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
+    uint64_t end_us = clock_monotonic_us() + grace_ms * 1000ULL;
+    while (http_server_load(server).requests > 0 && clock_monotonic_us() < end_us)
         wait_sleep_us(NAP_US);
     http_server_cut(server);
     while (http_server_load(server).in_service + atomic_load(&server->asking) > 0)
         wait_sleep_us(NAP_US);
     while (atomic_load(&server->resumings) > 0)
         wait_sleep_us(NAP_US);
-    end_us = clock_now_us(CLOCK_MONOTONIC) + LAST_ANSWERS_MS * 1000ULL;
-    while (http_server_load(server).requests > 0 && clock_now_us(CLOCK_MONOTONIC) < end_us)
+    end_us = clock_monotonic_us() + LAST_ANSWERS_MS * 1000ULL;
+    while (http_server_load(server).requests > 0 && clock_monotonic_us() < end_us)
         wait_sleep_us(NAP_US); /* lets the answers to abandoned requests be sent */
     watcher_stop(server);
     if (server->tls != NULL)

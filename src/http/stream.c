@@ -16,7 +16,7 @@ static void deadline_extend(struct exchange *exchange)
 {
     const struct http_server *server = exchange->server;
     struct connection *connection = exchange->connection;
-    uint64_t now_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    uint64_t now_us = clock_coarse_us();
     uint64_t deadline_us = stream_deadline_us(server, exchange->stream_since_us,
                                               exchange->stream_bytes + exchange->http.out.len);
     atomic_store_explicit(&connection->deadline_us, deadline_us, memory_order_relaxed);
@@ -34,7 +34,7 @@ static enum http_piece piece_fetch(struct exchange *exchange)
         return HTTP_PIECE_BREAKS;
     exchange->is_piece_pending = true;
     _Atomic uint64_t *called_us = &exchange->connection->pool->called_us;
-    atomic_store_explicit(called_us, clock_now_us(CLOCK_MONOTONIC_COARSE), memory_order_relaxed);
+    atomic_store_explicit(called_us, clock_coarse_us(), memory_order_relaxed);
     enum http_piece piece = service->on_more(&exchange->http, service->cls);
     atomic_store_explicit(called_us, 0, memory_order_relaxed);
     if (piece == HTTP_PIECE_PENDING && exchange_suspend(exchange))
@@ -85,7 +85,7 @@ static ssize_t piece_read(void *cls, uint64_t position, char *to, size_t most)
 
 struct MHD_Response *stream_response(struct exchange *exchange)
 {
-    exchange->stream_since_us = clock_now_us(CLOCK_MONOTONIC_COARSE);
+    exchange->stream_since_us = clock_coarse_us();
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, UNCHUNKED_BYTES, piece_read,
                                              exchange, NULL);
 }

@@ -289,7 +289,7 @@ struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena)
 struct slice http_tls_warning(const struct http_tls *tls, struct arena *arena)
 {
     const struct tls_credentials *credentials = tls->current;
-    time_t now = time(NULL);
+    time_t now = (time_t)(clock_wall_us() / 1000000);
     if (now < credentials->valid_from)
         return arena_printf(arena, "the certificate in %s is not valid yet", tls->paths[0]);
     if ((credentials->key_mode & S_IROTH) != 0)

@@ -12,10 +12,11 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/counter.h"
 #include "log/log.h"
 
-enum { FRESH_NS = 100 * 1000 * 1000 };
+enum { FRESH_US = 100 * 1000 };
 
 static const char LOGGER[] = "berth.policy";
 
@@ -225,13 +226,12 @@ void policy_keeper_close(struct policy_keeper *keeper)
 /* What is not yet a tenth of a second old may still be being written. A time to come is none. */
 static bool is_fresh(const struct policy_inventory *inventory)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t now_us = clock_wall_us();
     for (size_t i = 0; i < inventory->count; i++) {
         struct timespec then = inventory->files[i].modified;
-        int64_t seconds = now.tv_sec - then.tv_sec;
-        int64_t age_ns = seconds * 1000000000 + now.tv_nsec - then.tv_nsec;
-        if (seconds >= -1 && seconds <= 1 && age_ns >= 0 && age_ns < FRESH_NS)
+        int64_t age_s = now_us / 1000000 - then.tv_sec;
+        int64_t age_us = age_s * 1000000 + now_us % 1000000 - then.tv_nsec / 1000;
+        if (age_s >= -1 && age_s <= 1 && age_us >= 0 && age_us < FRESH_US)
             return true;
     }
     return false;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/admin/admin_internal.h"
@@ -46,13 +45,11 @@ static struct stat_fields read_stat(void)
 int64_t process_started_us(void)
 {
     struct stat_fields fields = read_stat();
-    struct timespec boot;
     long ticks = sysconf(_SC_CLK_TCK);
     int64_t now_us = clock_wall_us();
-    if (!fields.is_read || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
+    if (!fields.is_read || ticks <= 0)
         return now_us;
-    int64_t up_us = (int64_t)boot.tv_sec * 1000000 + boot.tv_nsec / 1000;
-    return now_us - up_us + fields.at[STAT_START] * 1000000 / ticks;
+    return now_us - (int64_t)clock_boot_us() + fields.at[STAT_START] * 1000000 / ticks;
 }
 
 static uint64_t count_descriptors(void)
@@ -69,10 +66,8 @@ static uint64_t count_descriptors(void)
 
 static void write_cpu(struct exposition *exposition)
 {
-    struct timespec cpu = {0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     exposition_begin(exposition, METRIC_PROCESS_CPU);
-    exposition_value(exposition, NULL, 0, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+    exposition_value(exposition, NULL, 0, (double)clock_process_us() / 1e6);
 }
 
 void process_metrics_write(const struct admin *admin, struct exposition *exposition)

@@ -18,9 +18,9 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 
 enum { SLOW_THREADS_MAX = 64 };
 
@@ -213,7 +213,7 @@ void slow_lane_rest(const struct slow_lane *lane, uint64_t slice_us)
         return;
     uint64_t us = lane->settings.rest_us(lane->settings.rest_cls, slice_us);
     if (us > 0)
-        nanosleep(&(struct timespec){.tv_nsec = (long)us * 1000}, NULL);
+        wait_sleep_us(us);
 }
 
 /* Gives others the turn, unless no job is ready. */

@@ -16,6 +16,8 @@
  * Writer thread only. */
 #include "store/sqlite/internal.h"
 
+#include "base/clock.h"
+
 enum {
     SNAPSHOT_TRIES = 64, /* somebody would have to commit within each of these microseconds */
     SOON_MS = 10,        /* how long STORE_TO_WRITE_SOON waits */
@@ -161,7 +163,7 @@ static bool lock(struct store *store, bool soon, struct err *err)
     struct db_wait *wait = &store->writer.wait;
     struct err failure = {.arena = err->arena};
     int timeout_ms = wait->timeout_ms;
-    int64_t now_us = db_monotonic_us();
+    int64_t now_us = (int64_t)clock_monotonic_us();
     if (sharing->wanted_at_us == 0)
         sharing->wanted_at_us = now_us;
     int64_t left_ms = timeout_ms - (now_us - sharing->wanted_at_us) / 1000;

@@ -10,8 +10,9 @@
  * The system tells of a failed sync once, and keeps what it could not write as if it were written.
  * Pages that were copied before would then not be copied again, so the wal-index is made to forget
  * that they were, while the WAL still has them all. Writer thread only. */
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/wait.h"
 #include "log/log.h"
 #include "store/sqlite/internal.h"
 
@@ -80,7 +81,7 @@ static void pause_copying(struct store *store)
 {
     store->copying.passes = 0;
     store->copying.again_at_us =
-        db_monotonic_us() + (store->wal_frames > 0 ? SHORT_PAUSE_US : PAUSE_US);
+        (int64_t)clock_monotonic_us() + (store->wal_frames > 0 ? SHORT_PAUSE_US : PAUSE_US);
 }
 
 /* Whether the file may be trusted to hold what the wal-index says was copied. */
@@ -153,7 +154,7 @@ void store_checkpoint(struct store *store)
     uint32_t limit = limit_frames(store);
     /* The first pass begins early, that the WAL ends near its limit. */
     if (!measure_wal(store, &wal) || wal.frames < limit / 4 * 3 || !copier_rests(store) ||
-        !mend_failed_sync(store) || db_monotonic_us() < store->copying.again_at_us ||
+        !mend_failed_sync(store) || (int64_t)clock_monotonic_us() < store->copying.again_at_us ||
         !measure_wal(store, &wal))
         return;
     bool is_due = wal.frames >= limit;
@@ -178,5 +179,5 @@ void store_brake(struct store *store)
         return;
     int64_t us = (int64_t)(wal.frames - limit) * BRAKE_US_A_FRAME;
     us = us > BRAKE_MAX_US ? BRAKE_MAX_US : us;
-    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    wait_sleep_us((uint64_t)us);
 }

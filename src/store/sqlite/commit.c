@@ -4,6 +4,8 @@
  * between and the stamp is ours. Writer thread only. */
 #include "store/sqlite/internal.h"
 
+#include "base/clock.h"
+
 enum {
     LOG_ROWS_KEPT = 4096,
     LOG_TRIM_EVERY = 64, /* batches */
@@ -45,7 +47,7 @@ static bool write_log(struct store *store, const unsigned char mark[static MARK_
     struct buf *touched = &transaction->touched;
     sqlite3_bind_int64(log, 1, seq);
     sqlite3_bind_blob(log, 2, mark, MARK_LEN, SQLITE_STATIC);
-    store_bind_instant(store, log, 3, db_now_us());
+    store_bind_instant(store, log, 3, clock_wall_us());
     if (sentinel != NULL && sentinel->index != NULL)
         sqlite3_bind_int64(log, 4, (uint32_t)(transaction->change + 1));
     else

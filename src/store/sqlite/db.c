@@ -13,36 +13,19 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/wait.h"
 #include "store/sqlite/joined_wal.h"
 #include "store/sqlite/paced_copy.h"
 
 enum { LOCK_LOOK_US = 1000 };
 
-static int64_t clock_us(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-int64_t db_monotonic_us(void)
-{
-    return clock_us(CLOCK_MONOTONIC);
-}
-
-int64_t db_now_us(void)
-{
-    return clock_us(CLOCK_REALTIME);
-}
-
 static int wait_for_lock(void *cls, int calls)
 {
     struct db_wait *wait = cls;
-    int64_t now_us = db_monotonic_us();
+    int64_t now_us = (int64_t)clock_monotonic_us();
     wait->seen = true;
     if (calls == 0)
         wait->began_us = now_us;

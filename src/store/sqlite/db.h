@@ -65,7 +65,4 @@ bool db_query_int(struct db *db, const char *sql, int64_t *value, struct err *er
 /* A column's text, empty (data NULL) for NULL; valid until the statement's next step. */
 struct slice db_column_text(sqlite3_stmt *statement, int column);
 
-int64_t db_monotonic_us(void);
-int64_t db_now_us(void);
-
 #endif

@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/wait.h"
 #include "log/log.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
@@ -143,7 +144,7 @@ bool store_reconnect_writer(struct store *store, struct err *err)
 
 static void retire(struct store *store, struct sentinel *sentinel)
 {
-    sentinel->retired_at_us = db_monotonic_us();
+    sentinel->retired_at_us = (int64_t)clock_monotonic_us();
     sentinel->next_retired = store->retired;
     store->retired = sentinel;
 }
@@ -204,7 +205,7 @@ static void tell_salvage(const struct store *store, enum sentinel_salvage salvag
  * has is made safe. A file that has gone itself is not waited for. */
 static void leave_file(struct store *store, bool is_moved)
 {
-    int64_t now_us = db_monotonic_us();
+    int64_t now_us = (int64_t)clock_monotonic_us();
     if (now_us < store->salvage_again_us)
         return;
     enum sentinel_salvage salvage =
@@ -222,7 +223,7 @@ static void leave_file(struct store *store, bool is_moved)
 void store_notice_file(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;
-    store->file_checked_at_us = db_monotonic_us();
+    store->file_checked_at_us = (int64_t)clock_monotonic_us();
     if (sentinel == NULL)
         return;
     if (sentinel_check_file(sentinel) != SENTINEL_SAME)
@@ -235,11 +236,12 @@ void store_notice_file(struct store *store)
 
 bool store_salvage_commit(struct store *store)
 {
-    int64_t deadline_us = db_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
+    int64_t deadline_us =
+        (int64_t)clock_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
     enum sentinel_salvage salvage;
     while ((salvage = sentinel_salvage(store->sentinel)) == SENTINEL_BLOCKED &&
-           db_monotonic_us() < deadline_us)
-        nanosleep(&(struct timespec){.tv_nsec = SALVAGE_EVERY_US * 1000}, NULL);
+           (int64_t)clock_monotonic_us() < deadline_us)
+        wait_sleep_us(SALVAGE_EVERY_US);
     return salvage == SENTINEL_SALVAGED;
 }
 

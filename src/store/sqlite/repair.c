@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "base/clock.h"
 #include "store/sqlite/instant.h"
 #include "store/sqlite/migrate.h"
 
@@ -26,7 +27,7 @@ static bool begin_writing(struct repair *repair, struct slice connection, struct
 {
     if (!migrate_open_for_tool(&repair->db, connection, repair->path, false, err))
         return false;
-    instant_format(db_now_us(), repair->now);
+    instant_format(clock_wall_us(), repair->now);
     if (db_exec(&repair->db, "BEGIN IMMEDIATE", err))
         return true;
     db_close(&repair->db, false);

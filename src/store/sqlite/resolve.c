@@ -7,9 +7,11 @@
  * recovery ends there. Only then the commit has not happened, for good. It is tried until it
  * succeeds, for as long as another writer would be waited for; after that the outcome stays
  * unknown. Writer thread only. */
-#include <time.h>
 
 #include "store/sqlite/internal.h"
+
+#include "base/clock.h"
+#include "base/wait.h"
 
 enum { TRY_AGAIN_US = 2000 };
 
@@ -76,16 +78,17 @@ enum store_result store_resolve_commit(struct store *store,
                                        struct arena *arena)
 {
     const struct followed before = store->transaction.before;
-    int64_t deadline_us = db_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
+    int64_t deadline_us =
+        (int64_t)clock_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
     bool found = false;
     store_disconnect_writer(store, true);
     for (;;) {
         struct err ignored = {.arena = arena};
         if (resolve_once(store, mark, &found, &ignored))
             break;
-        if (db_monotonic_us() >= deadline_us)
+        if ((int64_t)clock_monotonic_us() >= deadline_us)
             return STORE_UNKNOWN;
-        nanosleep(&(struct timespec){.tv_nsec = TRY_AGAIN_US * 1000}, NULL);
+        wait_sleep_us(TRY_AGAIN_US);
     }
     if (found)
         return STORE_OK;

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/backup.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/examine.h"
@@ -285,7 +286,7 @@ static bool keep_old(const struct restore *r, char kept[static PATH_MAX], struct
 {
     char date[32];
     struct tm utc;
-    time_t now = time(NULL);
+    time_t now = (time_t)(clock_wall_us() / 1000000);
     gmtime_r(&now, &utc);
     strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
     for (int i = 0; i < 100; i++) {

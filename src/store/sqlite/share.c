@@ -8,6 +8,7 @@
  * gives). When nobody has come four times the other has nothing to write, and is offered a turn
  * every 40 ms until it writes again. Writer thread only. */
 
+#include "base/clock.h"
 #include "base/wait.h"
 #include "store/sqlite/internal.h"
 
@@ -22,14 +23,14 @@ enum {
 
 void store_saw_other(struct store *store)
 {
-    store->sharing.seen_at_us = db_monotonic_us();
+    store->sharing.seen_at_us = (int64_t)clock_monotonic_us();
     store->sharing.unused = 0;
 }
 
 void store_plan_leaving_free(struct store *store)
 {
     struct sharing *sharing = &store->sharing;
-    int64_t now_us = db_monotonic_us();
+    int64_t now_us = (int64_t)clock_monotonic_us();
     sharing->free_until_us = 0;
     if (sharing->seen_at_us == 0 || now_us - sharing->seen_at_us > REMEMBERED_FOR_US)
         return;
@@ -46,7 +47,7 @@ void store_leave_free(struct store *store)
     int64_t until_us = store->sharing.free_until_us;
     store->sharing.free_until_us = 0;
     for (;;) {
-        int64_t left_us = until_us - db_monotonic_us();
+        int64_t left_us = until_us - (int64_t)clock_monotonic_us();
         /* Without a stamp somebody has committed since. */
         if (left_us <= 0 || !followed->stamp_known || !store_is_current(store, &followed->stamp))
             return;

@@ -4,6 +4,7 @@
  * go in the order of data/, where upstream's order is that of a set. One thread at a time. */
 #include "store/standard.h"
 
+#include "base/clock.h"
 #include "store/sqlite/instant.h"
 #include "store/sqlite/migrate.h"
 
@@ -14,7 +15,7 @@ static bool insert_missing(struct db *db, const char *sql, const char *const *na
     if (insert == NULL)
         return false;
     char now[INSTANT_LEN];
-    instant_format(db_now_us(), now);
+    instant_format(clock_wall_us(), now);
     sqlite3_bind_text(insert, 2, now, INSTANT_LEN, SQLITE_STATIC);
     for (int i = 0; i < count && !err_is_set(err); i++) {
         sqlite3_bind_text(insert, 1, names[i], -1, SQLITE_STATIC);

@@ -1,5 +1,6 @@
 /* What is done between batches: noticing that another file took the path or was copied over ours,
  * and looking after the WAL. Writer thread only. */
+#include "base/clock.h"
 #include "log/log.h"
 #include "store/sqlite/internal.h"
 
@@ -20,7 +21,7 @@ void store_upkeep(struct store *store)
     check(!store->transaction.open);
     if (store->in_memory)
         return;
-    int64_t now_us = db_monotonic_us();
+    int64_t now_us = (int64_t)clock_monotonic_us();
     if (now_us - store->file_checked_at_us >= EVERY_US) {
         store_notice_file(store);
         notice_overwriting(store);
