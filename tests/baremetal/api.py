@@ -42,7 +42,7 @@ class Server:
 
     def __exit__(self, *exception):
         self.complaint = self.server.complaint()
-        self.server.end()
+        self.server.kill()
 
 
 def main():

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/arena.h"
+#include "http/http_internal.h"
 
 const struct http_limits harness_limits = {
     .max_body_bytes = 1024 * 1024,
@@ -165,8 +168,12 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         buf_append_lit(&exchange->out, "first");
         return HTTP_ANSWERED;
     }
-    if (slice_equal(exchange->target, SLICE_LIT("/nap")))
-        nap_ms(30);
+    if (slice_equal(exchange->target, SLICE_LIT("/busy"))) {
+        atomic_fetch_add(&harness->busy, 1);
+        while (sem_wait(&harness->release) != 0)
+            continue;
+        atomic_fetch_sub(&harness->busy, 1);
+    }
     answer_text(exchange);
     return HTTP_ANSWERED;
 }
@@ -235,6 +242,7 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
                       const struct http_limits *limits)
 {
     *harness = (struct harness){0};
+    sem_init(&harness->release, 0, 0);
     pthread_mutex_init(&harness->lock, NULL);
     pthread_cond_init(&harness->hop_wake, NULL);
     assert_int_equal(pthread_create(&harness->hopper, NULL, hopper_run, harness), 0);
@@ -269,17 +277,54 @@ void harness_stop(struct harness *harness)
                     atomic_load(&harness->requests) + atomic_load(&harness->asked));
 }
 
+static unsigned count_held(struct harness *harness)
+{
+    pthread_mutex_lock(&harness->lock);
+    unsigned held = harness->held_count;
+    pthread_mutex_unlock(&harness->lock);
+    return held;
+}
+
 void harness_wait_held(struct harness *harness, unsigned count)
 {
-    for (unsigned i = 0; i < 5000; i++) {
-        pthread_mutex_lock(&harness->lock);
-        unsigned held = harness->held_count;
-        pthread_mutex_unlock(&harness->lock);
-        if (held >= count)
-            return;
-        nap_ms(1);
+    AWAIT(count_held(harness) >= count);
+}
+
+static bool has_read_all(struct http_server *server)
+{
+    bool has = true;
+    pthread_mutex_lock(&server->lock);
+    for (const struct connection *at = server->connections; at != NULL; at = at->next) {
+        int unread = 0;
+        has = has && ioctl(at->fd, FIONREAD, &unread) == 0 && unread == 0;
     }
-    fail_msg("no exchange was held");
+    pthread_mutex_unlock(&server->lock);
+    return has;
+}
+
+void harness_wait_read(struct harness *harness)
+{
+    AWAIT(has_read_all(harness->server));
+}
+
+void harness_wait_connections(struct harness *harness, unsigned count)
+{
+    AWAIT(atomic_load(&harness->server->connection_count) == count);
+}
+
+void harness_wait_requests(struct harness *harness, unsigned count)
+{
+    AWAIT(http_server_load(harness->server).requests == count);
+}
+
+void harness_wait_busy(struct harness *harness)
+{
+    AWAIT(atomic_load(&harness->busy) > 0);
+}
+
+void harness_release(struct harness *harness)
+{
+    sem_post(&harness->release);
 }
 
 void harness_resume(struct harness *harness)
@@ -390,12 +435,6 @@ bool client_closed_within(int fd, int timeout_ms)
             return true;
     }
     return false;
-}
-
-void nap_ms(unsigned ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000},
-              NULL);
 }
 
 uint64_t now_ms(void)

@@ -3,6 +3,7 @@
 #define BERTH_TESTS_HTTP_HARNESS_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "base/buf.h"
@@ -29,7 +30,7 @@ struct harness_stream {
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
- *   /nap           keeps its worker busy for 30 ms
+ *   /busy          keeps its worker busy until harness_release()
  *   /hop           pending, resumed by another thread at once
  * Large bodies are asked for by the target's query: "?skip" is not wanted, "?held" is pending until
  * harness_resume(), "?twice" is resumed and pending again first, all others are wanted. To
@@ -43,6 +44,8 @@ struct harness {
     _Atomic bool is_stopping;
     _Atomic unsigned resumed;
     _Atomic unsigned asked; /* about large bodies */
+    _Atomic unsigned busy;  /* workers */
+    sem_t release;
     pthread_mutex_t lock;
     struct http_exchange *held[HELD_MAX];
     unsigned held_count;
@@ -60,10 +63,18 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
                       const struct http_limits *limits);
 /* Stops the server and checks that every request was finished once. */
 void harness_stop(struct harness *harness);
-/* Waits until so many exchanges are held. */
+/* Waits until so many exchanges are held; so many connections are open; so many requests have begun
+ * and not ended. */
 void harness_wait_held(struct harness *harness, unsigned count);
+void harness_wait_connections(struct harness *harness, unsigned count);
+void harness_wait_requests(struct harness *harness, unsigned count);
+/* Waits until the server has read all that clients have sent. */
+void harness_wait_read(struct harness *harness);
 /* Lets the exchange that was held first go on. */
 void harness_resume(struct harness *harness);
+/* Waits until a worker is busy; lets it go on. */
+void harness_wait_busy(struct harness *harness);
+void harness_release(struct harness *harness);
 
 int client_connect(const struct harness *harness);
 /* From 127.0.0.HOST. */
@@ -84,7 +95,6 @@ bool reply_has(const struct reply *reply, const char *header_line);
 void reply_free(struct reply *reply);
 /* Whether the server closes within so many milliseconds; what it still sends is thrown away. */
 bool client_closed_within(int fd, int timeout_ms);
-void nap_ms(unsigned ms);
 uint64_t now_ms(void);
 
 #define assert_reply(reply, wanted_status, wanted_body)                                            \

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
 #include "http/http_internal.h"
 
@@ -43,13 +45,14 @@ static void unfinished_requests_make_room(void **state)
         client_send(slow[i], i % 2 == 0
                                  ? "GET / HTTP/1.1\r\nA: "
                                  : "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
-        nap_ms(20);
+        harness_wait_requests(&harness, i + 1);
+        fake_clock_advance_ms(20);
     }
     int innocent[3];
     for (unsigned i = 0; i < 3; i++) {
         innocent[i] = client_connect(&harness);
         assert_true(is_served(innocent[i]));
-        nap_ms(20);
+        fake_clock_advance_ms(20);
     }
     for (unsigned i = 0; i < 3; i++)
         assert_true(is_open(innocent[i]));
@@ -82,7 +85,9 @@ static void proxies_keep_what_is_served(void **state)
     for (unsigned i = 0; i < 2; i++) {
         slow[i] = client_connect_from(&harness, 8);
         client_send(slow[i], "GET / HTTP/1.1\r\n");
-        nap_ms(20);
+        harness_wait_connections(&harness, 6 + i);
+        harness_wait_read(&harness);
+        fake_clock_advance_ms(20);
     }
     int first = client_connect(&harness);
     assert_true(is_served(first));
@@ -159,16 +164,18 @@ static void half_requests_of_the_gone_end(void **state)
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"};
     harness_start(&harness, &harness_limits);
     int fds[4];
-    nap_ms(100);
     for (unsigned i = 0; i < 4; i++) {
         int on = 1;
         fds[i] = client_connect(&harness);
-        nap_ms(600); /* the watcher has seen it idle */
+        AWAIT(http_server_load(harness.server).accepted == i + 1);
+        fake_clock_advance_ms(600); /* the watcher has seen it idle */
         setsockopt(fds[i], IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
         client_send(fds[i], HALVES[i]);
         shutdown(fds[i], SHUT_WR);
     }
     for (unsigned i = 0; i < 4; i++) {
+        fake_clock_advance_ms(1000);
+        fake_clock_advance_ms(1000);
         assert_true(client_closed_within(fds[i], 5000));
         close(fds[i]);
     }
@@ -177,7 +184,8 @@ static void half_requests_of_the_gone_end(void **state)
     client_send(whole, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     shutdown(whole, SHUT_WR);
     harness_wait_held(&harness, 1);
-    nap_ms(1500);
+    for (unsigned i = 0; i < 3; i++)
+        fake_clock_advance_ms(500);
     harness_resume(&harness);
     struct reply reply = client_read(whole);
     assert_reply(reply, 200, "GET /hold ");
@@ -264,9 +272,9 @@ static void descriptors_are_shared(void **state)
     for (unsigned i = 0; i < 2 * most; i++) {
         fds[i] = client_connect(&harness);
         client_send(fds[i], "GET / HTTP/1.1\r\n");
-        nap_ms(1);
+        AWAIT(http_server_load(harness.server).accepted == i + 1);
     }
-    nap_ms(100);
+    AWAIT(http_server_load(harness.server).connections <= most + 2);
     assert_in_range(http_server_load(harness.server).connections, 1, most + 2);
     int late = client_connect(&other);
     assert_true(is_served(late));

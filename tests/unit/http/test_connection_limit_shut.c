@@ -23,7 +23,6 @@ static void the_gone_make_room(void **state)
     int refused = client_connect(&harness);
     assert_true(client_closed_within(refused, 1000));
     close(held[1]);
-    nap_ms(100);
     int fd = client_connect(&harness);
     client_send(fd, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
     {
@@ -59,7 +58,6 @@ static void each_of_the_gone_makes_room_once(void **state)
     }
     for (unsigned i = FIRST; i < ALL; i++)
         close(fds[i]);
-    nap_ms(100);
     for (unsigned i = FIRST; i < ALL; i++) {
         fds[i] = client_connect(&harness);
         client_send(fds[i], HOLD);
@@ -70,7 +68,6 @@ static void each_of_the_gone_makes_room_once(void **state)
     close(refused);
     for (unsigned i = 0; i < FIRST; i++)
         close(fds[i]);
-    nap_ms(100);
     for (unsigned i = 0; i < FIRST; i++) {
         fds[i] = client_connect(&harness);
         client_send(fds[i], HOLD);

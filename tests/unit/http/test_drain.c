@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
 
 static const char REQUEST[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -13,25 +15,22 @@ static int start(void **state)
 {
     (void)state;
     harness_start(&harness, &harness_limits);
+    fake_clock_stop();
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
+    fake_clock_run();
     harness_stop(&harness);
     return 0;
 }
 
 static void wait_for_nobody(void)
 {
-    for (unsigned i = 0; i < 3000; i++) {
-        struct http_load load = http_server_load(harness.server);
-        if (load.connections == 0 && load.requests == 0)
-            return;
-        nap_ms(1);
-    }
-    fail_msg("somebody is still there");
+    AWAIT(http_server_load(harness.server).connections == 0);
+    harness_wait_requests(&harness, 0);
 }
 
 static void assert_asked(int fd, const char *connection)
@@ -49,8 +48,9 @@ static void idle_ones_may_ask_once_more(void **state)
     (void)state;
     int fd = client_connect(&harness);
     assert_asked(fd, NULL);
+    harness_wait_requests(&harness, 0);
     http_server_drain(harness.server, 2000);
-    nap_ms(100);
+    fake_clock_advance_ms(1900);
     assert_asked(fd, "close");
     assert_true(client_closed_within(fd, 500));
     wait_for_nobody();
@@ -60,6 +60,7 @@ static void idle_ones_may_ask_once_more(void **state)
 static void idle_ones_are_closed(void **state)
 {
     (void)state;
+    fake_clock_run();
     int asked = client_connect(&harness);
     assert_asked(asked, NULL);
     int silent = client_connect(&harness);
@@ -81,10 +82,14 @@ static void begun_ones_are_waited_for(void **state)
     int fd = client_connect(&harness);
     assert_asked(fd, NULL);
     /* the watcher tells the first byte from what came before by looking twice */
-    nap_ms(1200);
+    harness_wait_requests(&harness, 0);
+    fake_clock_advance_ms(600);
+    fake_clock_advance_ms(600);
     http_server_drain(harness.server, 100);
     client_send(fd, "GET /x HTT");
-    assert_false(client_closed_within(fd, 500));
+    for (unsigned i = 0; i < 5; i++)
+        fake_clock_advance_ms(100);
+    assert_false(client_closed_within(fd, 1));
     client_send(fd, "P/1.1\r\nHost: x\r\n\r\n");
     struct reply reply = client_read(fd);
     assert_int_equal(reply.status, 200);
@@ -101,7 +106,7 @@ static void pending_ones_are_waited_for(void **state)
     client_send(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
     http_server_drain(harness.server, 50);
-    nap_ms(300);
+    fake_clock_advance_ms(300);
     struct http_load load = http_server_load(harness.server);
     assert_int_equal(load.requests, 1);
     assert_int_equal(load.in_service, 1);
@@ -155,14 +160,11 @@ static void a_busy_worker_is_seen(void **state)
     (void)state;
     assert_int_equal(http_server_load(harness.server).longest_us, 0);
     int fd = client_connect(&harness);
-    client_send(fd, "GET /nap HTTP/1.1\r\nHost: x\r\n\r\n");
-    uint64_t longest_us = 0;
-    for (unsigned i = 0; i < 60; i++) {
-        uint64_t now = http_server_load(harness.server).longest_us;
-        longest_us = now > longest_us ? now : longest_us;
-        nap_ms(1);
-    }
-    assert_in_range(longest_us, 5000, 1000000);
+    client_send(fd, "GET /busy HTTP/1.1\r\nHost: x\r\n\r\n");
+    harness_wait_busy(&harness);
+    fake_clock_advance_ms(70);
+    assert_int_equal(http_server_load(harness.server).longest_us, 70000);
+    harness_release(&harness);
     struct reply reply = client_read(fd);
     assert_int_equal(reply.status, 200);
     reply_free(&reply);

@@ -284,9 +284,10 @@ static int connect_to_worker(unsigned long worker)
     int fd = client_connect(&harness);
     while (worker_of(fd) != worker) {
         assert_true(count < 64);
+        unsigned open = http_server_load(harness.server).connections;
         close(fd);
         between[count++] = dup(STDERR_FILENO);
-        nap_ms(1);
+        harness_wait_connections(&harness, open - 1);
         fd = client_connect(&harness);
     }
     while (count > 0)
@@ -306,16 +307,17 @@ static void any_number_ready_at_once(void **state)
         fds[i] = connect_to_worker(worker);
     for (unsigned count = FEWEST; count <= CONNECTIONS; count++) {
         /* closed afterwards, or the library would have something left to do and not wait */
-        int napper = connect_to_worker(worker);
-        client_send(napper, "GET /nap HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        nap_ms(10);
+        int busy = connect_to_worker(worker);
+        client_send(busy, "GET /busy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        harness_wait_busy(&harness);
         for (unsigned i = 0; i < count; i++)
             client_send(fds[i], "GET /q HTTP/1.1\r\nHost: x\r\n\r\n");
+        harness_release(&harness);
         for (unsigned i = 0; i < count; i++) {
             struct reply reply = client_read(fds[i]);
             assert_reply(reply, 200, "GET /q ");
         }
-        close(napper);
+        close(busy);
     }
     for (unsigned i = 0; i < CONNECTIONS; i++)
         close(fds[i]);

@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/memory_budget.h"
+#include "fake_clock.h"
 #include "harness.h"
 #include "http/http_internal.h"
 
@@ -128,8 +130,9 @@ static void held_before_the_body(void **state)
                 client_send(fd, "5000\r\n");
             send_body(fd, 20 * KIB);
             harness_wait_held(&harness, 1);
+            unsigned resumed = atomic_load(&harness.resumed);
             harness_resume(&harness);
-            nap_ms(5);
+            AWAIT(atomic_load(&harness.resumed) > resumed);
             if (chunked)
                 client_send(fd, "\r\n");
             if (chunked)
@@ -143,7 +146,6 @@ static void held_before_the_body(void **state)
                 send_body(fd, 300000);
             if (!twice) {
                 harness_wait_held(&harness, 1);
-                nap_ms(5);
                 harness_resume(&harness);
             }
         }
@@ -308,7 +310,9 @@ static void a_stop_waits_for_who_considers(void **state)
         pthread_t stopper;
         atomic_store(&has_stopped, false);
         assert_int_equal(pthread_create(&stopper, NULL, stop_in_background, NULL), 0);
-        nap_ms(1500); /* longer than what it grants */
+        AWAIT(atomic_load(&server->stopping));
+        for (unsigned s = 0; s < 3; s++)
+            fake_clock_advance_ms(1000); /* longer than what it grants */
         assert_false(atomic_load(&has_stopped));
         assert_int_equal(atomic_load(&server->asking), 1);
         http_resume(held);
@@ -325,17 +329,20 @@ static void chunks_that_keep_coming(void **state)
     struct http_limits limits = harness_limits;
     limits.body_deadline_ms = 400;
     harness_start(&harness, &limits);
+    fake_clock_stop();
     int fd = client_connect(&harness);
     send_head(fd, "POST", "/count", "Transfer-Encoding: chunked\r\n");
     for (unsigned i = 0; i < 10; i++) {
         client_send(fd, "c350\r\n");
         send_body(fd, 50000);
         client_send(fd, "\r\n");
-        nap_ms(200);
+        harness_wait_read(&harness);
+        fake_clock_advance_ms(200);
     }
     client_send(fd, "0\r\n\r\n");
     assert_next(fd, 200, "500000 of 500000 bytes, z");
     close(fd);
+    fake_clock_run();
     harness_stop(&harness);
 }
 

@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
 
 static struct harness harness;
@@ -11,18 +13,28 @@ static struct harness harness;
 static void start(struct http_limits limits)
 {
     harness_start(&harness, &limits);
+    fake_clock_stop();
 }
 
-/* Sends `text` a byte every 50 ms until the server closes; how long that took. */
-static uint64_t drip(int fd, const char *text)
+static void stop(void)
 {
-    uint64_t begun = now_ms();
-    for (size_t i = 0; now_ms() - begun < 5000; i = (i + 1) % strlen(text)) {
+    fake_clock_run();
+    harness_stop(&harness);
+}
+
+/* Sends `text` a byte every 50 ms of the stopped clock until the server closes; how long that took.
+ */
+static unsigned drip(int fd, const char *text)
+{
+    unsigned passed_ms = 0;
+    for (size_t i = 0; passed_ms < 5000; i = (i + 1) % strlen(text)) {
         client_send_bytes(fd, text + i, 1);
-        if (client_closed_within(fd, 50))
+        fake_clock_advance_ms(50);
+        passed_ms += 50;
+        if (client_closed_within(fd, 1))
             break;
     }
-    return now_ms() - begun;
+    return passed_ms;
 }
 
 static void ask_on(int fd)
@@ -40,15 +52,19 @@ static void slow_headers(void **state)
     start(limits);
     /* before the request line is whole, on a new connection */
     int fd = client_connect(&harness);
+    harness_wait_connections(&harness, 1);
     assert_in_range(drip(fd, "abcdefghij"), 900, 1500);
     close(fd);
-    /* the same on one that has been served */
+    harness_wait_connections(&harness, 0);
+    /* the same on one that has been served, and that the watcher has seen idle */
     fd = client_connect(&harness);
     ask_on(fd);
-    nap_ms(250);
+    harness_wait_requests(&harness, 0);
+    fake_clock_advance_ms(125);
+    fake_clock_advance_ms(125);
     assert_in_range(drip(fd, "abcdefghij"), 900, 1500);
     close(fd);
-    harness_stop(&harness);
+    stop();
     assert_int_equal(atomic_load(&harness.requests), 1);
 }
 
@@ -63,16 +79,18 @@ static void slow_headers_behind_the_line(void **state)
     ask_on(served);
     int fd = client_connect(&harness);
     client_send(fd, "GET / HTTP/1.1\r\n");
+    harness_wait_connections(&harness, 3);
+    harness_wait_requests(&harness, 1);
     assert_in_range(drip(fd, "a: b\r\n"), 900, 1500);
     close(fd);
     /* idling is no slowness */
     ask_on(idle);
     ask_on(served);
-    nap_ms(100);
+    fake_clock_advance_ms(1100);
     ask_on(served);
     close(idle);
     close(served);
-    harness_stop(&harness);
+    stop();
 }
 
 /* All of the deadline is theirs, behind the line, too. */
@@ -86,12 +104,14 @@ static void patient_headers(void **state)
         start(limits);
         int fd = client_connect(&harness);
         client_send(fd, "GET /x HTTP/1.1\r\nHost: x\r\n");
-        nap_ms(5800);
+        harness_wait_requests(&harness, 1);
+        fake_clock_advance_ms(2900);
+        fake_clock_advance_ms(2900);
         client_send(fd, "\r\n");
         struct reply reply = client_read(fd);
         assert_reply(reply, 200, "GET /x ");
         close(fd);
-        harness_stop(&harness);
+        stop();
     }
 }
 
@@ -103,13 +123,16 @@ static void slow_bodies(void **state)
     start(limits);
     int fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+    harness_wait_requests(&harness, 1);
     assert_in_range(drip(fd, "x"), 1000, 1700);
     close(fd);
+    harness_wait_connections(&harness, 0);
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    harness_wait_requests(&harness, 1);
     assert_in_range(drip(fd, "1\r\nx\r\n"), 900, 1600);
     close(fd);
-    harness_stop(&harness);
+    stop();
     assert_int_equal(atomic_load(&harness.requests), 0);
 
     /* what is too large has the time of what is allowed */
@@ -117,9 +140,10 @@ static void slow_bodies(void **state)
     start(limits);
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+    harness_wait_requests(&harness, 1);
     assert_in_range(drip(fd, "x"), 1000, 1700);
     close(fd);
-    harness_stop(&harness);
+    stop();
 }
 
 /* Parts of a second count. */
@@ -131,13 +155,16 @@ static void short_deadlines(void **state)
     limits.body_deadline_ms = 400;
     start(limits);
     int fd = client_connect(&harness);
+    harness_wait_connections(&harness, 1);
     assert_in_range(drip(fd, "abcdefghij"), 250, 700);
     close(fd);
+    harness_wait_connections(&harness, 0);
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    harness_wait_requests(&harness, 1);
     assert_in_range(drip(fd, "1\r\nx\r\n"), 350, 800);
     close(fd);
-    harness_stop(&harness);
+    stop();
 }
 
 static void no_deadlines(void **state)
@@ -149,14 +176,23 @@ static void no_deadlines(void **state)
     start(limits);
     int fd = client_connect(&harness);
     client_send(fd, "GE");
-    nap_ms(700); /* longer than from one look of the watcher to the next */
+    harness_wait_connections(&harness, 1);
+    for (unsigned i = 0; i < 5; i++)
+        fake_clock_advance_ms(700); /* longer than from one look of the watcher to the next */
     client_send(fd, "T /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
-    nap_ms(700);
+    harness_wait_requests(&harness, 1);
+    for (unsigned i = 0; i < 5; i++)
+        fake_clock_advance_ms(700);
     client_send(fd, "ab");
     struct reply reply = client_read(fd);
     assert_reply(reply, 200, "GET /x ab");
     close(fd);
-    harness_stop(&harness);
+    stop();
+}
+
+static void wait_for_large(uint64_t bytes)
+{
+    AWAIT(http_server_load(harness.server).large_bytes == bytes);
 }
 
 /* Clients that do not read hold no more than the limit together. */
@@ -170,7 +206,8 @@ static void large_answers(void **state)
     for (int i = 0; i < 3; i++) {
         fds[i] = client_connect(&harness);
         client_send(fds[i], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
-        nap_ms(200);
+        if (i < 2)
+            wait_for_large((uint64_t)(i + 1) * 8 << 20);
     }
     struct reply reply = client_read(fds[2]);
     assert_int_equal(reply.status, 503);
@@ -178,7 +215,7 @@ static void large_answers(void **state)
     reply = client_read(fds[0]);
     assert_int_equal(reply.status, 200);
     reply_free(&reply);
-    nap_ms(200);
+    wait_for_large(8 << 20);
     client_send(fds[2], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n"); /* room again */
     reply = client_read(fds[2]);
     assert_int_equal(reply.status, 200);
@@ -186,16 +223,7 @@ static void large_answers(void **state)
     close(fds[1]); /* gone without reading */
     close(fds[0]);
     close(fds[2]);
-    harness_stop(&harness);
-}
-
-/* Until so much is held, and a little longer. */
-static void wait_for_large(uint64_t bytes)
-{
-    for (unsigned i = 0; i < 5000 && http_server_load(harness.server).large_bytes < bytes; i++)
-        nap_ms(1);
-    nap_ms(20);
-    assert_int_equal(http_server_load(harness.server).large_bytes, bytes);
+    stop();
 }
 
 /* Who holds much leaves room for others. */
@@ -221,7 +249,7 @@ static void shares_of_large_answers(void **state)
     reply_free(&reply);
     for (unsigned i = 0; i < 4; i++)
         close(fds[i]);
-    harness_stop(&harness);
+    stop();
 }
 
 /* What has to be answered is answered, whatever others hold; and it counts. */
@@ -238,7 +266,7 @@ static void answers_that_are_owed(void **state)
     assert_int_equal(reply.status, 200);
     reply_free(&reply);
     close(owed);
-    harness_stop(&harness);
+    stop();
 }
 
 static void idle_timeout(void **state)
@@ -247,18 +275,17 @@ static void idle_timeout(void **state)
     struct http_limits limits = harness_limits;
     limits.idle_timeout_s = 1;
     start(limits);
-    int silent = client_connect(&harness);
     int pending = client_connect(&harness);
     client_send(pending, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
-    assert_true(client_closed_within(silent, 2500));
-    nap_ms(500);
+    int silent = client_connect(&harness); /* idle later than the other one waits */
+    assert_true(client_closed_within(silent, 10000));
     harness_resume(&harness);
     struct reply reply = client_read(pending);
     assert_reply(reply, 200, "GET /hold ");
     close(silent);
     close(pending);
-    harness_stop(&harness);
+    stop();
 }
 
 static void longest_idle_goes_first(void **state)
@@ -273,9 +300,11 @@ static void longest_idle_goes_first(void **state)
     int first = client_connect(&harness);
     int second = client_connect(&harness);
     ask_on(second);
-    nap_ms(100); /* the worker notes the end of an answer after the client has it */
+    harness_wait_requests(&harness, 1); /* an answer ends after the client has it */
+    fake_clock_advance_ms(1);
     ask_on(first);
-    nap_ms(100);
+    harness_wait_requests(&harness, 1);
+    fake_clock_advance_ms(1);
     int third = client_connect(&harness);
     ask_on(third);
     assert_true(client_closed_within(second, 1000));
@@ -297,7 +326,7 @@ static void longest_idle_goes_first(void **state)
     }
     close(second);
     close(fourth);
-    harness_stop(&harness);
+    stop();
 }
 
 static void many_more_than_allowed(void **state)
@@ -321,7 +350,7 @@ static void many_more_than_allowed(void **state)
     ask_on(fds[CONNECTIONS - 1]);
     for (unsigned i = 0; i < CONNECTIONS; i++)
         close(fds[i]);
-    harness_stop(&harness);
+    stop();
 }
 
 static void per_address(void **state)
@@ -337,13 +366,13 @@ static void per_address(void **state)
     int third = client_connect(&harness);
     assert_true(client_closed_within(third, 1000));
     close(second);
-    nap_ms(50);
+    harness_wait_connections(&harness, 1);
     int fourth = client_connect(&harness);
     ask_on(fourth);
     close(first);
     close(third);
     close(fourth);
-    harness_stop(&harness);
+    stop();
 }
 
 int main(void)

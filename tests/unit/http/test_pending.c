@@ -3,7 +3,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
+#include "http/http_internal.h"
 
 static struct harness harness;
 
@@ -28,7 +31,6 @@ static void resumed_by_another_thread(void **state)
     client_send(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
                     "GET /behind HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
-    nap_ms(20);
     assert_int_equal(atomic_load(&harness.requests), 1);
     harness_resume(&harness);
     struct reply reply = client_read(fd);
@@ -49,8 +51,7 @@ static void load(void **state)
     int busy = client_connect(&harness);
     client_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
-    while (http_server_load(harness.server).connections < 2) /* counted after `accepted` */
-        nap_ms(1);
+    harness_wait_connections(&harness, 2);
     assert_int_equal(http_server_load(harness.server).accepted, 2);
     assert_int_equal(http_server_load(harness.server).connections, 2);
     assert_int_equal(http_server_load(harness.server).requests, 1);
@@ -59,8 +60,7 @@ static void load(void **state)
     assert_reply(reply, 200, "GET /hold ");
     close(idle);
     close(busy);
-    while (http_server_load(harness.server).connections > 0)
-        nap_ms(1);
+    harness_wait_connections(&harness, 0);
     assert_int_equal(http_server_load(harness.server).requests, 0);
 }
 
@@ -93,13 +93,6 @@ static void resumed_at_once(void **state)
         close(fds[i]);
 }
 
-static bool gone_soon(const struct http_exchange *exchange)
-{
-    for (unsigned i = 0; i < 1000 && !http_client_gone(exchange); i++)
-        nap_ms(1);
-    return http_client_gone(exchange);
-}
-
 static void client_gone(void **state)
 {
     (void)state;
@@ -108,10 +101,9 @@ static void client_gone(void **state)
     harness_wait_held(&harness, 1);
     assert_false(http_client_gone(harness.held[0]));
     client_send(fd, "GET /next HTTP/1.1\r\n");
-    nap_ms(5);
     assert_false(http_client_gone(harness.held[0]));
     close(fd);
-    assert_true(gone_soon(harness.held[0]));
+    AWAIT(http_client_gone(harness.held[0]));
     harness_resume(&harness);
 
     fd = client_connect(&harness);
@@ -120,7 +112,7 @@ static void client_gone(void **state)
     struct linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     close(fd);
-    assert_true(gone_soon(harness.held[0]));
+    AWAIT(http_client_gone(harness.held[0]));
     harness_resume(&harness);
 }
 
@@ -136,12 +128,11 @@ static void broken_while_sending(void **state)
     close(fd);
     fd = client_connect(&harness);
     client_send(fd, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
-    nap_ms(5);
+    AWAIT(http_server_load(harness.server).accepted == 2);
     close(fd);
-    for (unsigned i = 0; i < 1000 && atomic_load(&harness.finished) == 0; i++)
-        nap_ms(1);
+    harness_wait_connections(&harness, 0);
+    AWAIT(atomic_load(&harness.finished) == 1);
     assert_int_equal(atomic_load(&harness.requests), 1);
-    assert_int_equal(atomic_load(&harness.finished), 1);
 }
 
 struct stopper {
@@ -182,7 +173,7 @@ static void stop_lets_pending_end(void **state)
     client_send(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&stopper.harness, 1);
     assert_int_equal(pthread_create(&stopper.thread, NULL, stopper_run, &stopper), 0);
-    nap_ms(30);
+    AWAIT(atomic_load(&stopper.harness.server->stopping));
     assert_false(atomic_load(&stopper.done));
     harness_resume(&stopper.harness);
     struct reply reply = client_read(fd);
@@ -205,7 +196,8 @@ static void stop_waits_for_the_holder(void **state)
     client_send(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&stopper.harness, 1);
     assert_int_equal(pthread_create(&stopper.thread, NULL, stopper_run, &stopper), 0);
-    nap_ms(80);
+    AWAIT(atomic_load(&stopper.harness.server->cutting));
+    fake_clock_advance_ms(1000);
     assert_false(atomic_load(&stopper.done));
     harness_resume(&stopper.harness);
     stopper_finish(&stopper);

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
 
 static struct harness harness;
@@ -112,6 +114,7 @@ static void pieces_that_nobody_reads(void **state)
     struct http_limits limits = harness_limits;
     limits.body_deadline_ms = 500;
     harness_start(&harness, &limits);
+    fake_clock_stop();
     int fds[2];
     for (unsigned i = 0; i < 2; i++) {
         int small = 4096;
@@ -120,12 +123,14 @@ static void pieces_that_nobody_reads(void **state)
         client_send(fds[i], i == 0 ? "GET /pieces/100000 HTTP/1.1\r\nHost: x\r\n\r\n"
                                    : "GET /pieces/later/100000 HTTP/1.1\r\nHost: x\r\n\r\n");
     }
-    nap_ms(300);
+    harness_wait_requests(&harness, 2);
+    fake_clock_advance_ms(300);
     assert_int_equal(atomic_load(&harness.finished), 0);
+    fake_clock_run();
     close(fds[1]);
-    for (unsigned i = 0; i < 300 && atomic_load(&harness.finished) < 1; i++)
-        nap_ms(10);
-    assert_int_equal(atomic_load(&harness.finished), 1);
+    AWAIT(atomic_load(&harness.finished) >= 1);
+    fake_clock_advance_ms(60000);
+    AWAIT(atomic_load(&harness.finished) == 2);
     close(fds[0]);
     harness_stop(&harness);
 }
@@ -151,7 +156,7 @@ static void pieces_and_a_stop(void **state)
     }
     pthread_t reader; /* so that a piece is under way when the stop comes */
     assert_int_equal(pthread_create(&reader, NULL, read_all, &fds[2]), 0);
-    nap_ms(100);
+    harness_wait_requests(&harness, 3);
     uint64_t begun = now_ms();
     harness_stop(&harness);
     assert_in_range(now_ms() - begun, 0, 5000);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "harness.h"
 
 #define INNER "GET /inner HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -77,10 +78,12 @@ static struct harness harness;
  * there are. */
 static int ask(const struct bytes *request, size_t cut, unsigned *inner)
 {
+    uint64_t before = http_server_load(harness.server).accepted;
     int fd = client_connect(&harness);
+    AWAIT(http_server_load(harness.server).accepted > before);
     client_send_bytes(fd, request->data, cut);
     if (cut > 0)
-        nap_ms(2);
+        harness_wait_read(&harness);
     client_send_bytes(fd, request->data + cut, request->len - cut);
     struct reply reply = client_read(fd);
     int status = reply.status;
@@ -158,7 +161,7 @@ static void large_headers(void **state)
         for (size_t at = 0; at < request.len; at += 1111) {
             size_t len = request.len - at < 1111 ? request.len - at : 1111;
             client_send_bytes(fd, request.data + at, len);
-            nap_ms(1);
+            harness_wait_read(&harness);
         }
         struct reply reply = client_read(fd);
         assert_reply(reply, 200, "[here]");

@@ -1,0 +1,122 @@
+/* The real clock, or the time at which it was stopped, plus what the test has added. The linker
+ * sends all calls here (--wrap). A waiting thread looks at the clock every millisecond and returns:
+ * a wait may always end early, as a wakeup without a cause does. */
+#include "fake_clock.h"
+
+#include <stdatomic.h>
+
+#include "await.h"
+#include "base/clock.h"
+#include "base/wait.h"
+
+enum { LOOK_US = 1000, THREADS_MAX = 64, PATIENCE_US = 1000000 };
+
+static _Atomic uint64_t stopped_at_us; /* 0: it runs */
+static _Atomic uint64_t added_us;
+
+/* What each thread last waited for, until it waits again or ends; 0: nobody's. */
+static _Atomic uint64_t until_of[THREADS_MAX];
+static _Thread_local _Atomic uint64_t *own_until;
+static pthread_key_t thread_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+uint64_t __real_clock_monotonic_us(void);
+uint64_t __wrap_clock_monotonic_us(void);
+uint64_t __real_clock_coarse_us(void);
+uint64_t __wrap_clock_coarse_us(void);
+bool __real_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us);
+bool __wrap_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us);
+void __real_wait_sleep_us(uint64_t us);
+void __wrap_wait_sleep_us(uint64_t us);
+
+static uint64_t moved(uint64_t real_us)
+{
+    uint64_t stopped_us = atomic_load(&stopped_at_us);
+    return (stopped_us != 0 ? stopped_us : real_us) + atomic_load(&added_us);
+}
+
+uint64_t __wrap_clock_monotonic_us(void)
+{
+    return moved(__real_clock_monotonic_us());
+}
+
+uint64_t __wrap_clock_coarse_us(void)
+{
+    return moved(__real_clock_coarse_us());
+}
+
+void fake_clock_stop(void)
+{
+    atomic_store(&stopped_at_us, __real_clock_monotonic_us());
+}
+
+void fake_clock_run(void)
+{
+    atomic_store(&stopped_at_us, 0);
+}
+
+static void on_thread_end(void *until)
+{
+    atomic_store((_Atomic uint64_t *)until, 0);
+}
+
+static void make_key(void)
+{
+    assert_int_equal(pthread_key_create(&thread_key, on_thread_end), 0);
+}
+
+static void note_wait(uint64_t until_us)
+{
+    if (own_until != NULL) {
+        atomic_store(own_until, until_us);
+        return;
+    }
+    for (unsigned i = 0; own_until == NULL; i++) {
+        uint64_t nobodys = 0;
+        assert_true(i < THREADS_MAX);
+        if (atomic_compare_exchange_strong(&until_of[i], &nobodys, until_us))
+            own_until = &until_of[i];
+    }
+    pthread_once(&key_once, make_key);
+    assert_int_equal(pthread_setspecific(thread_key, (void *)own_until), 0);
+}
+
+static bool someone_is_late(void)
+{
+    uint64_t now_us = __wrap_clock_monotonic_us();
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        uint64_t until_us = atomic_load(&until_of[i]);
+        if (until_us != 0 && until_us <= now_us)
+            return true;
+    }
+    return false;
+}
+
+void fake_clock_advance_ms(unsigned ms)
+{
+    atomic_fetch_add(&added_us, (uint64_t)ms * 1000);
+    uint64_t end_us = __real_clock_monotonic_us() + PATIENCE_US;
+    while (someone_is_late() && __real_clock_monotonic_us() < end_us)
+        await_pause();
+}
+
+bool __wrap_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us)
+{
+    note_wait(until_us);
+    uint64_t now_us = __wrap_clock_monotonic_us();
+    if (now_us >= until_us)
+        return false;
+    uint64_t left_us = until_us - now_us < LOOK_US ? until_us - now_us : LOOK_US;
+    (void)__real_wait_until(condition, lock, __real_clock_monotonic_us() + left_us);
+    return __wrap_clock_monotonic_us() < until_us;
+}
+
+void __wrap_wait_sleep_us(uint64_t us)
+{
+    const uint64_t until_us = __wrap_clock_monotonic_us() + us;
+    const uint64_t end_us = __real_clock_monotonic_us() + us;
+    uint64_t real_us;
+    while ((real_us = __real_clock_monotonic_us()) < end_us &&
+           __wrap_clock_monotonic_us() < until_us)
+        __real_wait_sleep_us(end_us - real_us < LOOK_US ? end_us - real_us : LOOK_US);
+}

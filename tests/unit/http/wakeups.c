@@ -1,0 +1,43 @@
+/* The linker sends the calls of epoll_pwait() and poll() here (--wrap). The library's epoll_wait()
+ * is among them, see http/ready_events.c. */
+#include "wakeups.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+
+#include "await.h"
+
+enum { PAUSES = 40, RARE = 20 };
+
+static _Atomic unsigned wakeups;
+
+int __real_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
+                       const sigset_t *mask);
+int __wrap_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
+                       const sigset_t *mask);
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+int __wrap_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
+                       const sigset_t *mask)
+{
+    int ready = __real_epoll_pwait(fd, events, most, timeout_ms, mask);
+    atomic_fetch_add(&wakeups, 1);
+    return ready;
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    int ready = __real_poll(fds, count, timeout_ms);
+    atomic_fetch_add(&wakeups, 1);
+    return ready;
+}
+
+bool wakeups_are_rare(void)
+{
+    unsigned before = atomic_load(&wakeups);
+    for (unsigned i = 0; i < PAUSES; i++)
+        await_pause();
+    return atomic_load(&wakeups) - before < RARE;
+}
