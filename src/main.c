@@ -56,7 +56,7 @@ static bool main_run(struct daemon *daemon)
 {
     loop_block_signals();
     if (!activation_read(&daemon->activation, daemon->arena, &daemon->err)) {
-        logging_print_error(daemon->err.message);
+        logging_tell_early_failure(daemon->inputs, daemon->err.message);
         return false;
     }
     raise_descriptor_limit();
@@ -66,7 +66,7 @@ static bool main_run(struct daemon *daemon)
         listeners_print_ready(daemon);
         loop_run(daemon);
     } else {
-        logging_print_error(daemon->err.message);
+        logging_tell_failure(daemon->err.message);
     }
     authentication_hurry(daemon);
     listeners_close(daemon);
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     daemon.conf = conf_load(&line.inputs, &daemon.err);
     bool ok = daemon.conf != NULL && main_run(&daemon);
     if (daemon.conf == NULL)
-        logging_print_error(daemon.err.message);
+        logging_tell_early_failure(&line.inputs, daemon.err.message);
     conf_destroy(daemon.reloaded);
     conf_destroy(daemon.conf);
     arena_destroy(daemon.arena);

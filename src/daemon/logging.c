@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf/load.h"
 #include "conf/log_options.h"
 #include "log/settings.h"
 #include "logging_ini/logging_config.h"
@@ -17,7 +18,8 @@ static const char LOGGER[] = "berth.log";
 /* The settings that the log was started or last changed with; a process has only one log. */
 static struct {
     bool debug;
-    bool by_file; /* log_config_append */
+    bool goes_elsewhere; /* not, or not only, to standard error */
+    bool by_file;        /* log_config_append */
     struct timespec file_changed;
     char *file;
 } applied;
@@ -28,10 +30,29 @@ static const char *logging_file(const struct conf *conf)
     return value->is_set && value->text[0] != '\0' ? value->text : NULL;
 }
 
+static bool is_elsewhere(const struct log_handler_settings *handler)
+{
+    if (handler->to == LOG_TO_DESCRIPTOR)
+        return handler->fd != STDERR_FILENO;
+    if (handler->to == LOG_TO_JOURNAL)
+        return !log_reaches_journal(STDERR_FILENO);
+    return handler->to != LOG_TO_NOTHING;
+}
+
+static bool start_with(const struct log_settings *settings, struct err *err)
+{
+    if (!log_start_with(settings, err))
+        return false;
+    applied.goes_elsewhere = false;
+    for (size_t i = 0; i < settings->handler_count; i++)
+        applied.goes_elsewhere |= is_elsewhere(&settings->handlers[i]);
+    return true;
+}
+
 static bool start_by_options(const struct conf *conf, struct arena *arena, struct err *err)
 {
     struct log_settings settings;
-    return log_options_fill(conf, arena, &settings, err) && log_start_with(&settings, err);
+    return log_options_fill(conf, arena, &settings, err) && start_with(&settings, err);
 }
 
 static bool start_by_file(const struct conf *conf, const char *path, struct arena *arena,
@@ -44,7 +65,7 @@ static bool start_by_file(const struct conf *conf, const char *path, struct aren
     (void)stat(path,
                &status); /* set before the file is read: a later change is noticed the next time */
     if (!logging_config_read(path, &common, arena, &settings, &warnings, err) ||
-        !log_start_with(&settings, err))
+        !start_with(&settings, err))
         return false;
     for (size_t i = 0; i < warnings.n; i++)
         log_write(LOG_LEVEL_WARNING, LOGGER, LOG_NO_CONTEXT, "%s", warnings.items[i]);
@@ -118,9 +139,23 @@ void logging_stop(bool has_served)
     applied.by_file = false;
 }
 
-void logging_print_error(struct slice message)
+void logging_tell_failure(struct slice message)
 {
     /* journald reads the priority in front of a bare line (sd-daemon(3)) */
     const char *priority = log_reaches_journal(STDERR_FILENO) ? "<3>" : "";
     fprintf(stderr, "%sberthd: %.*s\n", priority, SLICE_ARG(message));
+    if (applied.goes_elsewhere)
+        log_write(LOG_LEVEL_CRITICAL, "berth", LOG_NO_CONTEXT, "berthd could not start: %.*s",
+                  SLICE_ARG(message));
+}
+
+void logging_tell_early_failure(const struct conf_inputs *inputs, struct slice message)
+{
+    struct err ignored = {.arena = arena_create()};
+    struct conf *conf = conf_examine(inputs);
+    (void)!logging_start(conf, &ignored);
+    logging_tell_failure(message);
+    logging_stop(false);
+    conf_destroy(conf);
+    arena_destroy(ignored.arena);
 }

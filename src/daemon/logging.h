@@ -28,9 +28,13 @@ void logging_tell_options(const struct conf *conf, const struct conf_inputs *inp
  * the log. */
 void logging_stop(bool has_served);
 
-/* Writes the reason why the process ends as one line to standard error, whatever the log's
- * destinations are. If standard error is the journal's stream, the line has the priority of an
- * error. */
-void logging_print_error(struct slice message);
+/* Writes the reason why the process could not start as one line to standard error, whatever the
+ * log's destinations are, and to the log if that goes elsewhere, too. If standard error is the
+ * journal's stream, the line has the priority of an error. */
+void logging_tell_failure(struct slice message);
+
+/* The same before the log was started. It is opened for this line if the options that can be read
+ * name a destination; problems with that are ignored. */
+void logging_tell_early_failure(const struct conf_inputs *inputs, struct slice message);
 
 #endif

@@ -57,6 +57,43 @@ def renamed_without_a_word(program, directory):
     expect_all(asked, case.files(log))
 
 
+def failed_start(program, directory):
+    """Its reason is on standard error, once, and in every other destination of the log: whatever it is that fails."""
+    for number, (options, reason) in enumerate((
+            (["[placement_database]", "max_retries = soon"], "[placement_database] max_retries must be a whole number, not 'soon'"),
+            (["[placement_database]", "connection = nonsense"], "the database connection is not a URL"),
+            (["[berth]", "listen = 192.0.2.1:1"], "cannot listen on 192.0.2.1:1"),
+            (["[oslo_policy]", "policy_file = " + os.path.join(directory, "bad.yaml")], "must be text (in quotes) or a list"))):
+        with open(os.path.join(directory, "bad.yaml"), "w") as file:
+            file.write('"placement:traits:list": 1\n')
+        log, config = (os.path.join(directory, f"{number}.{end}") for end in ("log", "conf"))
+        for destination in ([f"log_file = {log}"], []):
+            with open(config, "w") as file:
+                file.write("\n".join(["[DEFAULT]", *destination, "[api]", "auth_strategy = noauth2", "[placement_database]",
+                                      f"connection = sqlite:///{directory}/p.db", "sync_on_startup = true", *options]) + "\n")
+            done = subprocess.run([program, "--config-file", config], capture_output=True, text=True,
+                                  timeout=30)
+            told = [line for line in done.stderr.splitlines() if reason in line]
+            expect(done.returncode == 1 and len(told) == 1 and told[0].startswith("berthd: "), f"{options}: {done}")
+        with open(log) as file:
+            lines = file.read().splitlines()
+        expect(re.fullmatch(r"\S+ \S+ \d+ CRITICAL berth \[-\] berthd could not start: .*" + re.escape(reason) + ".*", lines[-1]),
+               f"{options}: {lines}")
+        expect(sum(reason in line for line in lines) == 1, lines)
+
+
+def failed_start_without_a_log(program, directory):
+    """A log file that cannot be opened is the reason, or stands in no other reason's way."""
+    log = os.path.join(directory, "absent", "p.log")
+    for option, reason in (("[api]", "cannot open the log file"), ("max_logfile_count = few", "max_logfile_count must be a whole")):
+        config = os.path.join(directory, "a.conf")
+        with open(config, "w") as file:
+            file.write(f"[DEFAULT]\nlog_file = {log}\n{option}\n[placement_database]\nconnection = sqlite:///{directory}/p.db\n")
+        done = subprocess.run([program, "--config-file", config], capture_output=True, text=True, timeout=30)
+        expect(done.returncode == 1 and done.stderr.startswith("berthd: ") and reason in done.stderr and
+               done.stderr.count("\n") == 1, done)
+
+
 def watch_log_file(program, directory):
     """Made anew without any line."""
     log = os.path.join(directory, "p.log")
@@ -295,7 +332,7 @@ CASES = [logrotate_copytruncate, logrotate_rename_and_hup, renamed_without_a_wor
          interval_rotation_keeps_so_many, removed_directory,
          path_that_cannot_be_opened, two_berthd_on_one_file,
          rotation_in_vain, full_disk, reader_that_does_not_read, without_standard_descriptors,
-         starts_that_are_refused]
+         starts_that_are_refused, failed_start, failed_start_without_a_log]
 
 
 def play(score, program, directory):
