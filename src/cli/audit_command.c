@@ -116,7 +116,7 @@ int audit_command(int argc, char **argv, struct conf_inputs *inputs)
         command_line_print_switches(switches, stdout);
         return AUDIT_EXIT_OK;
     }
-    if (line.action != COMMAND_LINE_RUN || !command_line_add_sources(inputs, &line.inputs)) {
+    if (line.action != COMMAND_LINE_RUN || !command_line_add_inputs(inputs, &line.inputs)) {
         fprintf(stderr, "berth audit: %s\n",
                 line.action != COMMAND_LINE_RUN ? line.error : "too many configuration files");
         return AUDIT_EXIT_WRONG;

@@ -166,7 +166,7 @@ static int run_command(const struct work *work, int argc, char **argv, struct co
         wrong = line.error;
     else if (words == 0)
         wrong = "FILE is missing";
-    else if (!command_line_add_sources(inputs, &line.inputs))
+    else if (!command_line_add_inputs(inputs, &line.inputs))
         wrong = "too many configuration files";
     if (wrong == NULL)
         return backup_command_run(work, &line, file, inputs);

@@ -39,6 +39,15 @@ static const struct command_line_switch validate_switches[] = {
     HELP_ROW,
     SOURCE_ROWS,
     {"--strict", NULL, NULL, "Exit with 1 for warnings, too.", SWITCH_OWN, NULL, NULL, NULL},
+    /* berthd's, so that a unit can pass the same switches to both */
+    {"--listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "berth", "listen", NULL},
+    {"--admin-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "berth", "admin_listen",
+     NULL},
+    {"--baremetal-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "baremetal",
+     "listen", NULL},
+    {"--valet-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "valet", "listen",
+     NULL},
+    {"--debug", "-d", NULL, "As berthd's.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},
 };
 
@@ -149,7 +158,7 @@ static int config_command_run(const struct action *action, int argc, char **argv
         fprintf(stderr, "berth config %s: %s\n", action->name, line.error);
         return 2;
     }
-    if (!command_line_add_sources(inputs, &line.inputs)) {
+    if (!command_line_add_inputs(inputs, &line.inputs)) {
         fprintf(stderr, "berth config %s: too many configuration files\n", action->name);
         return 2;
     }

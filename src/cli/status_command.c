@@ -265,7 +265,7 @@ int status_command(int argc, char **argv, struct conf_inputs *inputs)
         fprintf(stderr, "berth status: %s\n", line.error);
         return WRONG;
     }
-    if (!command_line_add_sources(inputs, &line.inputs)) {
+    if (!command_line_add_inputs(inputs, &line.inputs)) {
         fputs("berth status: too many configuration files\n", stderr);
         return WRONG;
     }

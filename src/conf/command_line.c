@@ -249,11 +249,14 @@ void command_line_print_switches(const struct command_line_switch *switches, FIL
     }
 }
 
-bool command_line_add_sources(struct conf_inputs *inputs, const struct conf_inputs *more)
+bool command_line_add_inputs(struct conf_inputs *inputs, const struct conf_inputs *more)
 {
-    if (inputs->sources_n + more->sources_n > CONF_INPUTS_MAX)
+    if (inputs->sources_n + more->sources_n > CONF_INPUTS_MAX ||
+        inputs->overrides_n + more->overrides_n > CONF_INPUTS_MAX)
         return false;
     for (size_t i = 0; i < more->sources_n; i++)
         inputs->sources[inputs->sources_n++] = more->sources[i];
+    for (size_t i = 0; i < more->overrides_n; i++)
+        inputs->overrides[inputs->overrides_n++] = more->overrides[i];
     return true;
 }

@@ -65,8 +65,8 @@ void command_line_parse_words(const struct command_line_switch *switches, int ar
                               char *const *argv, const char **words, unsigned words_max,
                               unsigned *words_n, struct command_line *out);
 
-/* Appends the files and directories of `more`; false: there are too many. */
-bool command_line_add_sources(struct conf_inputs *inputs, const struct conf_inputs *more);
+/* Appends the files, directories and options of `more`; false: there are too many. */
+bool command_line_add_inputs(struct conf_inputs *inputs, const struct conf_inputs *more);
 
 /* The same for a program that takes only switches: any other argument is an error. */
 void command_line_parse_all(const struct command_line_switch *switches, int argc, char *const *argv,

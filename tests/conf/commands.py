@@ -105,6 +105,22 @@ class Commands:
             code, out, _ = self.run("validate", *self.write("a.conf", GOOD + text))
             assert code == (1 if told else 0) and (told is None or f"error: {told}" in out), (text, out)
 
+    def switches_of_berthd_are_taken(self):
+        """All of them, with their effect: a unit passes the same ones to both programs."""
+        helps = [subprocess.run([*words, "--help"], capture_output=True, text=True, timeout=60).stdout
+                 for words in ([self.program + "d"], [self.program, "config", "validate"])]
+        known = [set(re.findall(r"^  (-.*?)(?:   |$)", text, re.M)) - {"--version, -V"} for text in helps]
+        assert len(known[0]) > 6 and known[0] <= known[1], known
+        where = self.write("a.conf", GOOD)
+        code, out, _ = self.run("validate", *where, "--listen", "nowhere", "-d")
+        assert code == 1 and "error: --listen: [berth] listen: 'nowhere' is not" in out, out
+        for switches in (["--admin-listen", "127.0.0.1:1"], ["--listen", "127.0.0.1:3", "--baremetal-listen", "127.0.0.1:3"],
+                         ["--valet-listen", "127.0.0.1:2"]):
+            code, out, _ = self.run("validate", *where, *switches)
+            assert code == 1 and " collides with " in out, (switches, out)
+        code, out, _ = self.run("validate", *where, "--listen", "127.0.0.1:3", "--admin-listen", "127.0.0.1:1", "--debug")
+        assert code == 0, out
+
     def what_a_start_would_refuse_is_told(self):
         """Each part's fault, as berthd tells it, and that of others in the same run."""
         os.mkdir(os.path.join(self.directory, "wrong"))

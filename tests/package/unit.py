@@ -57,6 +57,11 @@ class Service:
         user = self.unit["User"][-1]
         return {"PATH": ENVIRONMENT["PATH"], "HOME": "/var/lib/" + user, "USER": user, "LOGNAME": user, **named}
 
+    def words(self):
+        """Of ExecStart; a $VARIABLE that stands alone becomes its words, as for systemd."""
+        given, environment = shlex.split(self.unit["ExecStart"][-1].lstrip("-@:+!")), self.environment()
+        return [word for one in given for word in (environment[one[1:]].split() if one.startswith("$") else [one])]
+
     def start(self, log, seconds=20):
         """Returns once it has said READY=1, or, if the unit does not ask for that, once it can be asked."""
         address = f"\0berth-package-{os.getpid()}"
@@ -76,7 +81,7 @@ class Service:
         group = self.unit.get("Group", [user])[-1]
         self.process = subprocess.Popen(
             ["chroot", f"--userspec={user}:{group}", self.root.path, "/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh",
-             *shlex.split(self.unit["ExecStart"][-1].lstrip("-@:+!"))],
+             *self.words()],
             env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=pass_sockets, pass_fds=passed)
         self.await_ready(time.monotonic() + seconds)
 

@@ -68,8 +68,8 @@ class Container:
         with open(self.shared + "/units/berthd.socket", "a") as unit:
             unit.write("".join(f"\n[Socket]\nListenStream={path}\nSocketGroup=nogroup\nSocketMode=0660\n" for path in PATHS))
         self.write("units/berthd.service.d/test.conf",
-                   "[Service]\nExecStart=\nExecStart=/berth/berthd\nWatchdogSec=4\nExecReload=\n"
-                   "ExecReload=/berth/berth config validate\nExecReload=/bin/kill -HUP $MAINPID\n")
+                   "[Service]\nExecStart=\nExecStart=/berth/berthd $BERTHD_OPTIONS\nWatchdogSec=4\nExecReload=\n"
+                   "ExecReload=/berth/berth config validate $BERTHD_OPTIONS\nExecReload=/bin/kill -HUP $MAINPID\n")
         os.makedirs(self.shared + "/units/berthd-spare.service.d")
         self.write("units/berthd-spare.service.d/test.conf", "[Service]\nExecStart=\nExecStart=/berth/berthd\n")
         self.write("passwd", f"root:x:0:0::/root:/bin/sh\nplacement:x:{UID}:{UID}::/var/lib/placement:/bin/false\n"
@@ -204,6 +204,28 @@ def reload_of_a_wrong_configuration(score, box):
     now = box.shown("berthd.service", "MainPID"), box.shown("berthd.service", "ActiveState")
     score.case("a reload of a wrong configuration fails", None if failed and told and done == 0 and now == (pid, "active")
                and box.curl("/") == "200" else f"{failed} {told} {done} {now} {box.journal()}")
+
+
+def reload_with_options(score, box):
+    """A drop-in names another configuration: a reload checks the one that berthd uses, not the machine's own."""
+    box.write("other.conf", box.configuration)
+    box.write("units/berthd.service.d/options.conf", '[Service]\nEnvironment="BERTHD_OPTIONS=--config-file /berth/other.conf -d"\n')
+    box.systemctl("daemon-reload")
+    box.systemctl("restart", "berthd")
+    pid = box.shown("berthd.service", "MainPID")
+    words = box.run("cat", f"/proc/{pid}/cmdline").stdout.split("\0")[1:-1]
+    score.case("berthd has the switches of BERTHD_OPTIONS", None if words == ["--config-file", "/berth/other.conf", "-d"] else words)
+    box.write("placement.conf", box.configuration + "[berth]\nidle_timeout = soon\n")
+    code = box.systemctl("reload", "berthd").returncode
+    score.case("a reload does not mind what berthd does not read", code and box.journal())
+    box.write("placement.conf", box.configuration)
+    box.write("other.conf", box.configuration + "[berth]\nidle_timeout = late\n")
+    code = box.systemctl("reload", "berthd").returncode
+    score.case("a reload of a wrong configuration of BERTHD_OPTIONS fails", None if code and "not 'late'" in box.journal() and
+               box.shown("berthd.service", "MainPID") == pid and box.curl("/") == "200" else box.journal())
+    os.unlink(os.path.join(box.shared, "units/berthd.service.d/options.conf"))
+    box.systemctl("daemon-reload")
+    box.systemctl("restart", "berthd")
 
 
 def hammered(score, box, name, *steps):
@@ -354,6 +376,7 @@ def run(score, program, quick):
             box.systemctl("disable", "--now", *[f"berthd-{name}.socket" for name in OTHER_SOCKETS])  # a first boot enables all units
             lives(score, box)
             reload_of_a_wrong_configuration(score, box)
+            reload_with_options(score, box)
             hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
             hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
                      ["restart", "berthd"], ["stop", "berthd-spare"])
