@@ -140,6 +140,7 @@ static void fill_berth(struct conf *conf)
     conf->query_deadline_us = (uint64_t)number(conf, "berth", "query_deadline") * 1000000;
     conf->max_write_rows = (uint64_t)number(conf, "berth", "max_write_rows");
     conf->access_log = flag(conf, "berth", "access_log");
+    conf->server_header = flag(conf, "berth", "server_header");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
 }
 

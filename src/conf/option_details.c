@@ -92,6 +92,9 @@ static const struct details table[] = {
     {"berth", "access_log",
      "The line is that of the Python service's placement.requestlog, at level INFO. Turn it off "
      "if a proxy in front writes such a log and this one is too large."},
+    {"berth", "server_header",
+     "It shows which process of a chain of proxies has answered, and tells every client the "
+     "version. What the HTTP library answers by itself, such as 431, does not have it."},
     {"berth", "query_deadline",
      "Large lists, searches with very many combinations and plans run apart from other requests, "
      "and projects take turns. The time counts from when such a request begins to wait for its "

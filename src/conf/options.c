@@ -76,6 +76,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "answer_memory", "1073741824", "Memory for all large answers that clients are still reading, in bytes.", BOUNDS(1048576, 1024L * GIB)),
     ROW(MULT, USED, "berth", "mount_prefix", "/placement", "Additional path below which the API is served."),
     ROW(BOOL, USED, "berth", "access_log", "true", "Log one line for each request.", MUTABLE),
+    ROW(BOOL, USED, "berth", "server_header", "false", "Send the header Server: berth/VERSION with every answer."),
     ROW(INT, USED, "berth", "query_deadline", "60", "Deadline in seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),
     /* 10 ms of the writer's thread; reshaping a host with 290 servers of three classes writes
      * 2330 */

@@ -61,6 +61,7 @@ struct conf {
     size_t connection_memory_bytes;
     size_t answer_memory_bytes;
     bool access_log;
+    bool server_header;
     uint64_t query_deadline_us; /* time limit of an expensive request */
     uint64_t max_write_rows;    /* rows of the database that one request may write */
     uint64_t slow_request_us;   /* 0: slow requests are not logged */

@@ -48,6 +48,7 @@ static struct http_limits common_limits_of(const struct daemon *daemon)
         .header_deadline_ms = conf->header_deadline_s * 1000,
         .body_deadline_ms = conf->body_deadline_s * 1000,
         .worker_threads = conf->worker_threads < 2 ? 2 : conf->worker_threads,
+        .product = conf->server_header ? "berth/" BERTH_VERSION : NULL,
     };
 }
 

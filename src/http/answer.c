@@ -113,6 +113,9 @@ enum MHD_Result answer_send(struct exchange *exchange)
         if (!bare || strcasecmp(header->name, "content-type") != 0)
             header_put(http->arena, response, header);
     }
+    const char *product = exchange->server->limits.product;
+    if (product != NULL)
+        check(MHD_add_response_header(response, "Server", product) == MHD_YES);
     /* the body of a request refused for lack of memory has been read to its end */
     bool is_at_fault = http->fault != HTTP_FAULT_NONE && http->fault != HTTP_FAULT_NO_MEMORY;
     if (is_at_fault || exchange->answers_early || exchange->chunked ||

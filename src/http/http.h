@@ -192,6 +192,7 @@ struct http_limits {
                                           * of an answer over HTTP_LARGE_BYTES at 250 KB/s; 0:
                                           * none */
     unsigned worker_threads;             /* at least 2 (one epoll thread stalls under load) */
+    const char *product; /* of a Server header on each answer; NULL: none. A literal */
 };
 
 /* The address of a server: an inherited socket, a path, or a host and port. */

@@ -1,5 +1,6 @@
 """What an operator asks first: the log's first and last line, berth status, and the page that it shows."""
 
+import http.client
 import json
 import os
 import re
@@ -100,6 +101,27 @@ def control_characters(score, program):
     score.case("berth status --json escapes them as JSON does", None if not bare and json.loads(out) == texts else repr(out))
 
 
+def server_header(score, program):
+    """Off unless the option is set; then at each listener, whatever the status."""
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60).stdout.split()[1]
+    for value in (None, "true", "false"):
+        with tempfile.TemporaryDirectory(prefix="berth-header-") as directory:
+            ports = [servers.free_port() for _ in range(4)]
+            options = ["[berth]", f"admin_listen = 127.0.0.1:{ports[3]}", *([f"server_header = {value}"] if value else [])]
+            found = []
+            with servers.Berthd(program, directory, port=ports[0], baremetal_port=ports[1], valet_port=ports[2], options=options):
+                for port in ports:
+                    for path in ("/", "/healthz", "/nowhere", "/%00"):
+                        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+                        connection.request("GET", path)
+                        answer = connection.getresponse()
+                        found.append((ports.index(port), answer.status, answer.headers.get_all("Server")))
+                        connection.close()
+            wanted = [f"berth/{version}"] if value == "true" else None
+            wrong = [one for one in found if one[2] != wanted]
+            score.case(f"Server header with server_header = {value}", wrong or (None if len(found) == 16 else found))
+
+
 def lines(score, server):
     """Of a log that is complete."""
     log = [line for line in server.log().splitlines() if " alembic.runtime.migration " not in line]
@@ -148,3 +170,4 @@ def run(score, program, quick):
         no_status_page(score, program)
         slow_answer(score, program)
         control_characters(score, program)
+        server_header(score, program)
