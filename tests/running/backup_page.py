@@ -100,14 +100,4 @@ def play(score, box):
 
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-backup-", dir="/var/tmp") as directory:
-        box = systemd.Container(program, directory)
-        try:
-            problem = box.boot()
-            if problem:
-                print(f"SKIPPED: no container with systemd can be booted here: {problem}", flush=True)
-                if os.environ.get("CI"):
-                    score.case("a container with systemd", problem)
-                return
-            play(score, box)
-        finally:
-            box.end()
+        systemd.with_container(score, program, directory, lambda box: play(score, box))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd, and
-the commands of docs/backup.md.
+"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd, the
+commands of docs/backup.md, and the way from a refused claim to its reason in docs/troubleshooting.md.
 
     tests/running/run.py [--berthd PROGRAM] [--quick] [PART…]     last line: N passed, N failed
 
@@ -17,6 +17,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
 import backup_page  # noqa: E402
+import refusal_page  # noqa: E402
 import restart  # noqa: E402
 import sockets  # noqa: E402
 import status  # noqa: E402
@@ -27,7 +28,8 @@ import words  # noqa: E402
 from servers import Score  # noqa: E402
 
 PARTS = {"tls": tls.run, "sockets": sockets.run, "words": words.run, "status": status.run, "stop": stop.run, "restart": restart.run,
-         "systemd": systemd.run, "backup_page": backup_page.run}
+         "systemd": systemd.run, "backup_page": backup_page.run,
+         "refusal_page": refusal_page.run}
 
 
 def main():

@@ -360,32 +360,41 @@ def ends(score, box):
                None if good and "auth_strategy must be one of" in journal else journal)
 
 
+def with_container(score, program, directory, play):
+    """Calls play with a booted container; where none can be booted, that is said, and counts as a failure in CI."""
+    box = Container(program, directory)
+    try:
+        problem = box.boot()
+        if problem:
+            print(f"SKIPPED: no container with systemd can be booted here: {problem}", flush=True)
+            if os.environ.get("CI"):
+                score.case("a container with systemd", problem)
+            return
+        play(box)
+    finally:
+        box.end()
+
+
+def play(score, box):
+    box.systemctl("disable", "--now", *[f"berthd-{name}.socket" for name in OTHER_SOCKETS])  # a first boot enables all units
+    lives(score, box)
+    reload_of_a_wrong_configuration(score, box)
+    reload_with_options(score, box)
+    hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
+    hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
+             ["restart", "berthd"], ["stop", "berthd-spare"])
+    hands_over_all(score, box)
+    spare_that_fails(score, box)
+    keeps_paths(score, box)
+    metal(score, box)
+    valet(score, box)
+    watched(score, box)
+    ends(score, box)
+
+
 def run(score, program, quick):
     same_units(score)
     with tempfile.TemporaryDirectory(prefix="berth-systemd-", dir="/var/tmp") as directory:
         os.mkdir(directory + "/verify")
         verify(score, directory + "/verify", os.path.abspath(program))
-        box = Container(program, directory)
-        try:
-            problem = box.boot()
-            if problem:
-                print(f"SKIPPED: no container with systemd can be booted here: {problem}", flush=True)
-                if os.environ.get("CI"):
-                    score.case("a container with systemd", problem)
-                return
-            box.systemctl("disable", "--now", *[f"berthd-{name}.socket" for name in OTHER_SOCKETS])  # a first boot enables all units
-            lives(score, box)
-            reload_of_a_wrong_configuration(score, box)
-            reload_with_options(score, box)
-            hammered(score, box, "systemctl restart under load", *[["restart", "berthd"]] * 3)
-            hammered(score, box, "restart beside a spare one under load", ["start", "berthd-spare"],
-                     ["restart", "berthd"], ["stop", "berthd-spare"])
-            hands_over_all(score, box)
-            spare_that_fails(score, box)
-            keeps_paths(score, box)
-            metal(score, box)
-            valet(score, box)
-            watched(score, box)
-            ends(score, box)
-        finally:
-            box.end()
+        with_container(score, program, directory, lambda box: play(score, box))
