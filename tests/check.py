@@ -207,6 +207,7 @@ PARTS = [
     Part("package", script("tests/package/run.py"), room="packages"),
     Part("package-switch", script("tests/package/switch.py"), room="packages"),
     Part("package-guide", script("tests/package/guide.py"), room="packages"),
+    Part("readme", script("tests/package/readme.py"), after=(), room="packages"),
     Part("package-rpm", script("tests/package/rpm.py"), room="packages"),
     Part("package-container", script("tests/package/container.py"), room="packages"),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),

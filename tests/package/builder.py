@@ -21,6 +21,19 @@ HELP = ("./dev", "./dev help package", "./dev check --help", "./dev bench --help
         "./dev package --help")
 
 
+def mount_archives(root):
+    """What apt fetches is kept for the next time."""
+    for name, place in APT.items():
+        kept = os.path.join(roots.KEPT, "builder-" + name)
+        os.makedirs(kept, exist_ok=True)
+        subprocess.run(["mount", "--bind", kept, root.at(place)], check=True)
+
+
+def unmount_archives(root):
+    for place in APT.values():
+        subprocess.run(["umount", root.at(place)], check=True)
+
+
 def copy_tree(root):
     """As cloned, with what has been changed since."""
     for name in packages.tree_files():
@@ -56,17 +69,13 @@ def ask_for_help(root):
 def main():
     out = sys.argv[1]
     root = roots.Root([roots.bare()], os.path.join(packages.WORK, "builder"))
-    for name, place in APT.items():
-        kept = os.path.join(roots.KEPT, "builder-" + name)
-        os.makedirs(kept, exist_ok=True)
-        subprocess.run(["mount", "--bind", kept, root.at(place)], check=True)
+    mount_archives(root)
     copy_tree(root)
     ask_for_help(root)
     run_in_tree(root, "./dev package")
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(root.at(TREE, "build/package"), out)
-    for place in APT.values():
-        subprocess.run(["umount", root.at(place)], check=True)
+    unmount_archives(root)
     root.remove()
 
 
