@@ -1,10 +1,14 @@
 """Runs the blocks of a page that are marked as tests, in its order, against a server of its own."""
 
+import re
+
 import answers
 import markdown
 import session
 
 SHOWN = 3000
+# Of curl later than 7.76, which EL 9 has: its manual says "Added in" for each.
+TOO_NEW = re.compile(r"--json\b|--url-query\b|--variable\b|--expand-|%header\{|%\{header_json\}|%\{onerror\}")
 
 
 def is_test(block):
@@ -65,6 +69,8 @@ def run_page(page, programs, report, rewrite=False, **server):
     for block in page.blocks:
         if block.info[:1] == ["sh"] and block.info[1:2] not in (["test"], ["manual"]):
             report(f"{page.path}:{block.first}", "says neither `sh test` nor `sh manual`")
+        if block.info[:1] == ["sh"] and "curl" in block.text and TOO_NEW.search(block.text):
+            report(f"{page.path}:{block.first}", f"{TOO_NEW.search(block.text).group()}: too new for the curl of EL 9")
     named = {uuid for block in page.blocks if is_test(block) for uuid in answers.UUID.findall(block.text)}
     uuids, changes = answers.Uuids(named), []
     with session.Session(programs, **server) as shell:
