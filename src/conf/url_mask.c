@@ -27,22 +27,49 @@ static void write_parameters(struct slice parameters, struct buf *out)
     }
 }
 
-/* Skips "user:password@" before the host; returns the rest. */
+/* The part before the parameters if one of them is a password; otherwise all. */
+static struct slice before_password(struct slice url)
+{
+    struct slice parameters = url;
+    struct slice place = slice_cut(&parameters, '?');
+    while (parameters.len > 0) {
+        struct slice parameter = slice_cut(&parameters, '&');
+        if (is_password(slice_cut(&parameter, '=')))
+            return place;
+    }
+    return url;
+}
+
+static void write_masked(struct slice user, struct buf *out)
+{
+    const char *colon = user.len == 0 ? NULL : memchr(user.data, ':', user.len);
+    if (colon == NULL) {
+        buf_append_slice(out, user);
+        return;
+    }
+    buf_append_slice(out, (struct slice){user.data, (size_t)(colon - user.data)});
+    buf_printf(out, ":%s", MASK);
+}
+
+/* Skips "user:password@" before the host; returns the rest. An '@' in a parameter that is a
+ * password is not the end of a user, unless that "parameter" belongs to the user's password: then
+ * nothing behind a colon is shown. */
 static struct slice write_user(struct slice rest, struct buf *out)
 {
-    const char *at = rest.len == 0 ? NULL : memrchr(rest.data, '@', rest.len);
-    if (at == NULL || rest.data[0] == '/') /* a file has no user */
+    struct slice front = before_password(rest);
+    const char *at = front.len == 0 ? NULL : memrchr(front.data, '@', front.len);
+    if (rest.len == 0 || rest.data[0] == '/') /* a file has no user */
         return rest;
-    struct slice user = {rest.data, (size_t)(at - rest.data)};
-    const char *colon = user.len == 0 ? NULL : memchr(user.data, ':', user.len);
-    if (colon != NULL) {
-        buf_append_slice(out, (struct slice){user.data, (size_t)(colon - user.data)});
-        buf_printf(out, ":%s", MASK);
-    } else {
-        buf_append_slice(out, user);
+    if (at != NULL) {
+        struct slice user = {rest.data, (size_t)(at - rest.data)};
+        write_masked(user, out);
+        buf_append_char(out, '@');
+        return slice_skip(rest, user.len + 1);
     }
-    buf_append_char(out, '@');
-    return slice_skip(rest, user.len + 1);
+    if (memchr(rest.data, '@', rest.len) == NULL)
+        return rest;
+    write_masked(front, out);
+    return slice_skip(rest, front.len);
 }
 
 void url_mask_write(struct slice url, struct buf *out)

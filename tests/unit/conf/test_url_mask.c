@@ -25,6 +25,14 @@ static void passwords(void **state)
     expect("postgresql:///x?host=/run&password=s&user=p",
            "postgresql:///x?host=/run&password=****&user=p");
     expect("mysql://db/x?PASSWD=s", "mysql://db/x?PASSWD=****");
+    /* an '@' there need not be escaped */
+    expect("mysql://db/x?password=s@t", "mysql://db/x?password=****");
+    expect("mysql://db/x?a=b&passwd=s@t:u@v&c=d", "mysql://db/x?a=b&passwd=****&c=d");
+    expect("mysql://p:s@db/x?password=t@u", "mysql://p:****@db/x?password=****");
+    expect("mysql://db/x?user=a@b", "mysql://db/x?user=a@b");
+    /* port or password, nobody can tell */
+    expect("mysql://db:3306/x?password=s@t", "mysql://db:****?password=****");
+    expect("mysql://p:a?password=b@db/x", "mysql://p:****?password=****");
 }
 
 static void shown_as_they_are(void **state)
