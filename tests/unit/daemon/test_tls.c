@@ -70,6 +70,38 @@ static void once_a_day(void **state)
     arena_destroy(daemon.err.arena);
 }
 
+/* Files that change are read once they are at rest, and not looked at with every tick. */
+static void changed_files_are_read(void **state)
+{
+    (void)state;
+    struct issued late = certificate_issue(directory, "late", ISSUED_FOR_SERVER, NULL, -60);
+    assert_int_equal(chmod(late.key, 0600), 0);
+    struct conf conf = {
+        .tls_cert_file = late.cert, .tls_key_file = late.key, .tls_priorities = "NORMAL"};
+    struct daemon daemon = {.conf = &conf, .err = {.arena = arena_create()}};
+    size_t before = errors_logged();
+    assert_true(tls_open(&daemon));
+    tick(&daemon);
+    assert_int_equal(errors_logged(), before + 1);
+    assert_true(daemon.tls_look_us > clock_monotonic_us());
+
+    certificate_issue(directory, "late", ISSUED_FOR_SERVER, NULL, -120);
+    assert_int_equal(chmod(late.key, 0600), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        daemon.tls_look_us = clock_monotonic_us() + DAY_US;
+        tls_look_after(&daemon);
+    }
+    assert_int_equal(errors_logged(), before + 1);
+    tick(&daemon); /* it may still be written to */
+    assert_int_equal(errors_logged(), before + 1);
+    tick(&daemon);
+    assert_int_equal(errors_logged(), before + 2);
+    tick(&daemon);
+    assert_int_equal(errors_logged(), before + 2);
+    tls_close(&daemon);
+    arena_destroy(daemon.err.arena);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -90,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(once_a_day),
+        cmocka_unit_test(changed_files_are_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
