@@ -8,7 +8,7 @@
 
 #include "await.h"
 
-enum { PAUSES = 40, RARE = 20 };
+enum { WINDOWS = 100, PAUSES = 40, RARE = 20 };
 
 static _Atomic unsigned wakeups;
 
@@ -34,10 +34,18 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
     return ready;
 }
 
-bool wakeups_are_rare(void)
+static bool are_rare(void)
 {
     unsigned before = atomic_load(&wakeups);
     for (unsigned i = 0; i < PAUSES; i++)
         await_pause();
     return atomic_load(&wakeups) - before < RARE;
+}
+
+bool wakeups_become_rare(void)
+{
+    for (unsigned i = 0; i < WINDOWS; i++)
+        if (are_rare())
+            return true;
+    return false;
 }

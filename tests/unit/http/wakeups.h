@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Watches for some milliseconds. */
-bool wakeups_are_rare(void);
+/* Watches until they have become rare. False: they have not after some seconds, which is before the
+ * deadlines of clients that only wait would end their connections. */
+bool wakeups_become_rare(void);
 
 #endif
