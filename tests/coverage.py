@@ -1,28 +1,34 @@
 #!/usr/bin/python3
-"""Line coverage of src/: the functional suites on a build that counts, then a report by folder.
+"""Line coverage of src/: runs the functional suites on a build that counts, then reports by folder.
 
-    tests/coverage.py [--report]     --report: of what was counted before, without running anything
+    tests/coverage.py [--report | --add WORD...]
 
-The build is build-gcov/, and the lines that nothing ran are in build-gcov/uncovered.txt, by file. What is killed does not
-write its counts, so suites of kills are left out. The last line is `N passed, N failed`: a case is a suite, and one is the
-goal.
+--report: report what was counted before, run nothing. --add: run only the suites whose command has one of these words,
+and add their counts to those of before.
+
+The build is build-gcov/. The lines that nothing ran are in build-gcov/uncovered.txt, by file and function. tests/uncovered.md
+lists the functions that may have such lines, each with the reason; a function that has some and is not listed is a failure.
+A process that is killed does not write its counts, so suites of kills are left out, and servers.py stops its servers in
+order. The last line is `N passed, N failed`: each suite is a case, the goal is one, and the list is one.
 """
 
 import argparse
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = "build-gcov"
+LIST = "tests/uncovered.md"
 GOAL_PERCENT = 90
 PYTHON = "/usr/bin/python3"
 BERTHD = BUILD + "/berthd"
 
 SUITES = [
-    ["tests/units.py", BUILD],
+    ["tests/units.py", BUILD, "--slow", "4", "--without", "valet/solve/cost"],  # which measures time
     ["tests/api/run.py", "--berthd", BERTHD],
     ["tests/valet/api.py", "--berthd", BERTHD],
     ["tests/valet/contract.py", "--berthd", BERTHD],
@@ -48,16 +54,19 @@ SUITES = [
 ]
 
 
-def run_suites():
-    """The names of those that failed."""
+def build():
     if not os.path.exists(os.path.join(ROOT, BUILD, "build.ninja")):
         subprocess.run(["meson", "setup", BUILD, "--buildtype=debug", "-Db_coverage=true", "-Doptimization=0",
                         "-Dc_args=-fprofile-update=atomic"], cwd=ROOT, check=True)
     subprocess.run(["ninja", "-C", BUILD, "--quiet"], cwd=ROOT, check=True)
-    subprocess.run(["find", BUILD, "-name", "*.gcda", "-delete"], cwd=ROOT, check=True)
+
+
+def run_suites(suites):
+    """The names of those that failed."""
     failed = []
-    for suite in SUITES:
-        done = subprocess.run([PYTHON, *suite], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    for suite in suites:
+        done = subprocess.run([PYTHON, *suite], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env={**os.environ, "BERTH_COUNTS_LINES": "1"})
         last = (done.stdout.splitlines() or ["no output"])[-1]
         print(f"{'ok    ' if done.returncode == 0 else 'FAILED'} {' '.join(suite)}: {last}", flush=True)
         if done.returncode:
@@ -67,7 +76,7 @@ def run_suites():
 
 
 def counted_lines():
-    """{file below src/: {line: whether anything ran it}}"""
+    """{file below src/: {line: (its function, whether anything ran it)}}"""
     lines = collections.defaultdict(dict)
     found = subprocess.run(["find", os.path.join(BUILD, "src"), "-name", "*.gcno"], cwd=ROOT, capture_output=True, text=True)
     for notes in sorted(found.stdout.split()):
@@ -80,7 +89,8 @@ def counted_lines():
                     continue
                 for line in file["lines"]:
                     number = line["line_number"]
-                    lines[name][number] = lines[name].get(number, False) or line["count"] > 0
+                    function, ran = lines[name].get(number, (line.get("function_name", "?"), False))
+                    lines[name][number] = function, ran or line["count"] > 0
     return lines
 
 
@@ -96,17 +106,29 @@ def spans(numbers):
     return ", ".join(text)
 
 
+def uncovered_functions(lines):
+    """{(file below src/, function): the lines that nothing ran}"""
+    found = collections.defaultdict(list)
+    for name, counted in sorted(lines.items()):
+        for number, (function, ran) in sorted(counted.items()):
+            if not ran:
+                found[name.removeprefix("src/"), function].append(number)
+    return found
+
+
+def listed_functions():
+    """The (file below src/, function) of each row of tests/uncovered.md."""
+    with open(os.path.join(ROOT, LIST), encoding="utf-8") as file:
+        return set(re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", file.read(), re.M))
+
+
 def report(lines):
     """The percentage of lines that were run."""
     folders = collections.defaultdict(lambda: [0, 0])
-    with open(os.path.join(ROOT, BUILD, "uncovered.txt"), "w", encoding="utf-8") as file:
-        for name, counted in sorted(lines.items()):
-            missing = [number for number, ran in counted.items() if not ran]
-            folder = os.path.dirname(name)
-            folders[folder][0] += len(counted) - len(missing)
-            folders[folder][1] += len(counted)
-            if missing:
-                file.write(f"{name}: {spans(missing)}\n")
+    for name, counted in sorted(lines.items()):
+        folder = os.path.dirname(name)
+        folders[folder][0] += sum(ran for _, ran in counted.values())
+        folders[folder][1] += len(counted)
     for folder, (ran, all_of_it) in sorted(folders.items()):
         print(f"{100 * ran / all_of_it:6.1f} %  {ran:6} of {all_of_it:6}  {folder}")
     ran, all_of_it = (sum(counts[i] for counts in folders.values()) for i in (0, 1))
@@ -115,17 +137,41 @@ def report(lines):
     return percent
 
 
+def compare_with_list(uncovered):
+    """Whether each function with uncovered lines is listed. Listed ones that are covered may be so by chance: a race, the
+    load of the machine. They are only named."""
+    with open(os.path.join(ROOT, BUILD, "uncovered.txt"), "w", encoding="utf-8") as file:
+        for (name, function), numbers in uncovered.items():
+            file.write(f"{name} {function}: {spans(numbers)}\n")
+    listed = listed_functions()
+    for name, function in sorted(listed - uncovered.keys()):
+        print(f"covered this time, but listed: {name} {function}")
+    missing = sorted(uncovered.keys() - listed)
+    for name, function in missing:
+        print(f"FAILED not in {LIST}: {name} {function}: {spans(uncovered[name, function])}")
+    return not missing
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--add", nargs="+", metavar="WORD")
     options = parser.parse_args()
-    failed = [] if options.report else run_suites()
-    percent = report(counted_lines())
-    if percent < GOAL_PERCENT:
+    suites = [suite for suite in SUITES if not options.add or any(word in " ".join(suite) for word in options.add)]
+    if options.report:
+        suites = []
+    else:
+        build()
+    if not options.report and not options.add:
+        subprocess.run(["find", BUILD, "-name", "*.gcda", "-delete"], cwd=ROOT, check=True)
+    failed = run_suites(suites)
+    lines = counted_lines()
+    if report(lines) < GOAL_PERCENT:
         print(f"FAILED less than {GOAL_PERCENT} %")
         failed.append("the goal")
-    count = 1 if options.report else len(SUITES) + 1
-    print(f"{count - len(failed)} passed, {len(failed)} failed")
+    if not compare_with_list(uncovered_functions(lines)):
+        failed.append("the list")
+    print(f"{len(suites) + 2 - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
 

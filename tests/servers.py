@@ -91,7 +91,7 @@ class Server:
         raise RuntimeError(f"{self.id} was not ready in {seconds} s")
 
     def kill(self):
-        """As a power cut of the process; also for the end of a test."""
+        """As a power cut of the process."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         if self.process:
@@ -102,6 +102,16 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(seconds)
 
+    def end(self):
+        """The end of a test. For coverage.py a stop, since a process that is killed does not write its counts."""
+        if "BERTH_COUNTS_LINES" in os.environ and self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                pass
+        self.kill()
+
     def client(self, version=NEWEST, timeout=30):
         return Client(self.port, version, timeout)
 
@@ -109,7 +119,7 @@ class Server:
         return self.start() if self.process is None else self
 
     def __exit__(self, *exception):
-        self.kill()
+        self.end()
 
 
 class Berthd(Server):

@@ -42,7 +42,7 @@ class Server:
 
     def __exit__(self, *exception):
         self.complaint = self.server.complaint()
-        self.server.kill()
+        self.server.end()
 
 
 def main():

@@ -152,6 +152,9 @@ class Ironic:
         self.halt()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def end(self):
+        self.kill()
+
     def complaint(self):
         """Why it is no longer well, or ''."""
         ended = [process for process in self.processes if process.poll() is not None]

@@ -119,7 +119,7 @@ class Pair:
         return self
 
     def __exit__(self, *exception):
-        self.berth.kill()
+        self.berth.end()
         self.python.kill()
 
     def differ(self, method, path, body, headers):
