@@ -1,4 +1,4 @@
-/* Reading a document, and what is said of one that does not fit its schema. */
+/* Parses a document, and words the errors for one that does not fit its schema. */
 #include "valet/api/body.h"
 
 #include "api/schema/body_schema.h"
@@ -33,7 +33,7 @@ json_t *body_read(struct api_request *request)
 
 static struct slice unknown_key(const struct schema_failure *failure)
 {
-    json_t *object = (json_t *)(uintptr_t)failure->value; /* jansson's iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)failure->value; /* jansson's iterators are not const */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         struct slice key = {json_object_iter_key(at), json_object_iter_key_len(at)};
         if (!schema_allows_property(failure->schema, key))
@@ -50,7 +50,7 @@ static struct slice type_words(unsigned type)
                                   : SLICE_LIT("is not a string");
 }
 
-/* Of a text that is none of those that there are. */
+/* For a text that is none of the permitted values. */
 static struct slice choice_words(const struct schema *choice)
 {
     if (choice == &BODY_GROUP_TYPE)
@@ -88,7 +88,7 @@ static struct slice member_words(const struct schema_failure *failure, struct ar
     }
 }
 
-/* Lists of names are part of the language of stacks, and worded as there. */
+/* Lists of names also appear in stacks, and have the same error texts there. */
 static bool refuse_names(const char *member, const struct schema_failure *failure, struct err *err)
 {
     if (failure->keyword->kind == SCHEMA_MAX_LENGTH)

@@ -1,6 +1,6 @@
-/* Bodies of the Valet API: JSON objects, held within limits (Valet spec, 2.4 and 2.6). What is
- * found lives as long as the document. False and NULL: err has the 400 (or, of a body that is too
- * long, the 413). Any thread. */
+/* Bodies of the Valet API: JSON objects within limits (Valet spec, 2.4 and 2.6). Results live as
+ * long as the document. False and NULL: err has the 400 (or the 413, if a body is too long). Any
+ * thread. */
 #ifndef BERTH_VALET_API_BODY_H
 #define BERTH_VALET_API_BODY_H
 
@@ -8,7 +8,7 @@
 
 #include "api/request.h"
 
-enum { BODY_NESTING_MAX = 25 }; /* objects and lists within each other */
+enum { BODY_NESTING_MAX = 25 }; /* objects and lists inside each other */
 
 struct json_heap;
 struct schema;
@@ -16,15 +16,15 @@ struct schema;
 /* The request's body, an object, which lives as long as the request (request->body). */
 json_t *body_read(struct api_request *request);
 
-/* The same of bytes, into the heap (NULL: memory of its own): the caller owns the document. For
- * tests and the fuzzer, too. */
+/* Parses bytes in the same way, into the heap (NULL: memory of its own); the caller owns the
+ * document. Also for tests and the fuzzer. */
 json_t *body_parse(struct slice bytes, struct json_heap *heap, struct err *err);
 
-/* Whether the object fits the schema, of body_schemas.h. False: err has the first thing that is
- * wrong, in the order of the schema: "-> NAME -> what". */
+/* Whether the object fits the schema, one of body_schemas.h. False: err has the first error in the
+ * order of the schema: "-> NAME -> what". */
 bool body_check(const json_t *body, const struct schema *schema, struct err *err) BERTH_MUST_CHECK;
 
-/* The member of that name, a text; data == NULL: it is not there. */
+/* The text member of that name; data == NULL: it is missing. */
 struct slice body_text(const json_t *body, const char *member);
 
 #endif

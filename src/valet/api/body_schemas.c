@@ -1,5 +1,5 @@
-/* The tables. Members stand in the order in which they are looked at, so that of several things
- * that are wrong the same one is told. Constant data: any thread. */
+/* The tables. Members are in the order in which they are checked, which decides which of several
+ * errors is reported. Constant data: any thread. */
 #include "valet/api/body_schemas.h"
 
 #include "api/schema/words.h"
@@ -7,7 +7,7 @@
 
 enum { TEXT_MAX = 255, DESCRIPTION_MAX = 4096 };
 
-/* RFC 3986, section 2.3: what needs no encoding in a URL. */
+/* RFC 3986, section 2.3: characters that need no encoding in a URL. */
 static bool is_group_name(struct slice name)
 {
     for (size_t i = 0; i < name.len; i++) {

@@ -1,4 +1,4 @@
-/* Rules are asked about the caller himself. */
+/* The caller is also the target of the rules. */
 #include "valet/api/caller.h"
 
 #include "api/api.h"

@@ -6,7 +6,8 @@
 #include "valet/api/stages.h"
 #include "valet/write/valet_rule.h"
 
-/* 10 000 members, or 1 000 servers that all move (Valet spec, 2.6): with what follows from them. */
+/* 10 000 members, or 1 000 servers that all move (Valet spec, 2.6), with the rows that follow from
+ * them. */
 enum { ROWS_ALLOWED = 25000 };
 
 const struct api_definition valet_definition = {

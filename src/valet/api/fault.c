@@ -1,4 +1,4 @@
-/* Title, type and message are a matter of the status alone. Any thread. */
+/* Title, type and message depend only on the status. Any thread. */
 #include "valet/api/fault.h"
 
 #include "api/request.h"
@@ -31,11 +31,11 @@ static const struct words {
 
 enum { WORDS_COUNT = sizeof(WORDS) / sizeof(WORDS[0]) };
 
-/* What has no words of its own is a fault of ours. */
+/* A status that is not in the table is an internal error. */
 static const struct words *words_of(const struct api_request *request)
 {
     int status = request->err.status;
-    if (status == 503 && request->write->err.status == 503) /* what the database refuses */
+    if (status == 503 && request->write->err.status == 503) /* a write that the database refuses */
         status = 500;
     unsigned at = 0;
     while (at < WORDS_COUNT - 1 && WORDS[at].status != status)
@@ -52,7 +52,7 @@ static void write_refusal(struct api_request *request)
     request->status = 401;
 }
 
-/* A tenant is not told where the database is, or how it is asked. */
+/* Details of the database are logged, not shown to clients. */
 static void tell_log(const struct api_request *request, struct slice what)
 {
     struct log_context context = access_log_context(request);

@@ -4,8 +4,8 @@
 
 struct api_request;
 
-/* Writes request->err as the answer: JSON, but a few words of text for 401. A 503 of the
- * writer's, whose database cannot be used, becomes a 500. */
+/* Writes request->err as the answer: JSON, except for the short plain text of a 401. A 503 from the
+ * writer, whose database cannot be used, becomes a 500. */
 void valet_write_fault(struct api_request *request);
 
 #endif

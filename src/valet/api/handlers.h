@@ -1,6 +1,6 @@
-/* The handlers of the Valet API's routes, as routes.c names them; struct api_route tells what each
- * kind does. The ids in the path are somebody's when a handler is called (ids.h), on the version
- * that it sees. */
+/* The handlers of the Valet API's routes, as routes.c names them; struct api_route describes each
+ * kind. The ids in the path have been found (ids.h) when a handler is called, on the version that
+ * it sees. */
 #ifndef BERTH_VALET_API_HANDLERS_H
 #define BERTH_VALET_API_HANDLERS_H
 
@@ -16,7 +16,7 @@ enum api_step handle_valet_group_show(struct api_request *request);
 enum api_step handle_valet_group_create(struct api_request *request);
 enum api_step handle_valet_group_update(struct api_request *request);
 enum api_step handle_valet_group_delete(struct api_request *request);
-void finish_valet_group(struct api_request *request); /* 201 with request->state, a group_view */
+void finish_valet_group(struct api_request *request); /* 201 with the view in request->state */
 void finish_valet_empty(struct api_request *request); /* 204 */
 
 /* members.c */
@@ -41,7 +41,7 @@ enum api_step handle_valet_placement_show(struct api_request *request);
 enum api_step handle_valet_placement_reserve(struct api_request *request);
 enum api_step handle_valet_placement_delete(struct api_request *request);
 
-/* plan_solving.c: 201 with what request->state says */
+/* plan_solving.c: 201 with the result in request->state */
 void finish_valet_plan(struct api_request *request);
 
 #endif

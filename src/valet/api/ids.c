@@ -1,4 +1,4 @@
-/* One row of the table for each flag that a route may have. Any thread. */
+/* The table has one row for each flag of a route. Any thread. */
 #include "valet/api/ids.h"
 
 #include "valet/api/plans/plan_find.h"

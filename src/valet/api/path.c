@@ -1,5 +1,5 @@
-/* Ids may be any text, slashes included (Valet spec, 2.5), so that segments are told apart before
- * they are decoded. */
+/* Ids may be any text, even with slashes (Valet spec, 2.5), so the path is split into segments
+ * before it is decoded. */
 #include "valet/api/path.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
-/* One server of one VCPU, anywhere. This is the one place where the status comes to the planner. */
+/* Searches for a host for one server of one VCPU without constraints. This is the only place where
+ * the status calls the planner. */
 #include "valet/api/planner_check.h"
 
 #include "valet/solve/solve.h"

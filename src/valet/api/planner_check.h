@@ -1,4 +1,4 @@
-/* Whether planning works: a plan of one unit is searched. */
+/* Whether planning works: searches for a plan of one unit. */
 #ifndef BERTH_VALET_API_PLANNER_CHECK_H
 #define BERTH_VALET_API_PLANNER_CHECK_H
 
@@ -8,12 +8,12 @@
 #include "replica/version.h"
 
 enum planner_state {
-    PLANNER_WORKS,     /* the search has ended, with a host or without */
-    PLANNER_FAILS,     /* it has not */
+    PLANNER_WORKS,     /* the search ended, with or without a host */
+    PLANNER_FAILS,     /* it did not end */
     PLANNER_EXPENSIVE, /* the budget is exhausted */
 };
 
-/* *message tells more, unless it is expensive. On a pinned version. Any thread. */
+/* *message has the details, unless it is expensive. On a pinned version. Any thread. */
 enum planner_state planner_check(const struct version *version, const struct conf_valet *valet,
                                  struct arena *arena, struct budget *budget, struct slice *message);
 

@@ -1,4 +1,4 @@
-/* GET / and GET /v1: which versions there are, and what is in this one (Valet spec, 4.1). */
+/* GET / and GET /v1: the available versions, and the resources of this one (Valet spec, 4.1). */
 #include "api/request.h"
 #include "base/arena.h"
 #include "base/json_write.h"
@@ -13,7 +13,7 @@ static void write_link(const struct api_request *request, const char *below, str
     buf_append_lit(out, ", \"rel\": \"self\"}");
 }
 
-/* HTTP/1.0 needs no Host, and links are to be absolute all the same. */
+/* HTTP/1.0 requires no Host, but links must be absolute. */
 static void take_host(struct api_request *request)
 {
     if (request->origin.host.len == 0)

@@ -1,6 +1,6 @@
-/* THE table of the Valet API: method, path, rule, who answers (Valet spec, section 1). A path's
- * methods are in the order in which Allow tells them; what has no row is asked the rule of the
- * path's first one. */
+/* The table of the Valet API's routes: method, path, rule, handler (Valet spec, section 1). The
+ * methods of a path are in the order in which Allow lists them; methods without a row are checked
+ * against the rule of the path's first row. */
 #include "valet/api/routes.h"
 
 #include "policy/rules_valet.h"

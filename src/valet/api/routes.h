@@ -1,4 +1,4 @@
-/* THE table of the Valet API's routes. */
+/* The table of the Valet API's routes. */
 #ifndef BERTH_VALET_API_ROUTES_H
 #define BERTH_VALET_API_ROUTES_H
 
@@ -6,8 +6,8 @@
 
 enum { VALET_ROUTE_COUNT = 22 };
 
-/* What the ids in a path are of. A path whose ids are nobody's is 404 whatever the method is, so
- * that they are looked up for methods without a row, too (stages.c); how, ids.c tells. */
+/* What the ids in a path identify. A path with unknown ids is 404 for every method, so ids are
+ * looked up for methods without a row, too (stages.c, ids.c). */
 enum valet_route_flag {
     VALET_OF_GROUP = 1,  /* the first id */
     VALET_OF_MEMBER = 2, /* the second one, with VALET_OF_GROUP */

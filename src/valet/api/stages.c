@@ -1,7 +1,7 @@
 /* The stages of a request to the Valet API (Valet spec, 2.1): token and role, the path with its
- * ids, the method, the body. A route's own handler begins with the ids, which need a version; for
- * methods that have no row, and for bodies that are too long, a handler of ours does, so that ids
- * come first there, too. Worker threads. */
+ * ids, the method, the body. A route's handler begins with the ids, which need a version. For
+ * methods without a row, and for bodies that are too long, a handler in this file does so, so that
+ * errors of ids come first there, too. Worker threads. */
 #include "valet/api/stages.h"
 
 #include "api/definition.h"
@@ -28,7 +28,7 @@ bool valet_identify(struct api_request *request)
     return valet_refuse(request);
 }
 
-/* What is wrong with a request whose path and ids are right. */
+/* The error of a request whose path and ids are right. */
 static void refuse_method(struct api_request *request)
 {
     err_set_join(&request->err, 405, NULL, SLICE_LIT("The "), request->http->method,
@@ -41,7 +41,7 @@ static void refuse_length(struct api_request *request)
     err_set(&request->err, 413, NULL, "The body is larger than this service takes.");
 }
 
-/* The methods of the path are in request->allow, unless this one is among them. */
+/* The methods of the path are in request->allow, unless the request's method is among them. */
 static enum api_step answer_odd(struct api_request *request)
 {
     bool is_options = slice_equal(request->http->method, SLICE_LIT("OPTIONS"));
@@ -73,7 +73,7 @@ static bool go_odd(struct api_request *request, const struct api_route *of_path)
     return true;
 }
 
-/* The row of the path that stands first in the table, with its arguments. */
+/* The first row of the path in the table, with its arguments. */
 static const struct api_route *first_of_path(struct api_request *request, struct slice path)
 {
     struct slice methods = request->allow;

@@ -8,10 +8,10 @@
 
 struct api_request;
 
-/* All that is not below /v1, even what is nowhere. */
+/* Everything outside /v1, including paths that do not exist. */
 bool valet_is_public(const struct api_request *request);
 
-/* Without Keystone: as at Placement's API, but that an empty token is none. */
+/* Without Keystone: as in the Placement API, except that an empty token counts as none. */
 bool valet_identify(struct api_request *request) BERTH_MUST_CHECK;
 
 /* Project, path, rule, ids, method, length of the body; false sets err. */

@@ -1,6 +1,6 @@
-/* GET and HEAD /v1/status (Valet spec, section 5): the database is read and a plan is searched in
- * this very request. The database is asked as health checks ask it, so that the answer comes
- * whatever it does. */
+/* GET and HEAD /v1/status (Valet spec, section 5): this request itself reads the database and
+ * searches for a plan. The database is checked in the way of health checks, so that the answer
+ * comes even if the database does not answer. */
 #include "api/api.h"
 #include "api/charge.h"
 #include "api/request.h"
@@ -13,9 +13,9 @@
 #include "valet/api/planner_check.h"
 #include "valet/api/valet_settings.h"
 
-/* Between the two runs of the handler. */
+/* Kept between the two runs of the handler. */
 struct asking {
-    struct readiness_wait wait; /* first: readiness hands it back */
+    struct readiness_wait wait; /* must be first: readiness hands it back */
     struct api_request *request;
 };
 
@@ -31,8 +31,8 @@ static void reported(struct readiness_wait *wait)
     api_resume(((struct asking *)wait)->request);
 }
 
-/* What planning needs of the database: that it is there, with a schema that is known, and that
- * memory has what it has. */
+/* What planning needs of the database: it is available, with a known schema, and memory is up to
+ * date with it. */
 static struct subsystem store_of(const struct readiness_report *report, struct arena *arena)
 {
     static const enum readiness_check NEEDED[] = {READINESS_DATABASE, READINESS_SCHEMA,
@@ -72,7 +72,7 @@ static void write_subsystem(struct buf *out, const struct subsystem *subsystem)
     buf_printf(out, "}, \"resources\": %s}", subsystem->resources);
 }
 
-/* Names every one that does not work; what is wrong with it is the operator's to know. */
+/* Names every subsystem that does not work; the reasons are only for operators. */
 static void status_refuse(struct api_request *request, const struct subsystem *all, unsigned count)
 {
     struct log_context context = access_log_context(request);
@@ -109,8 +109,8 @@ static enum api_step status_answer(struct api_request *request,
     return API_DONE;
 }
 
-/* It pins a version itself, once the database was asked: to follow the database first would wait
- * for it without an end. */
+/* It pins a version itself, after the check of the database: following the database first could
+ * wait forever. */
 enum api_step handle_valet_status_show(struct api_request *request)
 {
     struct asking *asking = request->state;

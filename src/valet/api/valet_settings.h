@@ -1,4 +1,4 @@
-/* What the Valet API is configured with. */
+/* The configuration of the Valet API. */
 #ifndef BERTH_VALET_API_VALET_SETTINGS_H
 #define BERTH_VALET_API_VALET_SETTINGS_H
 
@@ -10,7 +10,7 @@ struct flavors_keeper;
 
 struct valet_settings {
     const struct conf_valet *conf;
-    struct flavors_keeper *flavors; /* that plans of stacks name */
+    struct flavors_keeper *flavors; /* for plans of stacks */
 };
 
 static inline const struct conf_valet *valet_conf(const struct api_request *request)

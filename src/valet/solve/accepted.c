@@ -1,5 +1,6 @@
-/* The content of a plan as it was accepted, over the servers of the one that is to replace it. All
- * of its servers count, also those that have lost their placement since. Any thread. */
+/* The content of a plan as it was accepted, compared with the servers of the content that is to
+ * replace it. All servers of the old content count, also those that have lost their placement
+ * since. Any thread. */
 #include "valet/solve/accepted.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Sets of units, or of blocks, that diversity keeps apart. A set that is part of another one of its
- * level asks for nothing that the other does not, so that it is left out; so is one of a single
- * member. Looking for a larger set ends when it has cost too much: sets that stay are only looked
- * at in vain. Any thread. */
+ * level adds no constraint and is left out, as is one with a single member. The search for a larger
+ * set ends when it has cost too much; a redundant set that remains only costs time. Any thread. */
 #include "valet/solve/anti_affinity.h"
 
 #include <stdlib.h>
@@ -16,10 +15,10 @@ struct maker {
     struct arena *arena;
     struct units *units;
     struct slice *reason;
-    struct apart *found; /* those of two members and more */
+    struct apart *found; /* those with at least two members */
     uint32_t found_count;
-    uint64_t *bits; /* of the set at hand */
-    int64_t looks;  /* for larger sets */
+    uint64_t *bits; /* of the current set */
+    int64_t looks;  /* in the search for larger sets */
 };
 
 static struct slice element_name(const struct maker *maker, const struct stack_element *element)
@@ -53,7 +52,7 @@ static bool is_same(const struct stack_element *a, const struct stack_element *b
     return a->is_group == b->is_group && a->at == b->at;
 }
 
-/* For each unit or block: the element that it came with last, and in which group. */
+/* For each unit or block: the element through which it was last added, and in which group. */
 struct came {
     uint32_t group; /* + 1; 0: none */
     uint32_t element;
@@ -131,8 +130,8 @@ static bool has_all(const struct maker *maker, const struct apart *larger, uint3
     return same == count;
 }
 
-/* Whether one of the sets that are kept has all members of this one: one of those that the member
- * with the fewest is in. */
+/* Whether one of the kept sets has all members of this one: only the sets of the member that is in
+ * the fewest are compared. */
 static bool is_covered(struct maker *maker, const struct apart *apart)
 {
     struct units *units = maker->units;
@@ -170,7 +169,7 @@ static void anti_affinity_keep(struct maker *maker, const struct apart *apart)
     units->apart[units->apart_count++] = *apart;
 }
 
-/* Notes of each member whom it is apart from. */
+/* Records for each member which ones it is kept apart from. */
 static void link(struct maker *maker, const struct apart *apart)
 {
     struct units *units = maker->units;

@@ -6,7 +6,7 @@
 #include "model/stack.h"
 #include "valet/solve/units.h"
 
-/* Fills in units.apart, the largest first, with the lists and sets of their members. `first`: of
+/* Fills in units.apart, the largest first, with the lists and sets of their members. `first`: for
  * each group, a server below it that is not absent, or UNITS_NONE. False: a group keeps apart what
  * affinity binds; *reason says so. */
 bool anti_affinity_make(const struct stack *stack, const uint32_t *first, struct arena *arena,

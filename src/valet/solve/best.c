@@ -1,4 +1,4 @@
-/* A heap of a fixed size, and a sort. Any thread. */
+/* A heap of fixed size, and a sort. Any thread. */
 #include "valet/solve/best.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Sets of hosts, or of other things with small numbers, as bits. Any thread. */
+/* Sets of hosts, or of other objects with small numbers, as bits. Any thread. */
 #ifndef BERTH_VALET_SOLVE_BITS_H
 #define BERTH_VALET_SOLVE_BITS_H
 

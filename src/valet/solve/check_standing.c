@@ -1,11 +1,11 @@
-/* What an update asks anew of servers that stay (Valet spec, 6.8, 7.2, 8.3), checked where they
- * are. What was asked of them before is left alone: compute may have put a server somewhere that
- * breaks a constraint (8.5), and the plan has to stay of use. "Before" is the content as it was
- * accepted, with all its servers; whoever was bound to one host was bound to one rack as well,
- * whoever was kept on different racks was kept on different hosts.
+/* Checks the new constraints of an update for servers that stay, on their current hosts (Valet
+ * spec, 6.8, 7.2, 8.3). Old constraints are not checked: compute may have put a server where it
+ * breaks one (8.5), and the plan must remain usable. The old constraints are those of the content
+ * as it was accepted, with all its servers; servers bound to one host were bound to one rack as
+ * well, and servers kept on different racks were kept on different hosts.
  *
- * A host, or rack, of servers that are newly assigned to a group is claimed, which is noted before
- * any domain is made. Any thread. */
+ * A host or rack of servers that are newly assigned to a group is claimed; the claims are noted
+ * before any domain is made. Any thread. */
 #include "valet/solve/check_standing.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static struct slice exclusive_uuid(const struct units *units, const struct unit 
                                          : units->exclusives[unit->exclusive].uuid;
 }
 
-/* Of a server that was not there before, that it is in no group is nothing new. */
+/* A server that was not in the old content, and is in no group now, has nothing new to check. */
 static bool is_exclusive_anew(const struct standing_check *check_of, const struct unit *unit,
                               uint32_t s)
 {

@@ -1,5 +1,4 @@
-/* What the files of the check of servers that stay share. One thread at a time; in the arena.
- */
+/* Shared by the files that check servers that stay. One thread at a time; in the arena. */
 #ifndef BERTH_VALET_SOLVE_CHECK_STANDING_INTERNAL_H
 #define BERTH_VALET_SOLVE_CHECK_STANDING_INTERNAL_H
 
@@ -19,7 +18,8 @@ static inline struct slice check_standing_place_of(const struct standing_check *
     return provider_name(check_of->solver->request->pins[server].present);
 }
 
-/* Those of one unit or block, or apart. False: the reason is set, or the budget is exhausted. */
+/* Checks pairs of servers in one unit or block, or kept apart. False: the reason is set, or the
+ * budget is exhausted. */
 bool check_standing_pairs(struct standing_check *check_of);
 
 #endif

@@ -1,6 +1,6 @@
-/* Pairs of servers that stay: those that affinity binds anew, and those that diversity keeps apart
- * anew. Pairs, and not groups, are gone through: there may be many groups that have the same pairs,
- * of which there are no more than a stack's servers make. Any thread. */
+/* Pairs of servers that stay: those that affinity newly binds, and those that diversity newly keeps
+ * apart. Pairs are visited, not groups, because many groups may have the same pairs, and the number
+ * of pairs is limited by the stack's servers. Any thread. */
 #include "valet/solve/check_standing_internal.h"
 
 #include <stdlib.h>
@@ -59,10 +59,10 @@ static bool refuse_together(struct standing_check *check_of, bool is_rack, uint3
     return refuse_pair(check_of, a, b, words);
 }
 
-/* A server that stays, and where: a host, or behind those a rack. */
+/* A server that stays, and its location: a host or, numbered after the hosts, a rack. */
 struct standing {
     uint32_t key;
-    uint32_t member; /* unit, or block */
+    uint32_t member; /* unit or block */
     uint32_t server;
 };
 
@@ -94,7 +94,7 @@ static const uint64_t *apart_from(const struct units *units, uint32_t member, bo
     return is_rack ? units->block[member].apart_from : units->unit[member].apart_from;
 }
 
-/* Those of a unit that is, or whose block is, kept apart from any. */
+/* Adds the servers of a unit if it or its block is kept apart from any other. */
 static void stand_unit(struct standing_check *check_of, struct standings *standings, uint32_t u,
                        bool is_rack)
 {
@@ -127,7 +127,7 @@ static const struct apart *apart_of(const struct units *units, uint32_t a, uint3
     return &units->apart[*one];
 }
 
-/* Those that stay on one host, or rack, and are of different members. */
+/* Pairs on one host, or in one rack, that belong to different members. */
 static bool check_apart(struct standing_check *check_of, bool is_rack)
 {
     const struct units *units = &check_of->solver->units;
@@ -152,7 +152,7 @@ static bool check_apart(struct standing_check *check_of, bool is_rack)
     return true;
 }
 
-/* On the same provider, which may be no host any more, or in the same rack. */
+/* On the same provider, which may not be a host any more, or in the same rack. */
 static bool are_together(const struct solver *solver, const struct standing *a,
                          const struct standing *b, bool is_rack)
 {

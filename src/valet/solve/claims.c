@@ -1,5 +1,5 @@
-/* The claims that a solution makes (Valet spec, 8.3): racks first, then hosts that are in none of
- * those. Any thread. */
+/* The claims that a solution requires (Valet spec, 8.3): racks first, then hosts outside those
+ * racks. Any thread. */
 #include "valet/solve/search.h"
 
 bool claims_has_rack(const struct solver *solver, uint32_t rack, uint32_t exclusive)
@@ -44,12 +44,12 @@ static void put_host(struct claims *claims, uint32_t host, uint32_t exclusive)
     uint32_t rack;
     for (uint32_t at = 0; (rack = solver_next_rack(solver, host, &at)) != HOSTS_NO_RACK;)
         if (bits_has(claims->racks, rack))
-            return; /* with its rack */
+            return; /* claimed with its rack */
     bits_add(claims->hosts, host);
     put_claim(claims, exclusive, solver->hosts.providers[host], false, &host, 1);
 }
 
-/* Those of servers that stay; of racks first. */
+/* The claims for servers that stay; racks first. */
 static void put_made(struct claims *claims, bool is_rack)
 {
     const struct solver *solver = claims->search->solver;

@@ -1,14 +1,14 @@
-/* What is decided when (9.2): where it matters, those that stay; blocks, and in each the units,
- * that have the fewest hosts come first, then those that ask for most. A block of several units
- * decides on its rack first. Any thread. */
+/* The order of decisions (9.2): if servers stay in place, their decisions come first; then blocks,
+ * and the units in each, with the fewest hosts first, then those with the largest demand. A block
+ * of several units decides on its rack first. Any thread. */
 #include "valet/solve/search.h"
 
 #include <stdlib.h>
 
-/* A unit or block on its way into the order. */
+/* A unit or block to be sorted. */
 struct ordered {
     uint32_t at;
-    bool comes; /* behind those that stay */
+    bool comes; /* after those that stay */
     uint32_t hosts;
     double share;
     struct slice name;
@@ -69,7 +69,7 @@ static void add_decision(struct search *search, enum decision_kind kind, uint32_
         (struct decision){.kind = kind, .at = at, .twin = UNITS_NONE};
 }
 
-/* `last`: of each need, a server that asked for it last, or UNITS_NONE. */
+/* `last`: for each need, the last server with it so far, or UNITS_NONE. */
 static void decide_unit(struct search *search, uint32_t u, uint32_t *last)
 {
     const struct solver *solver = search->solver;

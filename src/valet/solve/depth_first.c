@@ -1,13 +1,13 @@
-/* The search itself: depth first over the decisions, each with its values in their order, forward
- * checking after each (9.2). No recursion: the depth is the number of decisions that are made.
+/* The search itself: depth first over the decisions, each with its values in order, with forward
+ * checking after each (9.2). It does not recurse: the depth is the number of decisions made.
  *
  * It finds a solution if there is one and the limit of steps is not reached: every value is tried
- * but those that a domain does not have, which no solution uses, those behind which state_holds
- * finds somebody without a host, and hosts interchangeable with one that led to nothing
- * (symmetry.c). Any thread. */
+ * except those outside a domain, which no solution uses, those after which state_holds finds a unit
+ * without a host, and hosts interchangeable with one that led to nothing (symmetry.c). Any thread.
+ */
 #include "valet/solve/ranks.h"
 
-/* What a class counts for in the fit: what the plan asks of it, in shares of an average host. */
+/* The weight of a class in ranking hosts: the plan's demand for it, relative to an average host. */
 static void weigh(struct solver *solver)
 {
     struct headrooms *headrooms = &solver->headrooms;
@@ -95,7 +95,7 @@ static uint32_t unit_of(const struct search *search, const struct decision *deci
 
 enum { TRY_LOOKS = 16 };
 
-/* Tries the decision's next value. False: it has no more, or the search is to end. */
+/* Tries the decision's next value. False: there are no more, or the search must end. */
 static bool try_next(struct search *search, struct decision *decision, bool *holds)
 {
     if (decision->is_applied)
@@ -139,7 +139,7 @@ static enum search_result walk(struct search *search)
     }
 }
 
-/* Whether each diversity group could have a place for each member, alone. */
+/* Whether each diversity group, considered alone, has a place for each member. */
 static bool begins_well(struct search *search)
 {
     for (uint32_t a = 0; a < search->solver->units.apart_count; a++) {
@@ -157,7 +157,7 @@ static bool begins_well(struct search *search)
     return true;
 }
 
-/* Of what is done once, whatever the search will be like. */
+/* The cost of the initial work, which every search has. */
 static int64_t cost_of_init(const struct solver *solver)
 {
     int64_t hosts = solver->hosts.count;

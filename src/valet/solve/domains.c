@@ -1,6 +1,6 @@
-/* The hosts that a unit has to begin with: all hosts, less what each filter takes out. The search
- * and the report of a failure ask the same filters, so that the counts cannot differ from what was
- * done. Any thread. */
+/* The hosts that a unit has at first: all hosts, except those that a filter removes. The search and
+ * the report of a failure use the same filters, so that the reported counts match the search. Any
+ * thread. */
 #include "valet/solve/solve_internal.h"
 
 static void clear(uint64_t *hosts, uint32_t words)
@@ -8,7 +8,7 @@ static void clear(uint64_t *hosts, uint32_t words)
     memset(hosts, 0, words * sizeof(*hosts));
 }
 
-/* The hosts of a list. Many servers have the same ones, so that the last of each kind is kept. */
+/* The hosts in a list. Many servers have the same list, so the last result of each kind is kept. */
 static const uint64_t *named(struct solver *solver, enum named_kind kind,
                              const struct stack_names *names)
 {
@@ -77,7 +77,8 @@ void domain_keep_zone(struct solver *solver, uint32_t server, uint64_t *hosts)
         hosts[w] &= kept[w];
 }
 
-/* Whether the servers fit together, as far as their only candidates are the host's root alone. */
+/* Whether the unit's servers fit together, as far as their only candidate is the host's root alone.
+ */
 static bool fits_together(struct solver *solver, uint32_t unit, uint32_t host)
 {
     const struct unit *of = &solver->units.unit[unit];
@@ -166,7 +167,7 @@ static void keep_host(struct solver *solver, uint32_t host, uint64_t *hosts)
         bits_add(hosts, host);
 }
 
-/* A host that is in no rack, or in several, has no rack that others could be in with it. */
+/* A host in no rack, or in several, has no rack that other units could share with it. */
 static void keep_rack_of(struct solver *solver, uint32_t host, uint64_t *hosts)
 {
     bool has_rack = host != BITS_NONE && bits_has(solver->racked, host);
@@ -182,7 +183,7 @@ static void keep_beside(struct solver *solver, uint32_t unit, uint64_t *hosts)
     for (uint32_t i = 0; i < solver->units.unit[unit].fixed_count; i++)
         keep_host(solver, solver->facts[unit].fixed[i], hosts);
     const struct block *block = &solver->units.block[solver->units.unit[unit].block];
-    uint32_t kept = HOSTS_NO_RACK; /* the last that was kept: mostly there is but one */
+    uint32_t kept = HOSTS_NO_RACK; /* the last that was kept: usually there is only one */
     for (uint32_t i = 0; i < block->unit_count; i++) {
         uint32_t other = block->units[i];
         for (uint32_t j = 0; other != unit && j < solver->units.unit[other].fixed_count; j++) {

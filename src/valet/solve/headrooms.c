@@ -1,5 +1,5 @@
-/* Headrooms, in chunks of slots that are made when something in them is asked for, so that a class
- * that few have costs little. Any thread, one set of headrooms at a time. */
+/* Headrooms, in chunks of slots that are created when one of them is needed, so that a class on few
+ * providers costs little. Any thread, one set of headrooms at a time. */
 #include "valet/solve/headrooms.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* How much is left of a class on a provider while a stack is planned: what the version says, with
- * the holds that the plan gives back, less what the plan has put there. Read when first asked for.
+/* How much is left of a class on a provider while a stack is planned: what the version has, plus
+ * the holds that the plan gives back, minus what the plan has placed there. Read when first needed.
  * One thread at a time. */
 #ifndef BERTH_VALET_SOLVE_HEADROOMS_H
 #define BERTH_VALET_SOLVE_HEADROOMS_H
@@ -10,11 +10,11 @@
 
 struct headroom {
     int64_t left;
-    int64_t first;   /* what was left before the plan put anything there */
-    double per_unit; /* 1 / capacity; 0: it has none */
+    int64_t first;   /* before the plan placed anything there */
+    double per_unit; /* 1 / capacity; 0: no capacity */
 };
 
-/* So much given back. */
+/* An amount given back. */
 struct headroom_back {
     struct class_no class_no;
     struct slot_no slot;
@@ -24,13 +24,13 @@ struct headroom_back {
 struct headrooms {
     const struct version *version;
     struct arena *arena;
-    struct class_no *classes; /* those that the stack asks for: a class is its index here */
+    struct class_no *classes; /* those that the stack requires: a class is its index here */
     uint32_t class_count;
     struct headroom **chunks; /* class_count * chunk_count, NULL until needed */
     uint32_t chunk_count;
     const struct headroom_back *back; /* ascending by class and slot, each once */
     uint32_t back_count;
-    struct headroom *nothing; /* a chunk in which nobody has anything; of any class */
+    struct headroom *nothing; /* a chunk without inventories, shared by all classes */
 };
 
 enum { HEADROOMS_CHUNK = 64 };
@@ -38,7 +38,7 @@ enum { HEADROOMS_CHUNK = 64 };
 void headrooms_init(struct headrooms *headrooms, const struct version *version, struct arena *arena,
                     struct class_no *classes, uint32_t class_count);
 
-/* Out of line: the first time. */
+/* Not inline: used the first time only. */
 struct headroom *headrooms_read(struct headrooms *headrooms, uint32_t class_index, uint32_t slot);
 
 /* The headroom of a class at a slot in use; its address does not change. */
@@ -52,11 +52,11 @@ static inline struct headroom *headrooms_at(struct headrooms *headrooms, uint32_
     return &chunk[slot % HEADROOMS_CHUNK];
 }
 
-/* The consumer's allocations count as not there. Before any headroom is read. */
+/* Leaves out the consumers' allocations. To be called before any headroom is read. */
 void headrooms_give_back(struct headrooms *headrooms, const struct consumer *const *consumers,
                          uint32_t count);
 
-/* What was given back, for ac_request.headrooms. */
+/* The amounts given back, for ac_request.headrooms. */
 struct fit_headroom *headrooms_overlay(const struct headrooms *headrooms, uint32_t *count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Forward checking: after each change, whether those that have no host yet may still get one. Only
- * those are looked at that the change touched. Any thread. */
+/* Forward checking: after each change, whether units without a host can still get one. Only units
+ * that the change affects are examined. Any thread. */
 #include "valet/solve/search.h"
 
 static bool fits_by_root(struct search *search, const struct need_amount *amounts, uint32_t count,
@@ -131,7 +131,7 @@ bool state_holds(struct search *search, uint32_t mark)
     return true;
 }
 
-/* Whether the rack cannot be claimed any more for the unit's group. */
+/* Whether the rack can no longer be claimed for the unit's group. */
 static bool rack_is_spoilt(struct search *search, uint32_t rack, uint32_t exclusive)
 {
     const struct hosts_mark *mark = &search->solver->hosts.rack[rack];
@@ -144,8 +144,9 @@ static bool rack_is_spoilt(struct search *search, uint32_t rack, uint32_t exclus
     return false;
 }
 
-/* What the plan so far has done to a host that was in the unit's domain. FILTER_COUNT: nothing.
- * `spoilt`: the racks that cannot be claimed any more, if the unit claims racks. */
+/* Why a host that was in the unit's domain is not usable after the plan's decisions so far.
+ * FILTER_COUNT: it is usable. `spoilt`: the racks that can no longer be claimed, if the unit claims
+ * racks. */
 static enum filter why_gone(struct search *search, uint32_t u, uint32_t host,
                             const uint64_t *spoilt)
 {

@@ -1,8 +1,8 @@
-/* The pass over all hosts. Roots come from the forest, and sets of traits are interned, so that
- * what one of them says is looked up once; racks, zones and claims are walked from their own side,
- * since they know their members.
+/* One pass over all hosts. Roots come from the forest, and sets of traits are interned, so that
+ * each set is evaluated only once; racks, zones and claims are walked from their own side, because
+ * they list their members.
  *
- * Invariant: for each host the answers are those of valet/state/hosts.h. Any thread. */
+ * Invariant: for each host the results equal those of valet/state/hosts.h. Any thread. */
 #include "valet/solve/hosts.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct reader {
     struct hosts hosts;
 };
 
-/* What a set of traits says. */
+/* What a set of traits means. */
 struct trait_facts {
     const struct name_set *set;
     bool is_host;
@@ -45,9 +45,9 @@ static const struct trait_facts *facts_of(const struct reader *reader, struct tr
     return facts;
 }
 
-/* A provider on its way into the order of the names. */
+/* A provider to be sorted by name. */
 struct named {
-    uint64_t key; /* the first bytes of the name in which names differ */
+    uint64_t key; /* the first bytes in which the names differ */
     const struct provider *provider;
     uint32_t slot;
     bool is_disabled;
@@ -64,7 +64,7 @@ static int compare_named(const void *left, const void *right)
     return slice_compare(&x, &y);
 }
 
-/* Eight bytes behind what all names begin with: mostly enough to order them. */
+/* Sorts by the eight bytes after the common prefix of all names, which mostly suffice. */
 static void sort_named(struct named *all, uint32_t count)
 {
     if (count < 2)
@@ -87,8 +87,8 @@ static void sort_named(struct named *all, uint32_t count)
     qsort(all, count, sizeof(*all), compare_named);
 }
 
-/* Whether anything is allocated on the tree. A class without inventory may be, so that only what
- * says yes is believed. */
+/* Whether anything is allocated on the tree. A class without inventory may have allocations, so
+ * only a positive answer is final. */
 static bool is_used(const struct version *version, uint32_t root)
 {
     uint32_t end = version_place(version, (struct slot_no){root})->end;

@@ -1,18 +1,19 @@
-/* Who stays: servers that have a host keep it if that can be (Valet spec, 6.8, 7.3). First all
- * units of such servers are kept where they are; where that leads to no solution, some are let go,
- * and it is searched again: those that cannot all stay by the groups, before the first search;
- * those that ask for something else than they have; then, several times, the one at which the
- * search got stuck, or those on the hosts that it could use; at last all. Any thread. */
+/* Decides which servers stay: servers that have a host keep it if possible (Valet spec, 6.8, 7.3).
+ * First all units of such servers are kept in place; if that leads to no solution, some are
+ * released, and the search is repeated. Released are, in this order: those that the groups do not
+ * allow to stay together, before the first search; those whose requirements have changed; then,
+ * several times, the one at which the search got stuck, or those on the hosts that it could use;
+ * finally all. Any thread. */
 #include "valet/solve/search.h"
 
-/* Which exclusive a host is to be held by, for units that are kept there or in its rack. */
-#define CLAIM_NONE    0u /* nobody's; else exclusive + 1 */
+/* Which exclusive must hold a host, for units that are kept there or in its rack. */
+#define CLAIM_NONE    0u /* none; else exclusive + 1 */
 #define CLAIM_SEVERAL 0xffffffffu
 
 struct clash {
     struct solver *solver;
     struct kept *kept;
-    uint32_t *by;    /* of each host, then of each rack: the member that is there + 1 */
+    uint32_t *by;    /* for each host, then each rack: the member there, + 1 */
     uint32_t *first; /* and one of its units */
     uint32_t *touched;
     uint32_t touched_count;
@@ -24,7 +25,7 @@ static uint32_t host_of(const struct solver *solver, uint32_t server)
     return hosts_index(solver->version, &solver->hosts, solver->request->pins[server].present);
 }
 
-/* Where all of the unit's servers that stay are, if it may be there. */
+/* The host that all of the unit's servers that stay are on, if it is permitted. */
 static void find_unit(struct solver *solver, uint64_t *const *domains, struct kept *kept,
                       uint32_t u)
 {
@@ -51,7 +52,7 @@ static void let_go(struct clash *clash, uint32_t unit)
     clash->lets_go[unit] = true;
 }
 
-/* The member of a diversity group has a unit at that key. */
+/* Adds a unit of a diversity group's member at that key. */
 static void come(struct clash *clash, uint32_t key, uint32_t member, uint32_t unit)
 {
     if (clash->by[key] == 0) {
@@ -109,7 +110,7 @@ static void check_block(struct clash *clash, const struct block *block)
         let_go(clash, block->units[i]);
 }
 
-/* The unit's exclusivity group is to hold the host, or each of the rack. */
+/* The unit's exclusivity group must hold the host, or every host of the rack. */
 static void add_claim(uint32_t *claims, uint32_t host, uint32_t exclusive)
 {
     if (claims[host] == CLAIM_NONE)
@@ -135,7 +136,7 @@ static struct claimed claimed_by(const struct clash *clash, uint32_t u)
     return (struct claimed){mark->hosts, mark->host_count};
 }
 
-/* Units that are kept on one host, or in one rack, and are not of one exclusivity group. */
+/* Units that are kept on one host, or in one rack, but belong to different exclusivity groups. */
 static void check_exclusives(struct clash *clash)
 {
     const struct solver *solver = clash->solver;

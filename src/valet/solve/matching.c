@@ -1,17 +1,17 @@
-/* Members of a diversity group all get different hosts, or racks, only if there is a matching of
- * members with what each could have. Members that could have as many as there are members in all
- * always find one in the end, so that only the others are matched: mostly none.
+/* All members of a diversity group can get different hosts, or racks, only if there is a matching
+ * between the members and their possible values. Members with at least as many values as there are
+ * members always find one in the end, so only the others are matched: usually none.
  *
- * What each member was matched with last is kept, and where that is still left to it, it stands, so
- * that a change costs what it took away. Which matching it is decides nothing but that there is
- * one. Any thread. */
+ * The last match of each member is kept and reused while it remains possible, so that the cost of a
+ * change depends on what it removed. Only the existence of a matching matters, not which one it is.
+ * Any thread. */
 #include "valet/solve/search.h"
 
 struct matching {
     uint32_t **matched; /* by set and member: a host or rack; BITS_NONE: none yet */
-    uint32_t *taken_by; /* by host or rack: member index; BITS_NONE: nobody */
-    uint32_t *seen_at;  /* by host or rack: the round that looked at it */
-    uint32_t *open;     /* members of the set at hand */
+    uint32_t *taken_by; /* by host or rack: member index; BITS_NONE: none */
+    uint32_t *seen_at;  /* by host or rack: the last round that visited it */
+    uint32_t *open;     /* members of the current set */
     uint32_t round;
 };
 
@@ -34,15 +34,15 @@ void matching_init(struct search *search)
     search->matching = matching;
 }
 
-/* A set on its way to being matched. */
+/* A set that is being matched. */
 struct set {
     struct search *search;
     const struct apart *apart;
     uint32_t *matched;
-    uint32_t open; /* how many of its members are */
+    uint32_t open; /* how many of its members */
 };
 
-/* A unit of the member that has no host yet, while its block has no rack; else UNITS_NONE. */
+/* A unit of the member without a host, while its block has no rack; else UNITS_NONE. */
 static inline uint32_t open_unit(const struct set *set, uint32_t m)
 {
     const struct search *search = set->search;
@@ -80,7 +80,7 @@ static inline bool may_have(const struct set *set, uint32_t m, uint32_t value)
            (rack == HOSTS_NO_RACK || search->solver->hosts.racks[value] == rack);
 }
 
-/* The next that the member could have, from *at on, which begins as 0; BITS_NONE: no more. */
+/* The member's next possible value, from *at on, which is initially 0; BITS_NONE: no more. */
 static uint32_t next_value(const struct set *set, uint32_t m, uint32_t *at)
 {
     struct search *search = set->search;
@@ -112,8 +112,8 @@ static void match(const struct set *set, uint32_t m, uint32_t value)
     set->search->matching->taken_by[value] = m;
 }
 
-/* Finds the member a value, from others who can change theirs if need be. As deep as there are
- * members. */
+/* Finds a value for the member, reassigning other members if necessary. The recursion is at most as
+ * deep as there are members. */
 static bool augment(const struct set *set, uint32_t m)
 {
     struct matching *matching = set->search->matching;
@@ -140,7 +140,7 @@ static bool augment(const struct set *set, uint32_t m)
 
 enum { MEMBER_LOOKS = 4 };
 
-/* Lists the members that are open. */
+/* Lists the members without a place. */
 static uint32_t list_open(const struct set *set)
 {
     uint32_t *open = set->search->matching->open;
@@ -153,7 +153,8 @@ static uint32_t list_open(const struct set *set)
     return count;
 }
 
-/* Takes over what stands of the matching before, and leaves those who have none in the list. */
+/* Keeps the previous matches that are still possible, and leaves the unmatched members in the list.
+ */
 static uint32_t take_over(const struct set *set)
 {
     struct matching *matching = set->search->matching;

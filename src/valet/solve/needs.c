@@ -1,11 +1,11 @@
 /* Needs and their candidates. Where each host is one provider, a candidate is one bit; only trees
- * and sharing make lists. Lists are in the order of the providers' ids, so that an answer does not
- * depend on where providers happen to stand.
+ * and sharing providers need lists. Lists are in the order of the providers' ids, so that an answer
+ * does not depend on the providers' slots.
  *
- * Lists are bounded: a tree of many providers has more combinations than anybody could try. Each
- * host keeps at least one (AC_ORDER_SPREAD; but one whose first is of sharing providers alone,
- * which is nobody's, need not), and what is left out can only make the planner miss a solution in
- * such trees.
+ * Lists are limited: a tree of many providers has more combinations than can be tried. Each host
+ * keeps at least one candidate (AC_ORDER_SPREAD; except a host whose first candidate consists of
+ * sharing providers only and therefore belongs to no host). Omitted candidates can only make the
+ * planner miss a solution in such trees.
  *
  * Any thread. */
 #include "valet/solve/needs.h"
@@ -15,8 +15,10 @@
 #include "base/hash.h"
 #include "query/ac_search.h"
 
-enum { CANDIDATES_MAX = 1 << 21 };  /* of all needs */
-enum { CANDIDATES_OF_A_TURN = 64 }; /* what a tree gives at once: to begin with it is dear */
+enum { CANDIDATES_MAX = 1 << 21 }; /* of all needs together */
+enum {
+    CANDIDATES_OF_A_TURN = 64
+}; /* of one tree at a time, because starting a tree is expensive */
 
 static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
 {
@@ -25,7 +27,7 @@ static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
     return hash + names->count;
 }
 
-/* Of what stack_server_asks_same compares. */
+/* Over the values that stack_server_asks_same compares. */
 static uint64_t hash_need(const struct stack_server *server)
 {
     uint64_t hash = server->amount_count;
@@ -87,7 +89,7 @@ void needs_gather(const struct version *version, const struct solve_request *req
     }
 }
 
-/* A candidate that is not the root alone, or not the host's only one. */
+/* A candidate that is not just the root, or not the host's only one. */
 struct listed {
     uint32_t host;
     uint32_t *slots; /* by amount */
@@ -98,7 +100,7 @@ struct collector {
     const struct hosts *hosts;
     const struct headrooms *headrooms;
     struct need *need;
-    struct arena *arena;   /* of what is kept */
+    struct arena *arena;   /* of the result */
     struct arena *scratch; /* of the search */
     struct host_marks marks;
     struct listed *listed;
@@ -106,8 +108,8 @@ struct collector {
     size_t listed_capacity;
 };
 
-/* The host of a candidate: the tree of those of its providers that do not share. All of them do:
- * it has none. */
+/* The host of a candidate: the tree of those of its providers that do not share. If all of them
+ * share, there is none. */
 static uint32_t host_of(const struct collector *collector, const struct ac_candidate *candidate)
 {
     for (uint32_t i = 0; i < candidate->entry_count; i++) {
@@ -135,8 +137,8 @@ static void list(struct collector *collector, uint32_t host, const struct ac_can
     }
 }
 
-/* Whether it takes something of another host, as a part of that may share, which a group claims
- * whose member the project is not: the writer refuses it (8.3). */
+/* Whether the candidate includes something of another host, as a part of that may share, that is
+ * claimed by a group of which the project is not a member: the writer refuses it (8.3). */
 static bool is_refused(const struct collector *collector, const struct ac_candidate *candidate,
                        uint32_t host)
 {
@@ -161,7 +163,7 @@ static void needs_collect(void *cls, const struct ac_candidate *candidate)
     uint32_t host = host_of(collector, candidate);
     if (host == BITS_NONE || is_refused(collector, candidate, host))
         return;
-    bool is_root_alone = true; /* which has one such candidate at most */
+    bool is_root_alone = true; /* there is at most one such candidate */
     for (uint32_t i = 0; i < candidate->entry_count && is_root_alone; i++)
         is_root_alone = candidate->entries[i].slot.v == collector->hosts->slots[host];
     if (is_root_alone && !bits_has(need->hosts, host)) {
@@ -267,7 +269,8 @@ static bool search(struct collector *collector, bool with_traits,
     return outcome == AC_DONE;
 }
 
-/* Each tree's first comes before any other's second, so that no host is without. */
+/* The first candidate of each tree comes before the second of any other, so that every host gets
+ * one. */
 static int64_t candidates_most(const struct hosts *hosts, uint32_t needs)
 {
     int64_t most = CANDIDATES_MAX / (needs == 0 ? 1 : needs);
@@ -314,7 +317,7 @@ static int compare_headrooms(const void *left, const void *right)
     return (a->slot.v > b->slot.v) - (a->slot.v < b->slot.v);
 }
 
-/* Everybody has room for anything of the need's classes. */
+/* Gives every host unlimited room in the need's classes. */
 static struct fit_headroom *roomy_overlay(const struct version *version,
                                           const struct headrooms *headrooms,
                                           const struct need *need, struct arena *arena,

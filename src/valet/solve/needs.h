@@ -1,5 +1,5 @@
-/* Distinct requests of servers (amounts and traits), and which hosts can serve each: one search for
- * allocation candidates for each. One thread at a time. */
+/* Distinct requirements of servers (amounts and traits), and the hosts that can serve each, found
+ * by one search for allocation candidates each. One thread at a time. */
 #ifndef BERTH_VALET_SOLVE_NEEDS_H
 #define BERTH_VALET_SOLVE_NEEDS_H
 
@@ -15,13 +15,13 @@ struct need_amount {
 
 struct need {
     const struct stack_server *like;
-    struct slice project;        /* of the plan; data == NULL: whose it is does not matter */
+    struct slice project;        /* of the plan; data == NULL: membership does not matter */
     struct need_amount *amounts; /* in the order of the server's */
     uint32_t amount_count;
     uint64_t *hosts;  /* those with a candidate */
     uint64_t *simple; /* those whose only candidate is the root alone */
-    /* The candidates of the others: for each the slots of the providers, by amount. NULL: there are
-     * no others. Those of host h are first[h] to first[h + 1]. */
+    /* The candidates of the others: for each, the slots of the providers, by amount. NULL: there
+     * are no others. Those of host h are first[h] to first[h + 1]. */
     uint32_t *first;
     uint32_t *slots;
 };
@@ -32,7 +32,7 @@ struct needs {
     uint32_t *of_server; /* of those that are to be placed */
 };
 
-/* Gathers the distinct requests of those that are to be placed, and their classes. */
+/* Gathers the distinct requirements of the servers to be placed, and their classes. */
 void needs_gather(const struct version *version, const struct solve_request *request,
                   struct arena *arena, struct needs *needs, struct class_no **classes,
                   uint32_t *class_count);
@@ -42,7 +42,7 @@ bool needs_search(const struct version *version, const struct hosts *hosts,
                   struct headrooms *headrooms, struct needs *needs, struct arena *arena,
                   struct budget *budget);
 
-/* The hosts that could serve the need if they had room for anything; with or without its traits. */
+/* The hosts that could serve the need if they had unlimited room; with or without its traits. */
 bool needs_search_roomy(const struct version *version, const struct hosts *hosts,
                         struct headrooms *headrooms, const struct need *need, bool with_traits,
                         struct budget *budget, uint64_t *found);

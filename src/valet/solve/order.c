@@ -1,7 +1,7 @@
-/* Which value is tried when (9.2): a unit's present hosts, then what ranks.c says.
+/* The order in which values are tried (9.2): a unit's current hosts, then by rank (ranks.c).
  *
- * Hosts that units of the plan are on, those in racks that it claims, and racks have ranks of their
- * own for each decision, of which only the first few are kept; the others' order is there for all
+ * Racks, hosts with units of the plan, and hosts in racks that it claims are ranked again for each
+ * decision, and only the first few of them are kept; the other hosts have one order for all
  * decisions. Both are merged. Any thread. */
 #include "valet/solve/ranks.h"
 
@@ -83,7 +83,7 @@ static void begin_candidate(struct search *search, struct decision *decision)
     }
     decision->cursor = need->first[host];
     decision->end = need->first[host + 1];
-    /* servers of one unit with the same need can be exchanged: they take candidates in order */
+    /* servers of one unit with the same need are interchangeable: they take candidates in order */
     if (decision->twin != UNITS_NONE)
         decision->cursor = search->candidates[decision->twin];
 }
@@ -144,7 +144,7 @@ static uint32_t next_present(struct search *search, struct decision *decision)
     return BITS_NONE;
 }
 
-/* The next host that is as before the search. The cursor stays at its class. */
+/* The next host whose state is unchanged since before the search. The cursor stays at its class. */
 static const struct ranked *next_static(struct search *search, struct decision *decision,
                                         uint32_t *host)
 {

@@ -1,7 +1,7 @@
-/* The planner's way: prepare, give each unit its domain, search, tell. Where servers stay, it is
- * searched in rounds (keep_in_place.c), of which the last ones are complete, and each but the last
- * leaves no memory behind. Any thread; the worker gives it a budget, and asks again on the slow
- * lane when that is exhausted. */
+/* The steps of planning: prepare, give each unit its domain, search, report. If servers stay, there
+ * are several rounds of search (keep_in_place.c), of which the last ones are complete; each round
+ * but the last frees its memory. Any thread. A worker has a budget; if it is exhausted, the request
+ * is planned again on the slow lane. */
 #include "valet/solve/solve.h"
 
 #include "valet/solve/check_standing.h"
@@ -90,19 +90,19 @@ static int64_t cost_of_domain(const struct solver *solver, uint32_t u)
 
 enum { ROUNDS_MAX = 6 };
 
-/* Searches of one request: what each may take of its steps, and what all took. */
+/* The searches of one request: how many steps each may take, and how many all took. */
 struct rounds {
     struct solver *solver;
     uint64_t **domains;
     struct solve_request request;
-    struct arena *scratch; /* of a round that others follow; NULL until there is one */
+    struct arena *scratch; /* of rounds that are not the last; NULL until there is one */
     int64_t left;
-    int64_t first; /* of those: what rounds that others follow may take, so that the last one has
-                      half at least */
+    int64_t first; /* the steps of those rounds, so that the last one has at least half */
     int64_t taken;
 };
 
-/* A round that others follow may take half of what they have left, the last one all. */
+/* A round that is not the last may take half of the remaining steps of those rounds; the last one
+ * takes all. */
 static enum search_result run_round(struct rounds *rounds, const struct kept *kept, bool is_last,
                                     struct search *search)
 {
@@ -135,7 +135,7 @@ static void end_round(struct rounds *rounds, struct search *search)
     arena_reset(rounds->scratch);
 }
 
-/* With those kept that can be, then with fewer. True: that is the result. */
+/* Keeps as many units in place as possible, then fewer. True: this is the final result. */
 static bool run_kept(struct rounds *rounds, struct kept *kept, struct search *search,
                      enum search_result *result)
 {

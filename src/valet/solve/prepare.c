@@ -1,25 +1,25 @@
-/* What is known before the search: the stack in dense numbers, who holds which host, which are free
- * (8.3). Holds that the plan gives back count as not there. Any thread. */
+/* What is known before the search: the stack in dense numbers, which groups hold which hosts, which
+ * hosts are free (8.3). Holds that the plan gives back are not counted. Any thread. */
 #include "valet/solve/solve_internal.h"
 
 #include <stdlib.h>
 
 #include "base/search.h"
 
-/* What a server has, of a unit of that exclusive. */
+/* A consumer of one of the plan's servers, in a unit of that exclusive. */
 struct owned {
     const struct consumer *consumer;
     uint32_t exclusive;
 };
 
-/* The consumers that are given back, ascending. */
+/* The consumers whose allocations are given back, ascending. */
 struct back {
     const struct version *version;
     const struct consumer **consumers; /* ascending by id */
     uint32_t count;
     const struct valet_group *group;
-    uint8_t *known;      /* by project: 0 not asked yet, 1 member, 2 no member */
-    struct owned *owned; /* ascending, too */
+    uint8_t *known;      /* by project: 0 not looked up yet, 1 member, 2 not a member */
+    struct owned *owned; /* also ascending */
     uint32_t owned_count;
     uint32_t exclusive;
 };
@@ -38,8 +38,8 @@ static int compare_owned(const void *left, const void *right)
     return compare_consumers(&a->consumer, &b->consumer);
 }
 
-/* A plan of one who sees all may have servers of a project that is none: the host where such a one
- * is would be foreign at once. */
+/* A plan of a caller who sees all projects may have servers of projects that are not members: such
+ * a server would make its host foreign at once. */
 static bool is_of_member(const struct solver *solver, const struct consumer *consumer,
                          uint32_t exclusive)
 {
@@ -101,7 +101,7 @@ static bool is_back_or_owned(void *cls, const struct consumer *consumer)
     return is_back(cls, consumer) || (found != NULL && found->exclusive == back->exclusive);
 }
 
-/* A host on which there is nothing but what is given back is not used. */
+/* A host with nothing but allocations that are given back counts as unused. */
 static void free_used(struct solver *solver, struct back *back)
 {
     uint64_t *asked = bits_create(solver->arena, solver->hosts.count);
@@ -143,7 +143,7 @@ static void find_groups(struct solver *solver)
     }
 }
 
-/* A host with non-members on it is nobody's to use. */
+/* A host with allocations of non-members cannot be used for the group. */
 static void find_non_members(struct solver *solver, struct back *back)
 {
     const struct hosts *hosts = &solver->hosts;
@@ -182,8 +182,8 @@ static void find_holders(struct solver *solver, struct back *back)
     find_non_members(solver, back);
 }
 
-/* Free for the plan's servers of a group is also a host on which there is, beside what is given
- * back, only what others of the same group in the plan have. */
+/* A host is also free for the plan's servers of a group if it has, besides what is given back, only
+ * allocations of the plan's other servers of the same group. */
 static void free_own(struct solver *solver, struct back *back)
 {
     const struct hosts *hosts = &solver->hosts;
@@ -246,7 +246,7 @@ static bool same_kind(const struct solver *solver, const struct unit *a, const s
     return true;
 }
 
-/* Of what same_kind compares. */
+/* Over the values that same_kind compares. */
 static uint64_t hash_kind(const struct solver *solver, const struct unit *unit)
 {
     uint64_t hash = unit->exclusive;
@@ -255,7 +255,7 @@ static uint64_t hash_kind(const struct solver *solver, const struct unit *unit)
     return hash;
 }
 
-/* Kinds so far, each by one of its units; room for one more. */
+/* The kinds so far, each represented by one of its units; with room for one more. */
 struct kinds {
     uint32_t *like;
     uint64_t *hashes;

@@ -1,8 +1,8 @@
-/* Hosts of the unit's own group come before others, hosts in use before empty ones, in each the one
- * that it fits best, then the first by name. Hosts that no unit of the plan is on are as they were
- * before the search, so that their order is made once for each kind of unit and domain, by classes
- * of interchangeable hosts, and only as far as somebody asks: the first ones by one look at all,
- * then twice as many by the next. Any thread. */
+/* Hosts of the unit's own group are preferred to others, hosts in use to empty ones; among these
+ * the best fit, then the first name. Hosts without units of the plan are unchanged since before the
+ * search, so they are sorted only once for each kind of unit and domain, as classes of
+ * interchangeable hosts, and only as far as needed: the first ones by one pass over all classes,
+ * then twice as many by each further pass. Any thread. */
 #include "valet/solve/ranks.h"
 
 enum { KEY_SHIFT = 60 };
@@ -30,7 +30,7 @@ static double left_by_root(struct search *search, uint32_t u, uint32_t host, boo
     return sum;
 }
 
-/* What is left on the host when the unit is there, as shares of capacity, weighted: about 0 to 1.
+/* What would be left on the host with the unit on it, as weighted shares of capacity: about 0 to 1.
  */
 static double left_over(struct search *search, uint32_t u, uint32_t host, bool is_first)
 {
@@ -57,7 +57,7 @@ static double left_over(struct search *search, uint32_t u, uint32_t host, bool i
 
 enum { KEY_LOOKS = 8 };
 
-/* What ranking a host for the unit costs. */
+/* The cost, in looks, of ranking a host for the unit. */
 static int64_t key_looks(const struct search *search, uint32_t u)
 {
     const struct solver *solver = search->solver;
@@ -65,7 +65,7 @@ static int64_t key_looks(const struct search *search, uint32_t u)
            (solver->facts[u].is_simple ? 0 : 4 * (int64_t)solver->units.unit[u].placed_count);
 }
 
-/* Hosts that are overcommitted have less than nothing left. */
+/* Overcommitted hosts have less than nothing left. */
 static uint64_t scaled(double share)
 {
     const double most = (double)((uint64_t)1 << KEY_SHIFT);
@@ -103,7 +103,7 @@ static struct ranked *chunk_at(const struct class_order *order, uint32_t n)
     return &order->chunks[chunk][n - (((uint32_t)1 << chunk) - 1) * WINDOW];
 }
 
-/* As many more of the order as there are. */
+/* Doubles the sorted part of the order. */
 static void extend(struct search *search, struct class_order *order)
 {
     uint32_t chunk = 31 - (uint32_t)__builtin_clz(order->count / WINDOW + 1);
@@ -134,7 +134,7 @@ const struct ranked *ranks_class(struct search *search, uint32_t unit, uint32_t 
     return n < order->count ? chunk_at(order, n) : NULL;
 }
 
-/* The racks that servers of the block are in at present. */
+/* The racks of the current hosts of the block's servers. */
 static uint64_t *present_racks(struct search *search, uint32_t block)
 {
     const struct solver *solver = search->solver;
@@ -154,7 +154,7 @@ static uint64_t *present_racks(struct search *search, uint32_t block)
     return racks;
 }
 
-/* What the block asks of each class. */
+/* The block's demand for each class. */
 static const double *asked_of(struct search *search, uint32_t block)
 {
     const struct solver *solver = search->solver;
@@ -184,7 +184,7 @@ static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *l
     }
 }
 
-/* What is left in a rack; false: less than is asked. */
+/* What is left in a rack; false: less than the demand. */
 static bool rack_covers(struct search *search, uint32_t rack, const double *asked, double *share)
 {
     struct solver *solver = search->solver;
@@ -222,7 +222,7 @@ void ranks_offer_racks(struct search *search, uint32_t block, struct best *best)
     }
 }
 
-/* Units of one kind and domain have one order. */
+/* Units of the same kind and domain share one order. */
 static void share_orders(struct search *search)
 {
     const struct solver *solver = search->solver;

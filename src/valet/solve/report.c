@@ -1,7 +1,6 @@
-/* Reports of failures. The filters that made a unit's domain are asked once more, one after the
- * other, and what each takes is counted; behind them come the counts of what the plan itself had
- * taken where the search got stuck. So the counts of a report add up to the hosts considered. Any
- * thread. */
+/* Reports of failures. The filters that made a unit's domain are applied again, one by one, and the
+ * hosts that each removes are counted; then come the hosts that the plan itself had taken when the
+ * search got stuck. So the counts of a report add up to the hosts considered. Any thread. */
 #include "valet/solve/report.h"
 
 #include <stdlib.h>
@@ -50,12 +49,12 @@ static void add_held(struct report *report, struct slice group, uint32_t count)
     report->held[i].count += count;
 }
 
-/* Of how many needs of a unit it is asked who lacks their traits; what others lack counts as
- * capacity. */
+/* The number of a unit's needs for which missing traits are reported; hosts that lack traits for
+ * other needs are counted under capacity. */
 enum { NEEDS_WITH_TRAITS_MAX = 64 };
 
-/* Takes out the hosts that lack traits: those that could serve the unit's needs without them, but
- * not with them, whatever room they have. */
+/* Removes the hosts that lack traits: those that, with unlimited room, could serve the unit's needs
+ * without the traits but not with them. */
 static bool drop_without_traits(struct report *report, uint64_t *hosts)
 {
     struct solver *solver = report->solver;

@@ -4,14 +4,13 @@
 
 #include "valet/solve/search.h"
 
-/* The unit's domain is empty to begin with. False (here and below): the budget is exhausted. */
+/* The unit's domain is empty before the search. False (here and below): the budget is exhausted. */
 bool report_no_host(struct solver *solver, uint32_t unit, struct slice *reason);
 
 /* The search ended without a solution. */
 bool report_no_combination(struct search *search, struct slice *reason);
 
-/* The server stays on its host, which this filter keeps from it. group: with those that name one.
- */
+/* The server stays on its host, which this filter forbids. group: for filters that name one. */
 struct slice report_keep_in_place(const struct solver *solver, uint32_t server, enum filter filter,
                                   struct slice group);
 

@@ -1,8 +1,8 @@
 /* Units and blocks are classes of a union of servers: by affinity at the level of hosts, then also
  * of racks. Every element that a group may list is a server, or an affinity group, which is one
- * class at its own level: so any one server below it stands for all of it, and no group is walked
- * for each that lists it. Only an affinity group may list a diversity or exclusivity group, which
- * it then binds: that one's elements are walked once for each level.
+ * class at its own level: any server below it represents all of it, so no group is walked for each
+ * group that lists it. Only an affinity group may list a diversity or exclusivity group, which it
+ * then binds: the elements of that group are walked once for each level.
  *
  * Any thread. */
 #include "valet/solve/stack_units.h"
@@ -13,9 +13,9 @@ struct maker {
     const struct stack *stack;
     const struct solve_pin *pins;
     struct arena *arena;
-    uint32_t *first;  /* of each group: a server below it that is not absent, or UNITS_NONE */
-    uint32_t *parent; /* of each server, in the union at hand */
-    bool *bound;      /* of each group: its elements are united at the level at hand */
+    uint32_t *first;  /* for each group: a server below it that is not absent, or UNITS_NONE */
+    uint32_t *parent; /* for each server, in the current union */
+    bool *bound;      /* for each group: its elements are united at the current level */
     struct units *units;
     struct slice *reason;
 };
@@ -33,7 +33,7 @@ static uint32_t first_of(const struct maker *maker, const struct stack_element *
     return is_absent(maker, element->at) ? UNITS_NONE : element->at;
 }
 
-/* A group on the way down. */
+/* A group during the walk down. */
 struct visit {
     uint32_t group;
     uint32_t at; /* of its elements */
@@ -86,7 +86,7 @@ static uint32_t stack_units_find(struct maker *maker, uint32_t server)
     return server;
 }
 
-/* The smaller number leads. */
+/* The smaller number becomes the leader. */
 static void unite(struct maker *maker, uint32_t *with, uint32_t server)
 {
     if (server == UNITS_NONE)
@@ -111,7 +111,7 @@ static void unite_group(struct maker *maker, const struct stack_group *group)
             continue;
         const struct stack_group *listed = &maker->stack->groups[element->at];
         if (listed->type == STACK_AFFINITY)
-            continue; /* it unites its own */
+            continue; /* it unites its own elements */
         maker->bound[element->at] = true;
         for (uint32_t i = 0; i < listed->element_count; i++)
             unite(maker, &with, first_of(maker, &listed->elements[i]));
@@ -165,7 +165,8 @@ static void make_blocks(struct maker *maker)
         if (u == UNITS_NONE || is_done[u])
             continue;
         is_done[u] = true;
-        uint32_t leader = stack_units_find(maker, s); /* the smallest, so its unit has been here */
+        uint32_t leader =
+            stack_units_find(maker, s); /* the smallest, so its unit was created already */
         if (leader == s)
             units->unit[u].block = units->block_count++;
         else
@@ -219,8 +220,8 @@ static bool assign(struct maker *maker, uint32_t u, uint32_t exclusive, bool cla
     return true;
 }
 
-/* 7.2: assignment spreads to the whole of an affinity group whose level is not higher: at the level
- * of hosts to the unit, at that of racks to the block. */
+/* 7.2: an assignment spreads to the whole of an affinity group whose level is not higher: at the
+ * level of hosts to the unit, at that of racks to the block. */
 static bool assign_group(struct maker *maker, const struct stack_group *group)
 {
     struct units *units = maker->units;
@@ -236,7 +237,7 @@ static bool assign_group(struct maker *maker, const struct stack_group *group)
             continue;
         }
         if (units->unit[u].exclusive == exclusive && units->unit[u].claims_rack)
-            continue; /* with another of its block */
+            continue; /* already counted with another of its block */
         const struct block *block = &units->block[units->unit[u].block];
         for (uint32_t i = 0; i < block->unit_count; i++)
             if (!assign(maker, block->units[i], exclusive, true, &group->elements[e]))
@@ -270,7 +271,7 @@ static void mark_block(struct units *units, uint32_t server, bool *is_marked)
         units->unit[block->units[i]].needs_rack = true;
 }
 
-/* All below an affinity group at the level of racks are of one block, as is each element of a
+/* Everything below an affinity group at the level of racks is in one block, as is each element of a
  * diversity group. */
 static void mark_racks(struct maker *maker)
 {

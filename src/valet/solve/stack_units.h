@@ -1,4 +1,4 @@
-/* From a stack's groups and servers to units (units.h). Pure; any thread. */
+/* Derives units from a stack's groups and servers (units.h). Pure; any thread. */
 #ifndef BERTH_VALET_SOLVE_STACK_UNITS_H
 #define BERTH_VALET_SOLVE_STACK_UNITS_H
 

@@ -1,10 +1,10 @@
-/* The state of the search: what is left, who has which host, which hosts are still in which unit's
- * domain. What placing a unit forbids to others is taken out of their domains at once, so that the
- * hosts in a domain are those that none of the rules of 7.2 and 8.3 forbids; of room the same holds
- * for headrooms of the host's own.
+/* The state of the search: what is left, which group holds which host, which hosts are still in
+ * which unit's domain. Hosts that placing a unit forbids to others leave their domains at once. So
+ * the hosts in a domain are those that no rule of 7.2 and 8.3 forbids; headrooms of the host's own
+ * providers are treated in the same way.
  *
- * Invariant: domains only shrink between a mark and its undoing; the trail has every change, so
- * that undoing restores exactly. Any thread. */
+ * Invariant: domains only shrink between a mark and its undoing; the trail records every change, so
+ * that undoing restores the state exactly. Any thread. */
 #include "valet/solve/search.h"
 
 static struct trail *push(struct search *search, enum trail_kind kind, uint32_t unit, uint32_t at)
@@ -21,7 +21,7 @@ static struct trail *push(struct search *search, enum trail_kind kind, uint32_t 
     return entry;
 }
 
-/* The rack has no host for the unit any more. */
+/* The rack has no host left for the unit. */
 static void shut(struct search *search, uint32_t unit, uint32_t rack)
 {
     uint32_t block = search->solver->units.unit[unit].block;
@@ -44,7 +44,7 @@ static void unshut(struct search *search, uint32_t unit, uint32_t rack)
     search->serving_left[block]++;
 }
 
-/* The rack whose hosts are counted that the host is one of, or HOSTS_NO_RACK. */
+/* The host's rack, if hosts are counted by rack for the unit, or HOSTS_NO_RACK. */
 static uint32_t counted_rack(const struct search *search, uint32_t unit, uint32_t host)
 {
     uint32_t rack = search->solver->hosts.racks[host];
@@ -74,7 +74,7 @@ static void undrop(struct search *search, uint32_t unit, uint32_t host)
         unshut(search, unit, rack);
 }
 
-/* All hosts of the rack at once, but for those that are in others too. */
+/* Removes all hosts of the rack, except those that are in other racks, too. */
 static void drop_rack(struct search *search, uint32_t unit, uint32_t rack)
 {
     search_look(search, 1);
@@ -149,7 +149,7 @@ bool state_take(struct search *search, uint32_t server, uint32_t host, uint32_t 
     return true;
 }
 
-/* The host is nothing for other groups any more, nor are its racks for those that claim racks. */
+/* Other groups can no longer use the host, and units that claim racks cannot use its racks. */
 static void drop_claimers(struct search *search, uint32_t host, uint32_t holder)
 {
     const struct solver *solver = search->solver;
@@ -187,7 +187,7 @@ static void claim_host(struct search *search, uint32_t host, uint32_t exclusive)
     drop_plain(search, host);
 }
 
-/* 8.3: a claim of a rack claims all hosts of it. */
+/* 8.3: a claim of a rack claims all its hosts. */
 static void claim_rack(struct search *search, uint32_t rack, uint32_t exclusive)
 {
     const struct solver *solver = search->solver;
@@ -263,9 +263,9 @@ void state_place(struct search *search, uint32_t u, uint32_t host)
         state_put_rack(search, unit->block, solver->hosts.racks[host]);
 }
 
-enum { SQUEEZE_LOOKS = 1 << 20 }; /* between two questions whether to go on */
+enum { SQUEEZE_LOOKS = 1 << 20 }; /* between two calls of search_goes_on */
 
-/* Units of a kind ask for the same, so that all of them fit or none. */
+/* Units of a kind have the same demand, so either all of them fit or none. */
 void state_squeeze(struct search *search, uint32_t host)
 {
     for (uint32_t k = 0; k < search->solver->kind_count; k++) {

@@ -1,4 +1,4 @@
-/* The state as it is before the search. Any thread. */
+/* The state before the search. Any thread. */
 #include "valet/solve/search.h"
 
 static void init_racks(struct search *search, uint32_t u)
@@ -60,7 +60,7 @@ static void init_block(struct search *search, uint32_t b)
     }
 }
 
-/* Lists the units by kind, and apart by whether they are of an exclusivity group. */
+/* Lists the units by kind, and separately by whether they have an exclusivity group. */
 static void list_units(struct search *search)
 {
     const struct solver *solver = search->solver;
@@ -100,7 +100,7 @@ static void make_units(struct search *search)
     search->racks_left = arena_zalloc(arena, units * sizeof(*search->racks_left));
     search->candidates =
         arena_array(arena, solver->stack->server_count, sizeof(*search->candidates));
-    bool by_rack = false; /* a claim of a rack takes it from all at once */
+    bool by_rack = false; /* a claim of a rack removes it for all of them */
     for (uint32_t u = 0; u < units; u++)
         by_rack = by_rack || (search->domains[u] != NULL && solver->units.unit[u].claims_rack);
     for (uint32_t u = 0; u < units; u++)

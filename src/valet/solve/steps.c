@@ -1,5 +1,5 @@
-/* What a search may cost: steps, which are counted, and looks, of which so many are one and which
- * the budget is asked for. Any thread. */
+/* The cost of a search: steps, which are counted, and looks, of which a fixed number make one step
+ * and are taken from the budget. Any thread. */
 #include "valet/solve/search.h"
 
 bool search_goes_on(struct search *search)

@@ -1,16 +1,17 @@
-/* Interchangeable hosts: classes such that the search need not try a second host of a class where a
- * first one led to nothing.
+/* Interchangeable hosts: the search need not try a second host of a class if the first one led to
+ * nothing.
  *
- * Two hosts of one class are in the same one rack, or both in none; are held by the same, both used
- * or both not; have, of every class that the stack asks for, as much left of as much capacity; are
- * in the same units' domains, where each is its servers' only candidate by its root alone.
+ * Two hosts are in one class if both are in the same single rack or in none; have the same holder;
+ * are both in use or both not; have, for every class that the stack requires, the same capacity and
+ * the same amount left; and are in the same units' domains, where the servers' only candidate on
+ * each of them is its root alone.
  *
- * Invariant, while neither is in `changed`: both are still in the same units' domains. For a host
+ * Invariant, while neither is in `changed`: both are still in the same units' domains. A host
  * leaves a domain only because a unit was put on it (then it is in `changed`), or because its rack
- * was taken, claimed or spoilt, which takes all hosts of that rack out; and nothing else that it
- * has changes. So what is left to be solved, with the two names exchanged, is the same problem, and
- * a solution that puts a unit on the second is one that puts it on the first. A host in several
- * racks, or with other candidates (whose providers others may share), is a class of its own.
+ * was taken, claimed or spoilt, which removes all hosts of that rack; and nothing else about it
+ * changes. So with the two hosts exchanged, the remaining problem is the same, and a solution that
+ * puts a unit on the second corresponds to one that puts it on the first. A host in several racks,
+ * or with other candidates (whose providers others may share), is a class of its own.
  *
  * Hashes only find candidates for equality; classes are numbered in the order of the hosts. Any
  * thread. */
@@ -21,10 +22,10 @@ struct symmetry {
     struct search *search;
     const uint64_t **domains; /* distinct ones */
     uint32_t domain_count;
-    uint64_t *of_domains; /* of each host: a hash of the domains that it is in */
-    uint64_t *in_some;    /* hosts that are in one of them */
-    uint64_t *simple;     /* find_simple */
-    struct hash_map map;  /* of a host of each class */
+    uint64_t *of_domains; /* for each host: a hash of the domains that it is in */
+    uint64_t *in_some;    /* hosts that are in any of them */
+    uint64_t *simple;     /* result of find_simple */
+    struct hash_map map;  /* to a host of each class */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -68,7 +69,8 @@ static void find_domains(struct symmetry *symmetry)
     search->domain_count = symmetry->domain_count;
 }
 
-/* Hosts that can be alike others: in one rack at most, and only candidates by their roots alone. */
+/* Hosts that can be interchangeable: in at most one rack, and candidates only by their roots alone.
+ */
 static uint64_t *find_simple(const struct solver *solver)
 {
     uint64_t *simple = bits_create(solver->arena, solver->hosts.count);

@@ -1,6 +1,6 @@
-/* What a stack's groups make of its servers (Valet spec, 7.2 and 9.1): units, which go on one host
- * each; blocks of units, which go on one rack each; sets of units or blocks that are apart; which
- * exclusivity group has a unit. Pure; any thread. */
+/* Servers grouped by the stack's constraints (Valet spec, 7.2 and 9.1): units, which share one
+ * host; blocks of units, which share one rack; sets of units or blocks that are kept apart; the
+ * exclusivity group of each unit. Pure; any thread. */
 #ifndef BERTH_VALET_SOLVE_UNITS_H
 #define BERTH_VALET_SOLVE_UNITS_H
 
@@ -15,7 +15,7 @@
 struct unit {
     uint32_t *placed; /* servers that are to get a host */
     uint32_t placed_count;
-    uint32_t *fixed; /* servers that stay on theirs */
+    uint32_t *fixed; /* servers that stay on their hosts */
     uint32_t fixed_count;
     uint32_t block;
     uint32_t exclusive;        /* index in units.exclusives, or UNITS_NONE */
@@ -23,7 +23,7 @@ struct unit {
     bool needs_rack;           /* has a constraint at the level of racks */
     uint32_t *anti_affinities; /* host sets that it is in */
     uint32_t apart_count;
-    uint64_t *apart_from; /* units that are in one of them with it; NULL: none */
+    uint64_t *apart_from; /* units that are in a set with it; NULL: none */
 };
 
 struct block {
@@ -31,11 +31,11 @@ struct block {
     uint32_t unit_count;
     uint32_t *anti_affinities; /* rack sets that it is in */
     uint32_t apart_count;
-    uint64_t *apart_from; /* blocks that are in one of them with it; NULL: none */
+    uint64_t *apart_from; /* blocks that are in a set with it; NULL: none */
 };
 
-/* Of a diversity group: no two members have a host, or a rack, in common. Two members or more; no
- * set is part of another one of its level, as far as that was looked for. */
+/* The set of a diversity group: no two members share a host, or a rack. It has at least two
+ * members; no set is part of another one of its level, as far as that was checked. */
 struct apart {
     uint32_t group; /* of the stack */
     bool is_rack;   /* members are blocks, else units */
@@ -48,7 +48,7 @@ struct exclusive {
     struct slice name;
 };
 
-/* Servers that are absent are in nothing. */
+/* Absent servers are in no unit, block or set. */
 struct units {
     struct unit *unit;
     uint32_t unit_count;
@@ -61,7 +61,7 @@ struct units {
     uint32_t *of_server; /* or UNITS_NONE */
 };
 
-/* Appends to a list that begins as NULL and empty; returns where it is then. */
+/* Appends to a list that is initially NULL and empty; returns its new address. */
 uint32_t *units_append(struct arena *arena, uint32_t *list, uint32_t *count, uint32_t value);
 
 #endif

@@ -1,6 +1,6 @@
-/* Hosts, one at a time, and the one reading of who is in which rack. Without groups nothing is
- * walked, and without a claim of a rack no racks are: an ordinary claim meets its host's few
- * aggregates only. */
+/* Hosts, one at a time, and the one function that finds the racks of a host. Without groups nothing
+ * is walked, and without a claim of a rack no racks are: an ordinary claim only examines the few
+ * aggregates of its host. */
 #include "valet/state/hosts.h"
 
 #include "replica/provider_consumers.h"
@@ -56,7 +56,8 @@ bool host_mark_stands(const struct version *version, const struct provider *prov
     return false;
 }
 
-/* Whether both are in one of the first `count` aggregates of a list that is no group's. */
+/* Whether both are in one of the first `count` aggregates of a list, not counting aggregates of
+ * groups. */
 static bool meets(const struct version *version, const struct name_set *list, uint32_t count,
                   const struct provider *other)
 {
@@ -83,7 +84,7 @@ struct host_markers host_markers_of(const struct version *version, const struct 
     return markers;
 }
 
-/* The next provider from that number on that marks something in the aggregate; NULL: no more. */
+/* The next provider, from that number on, that marks something in the aggregate; NULL: no more. */
 static const struct provider *next_marker(const struct version *version, uint32_t aggregate,
                                           uint32_t *from)
 {
@@ -160,17 +161,17 @@ bool host_rack_is_claimed(const struct version *version, struct slice rack, int6
     return false;
 }
 
-/* Steps through the groups that claim a host; a group may come more than once. */
+/* Steps through the groups that claim a host; a group may be returned more than once. */
 struct claimants {
     const struct version *version;
     const struct provider *host;
-    uint32_t aggregate; /* the next of the host's to be looked at */
+    uint32_t aggregate; /* the next of the host's to be examined */
     bool is_past_aggregates;
     const struct host_marks *marks; /* NULL: not looked up yet */
     struct host_marks own_marks;
-    struct host_markers racks; /* all zero: they are not looked at */
+    struct host_markers racks; /* all zero: not examined */
     const struct provider *rack;
-    int64_t claim_id; /* of the rack, the last that was seen */
+    int64_t claim_id; /* of the rack, the last one returned */
 };
 
 static struct claimants claimants_of(const struct version *version, const struct host_marks *marks,
@@ -228,7 +229,7 @@ static const struct valet_group *next_claimant(struct claimants *all)
     return all->racks.version == NULL ? NULL : next_by_rack(all);
 }
 
-/* The first of them; NULL: nobody claims it, or it is no host. */
+/* The first of them; NULL: the host is unclaimed, or the provider is not a host. */
 static const struct valet_group *first_claimant(struct claimants *all)
 {
     const struct valet_group *group = next_claimant(all);

@@ -1,4 +1,4 @@
-/* Placements follow the facts: nothing is kept of a location as long as a consumer tells it. */
+/* Locations follow the facts: none is stored as long as a consumer determines it. */
 #include "valet/state/placement_location.h"
 
 bool consumer_is_hold(const struct version *version, const struct consumer *consumer)
@@ -36,7 +36,7 @@ const struct consumer *placement_server_of(const struct version *version, struct
     if (valet_id_dashed(id, dashed))
         consumer = holding(version, (struct slice){dashed, VALET_ID_DASHED_LEN});
     if (consumer == NULL)
-        consumer = holding(version, id); /* POST keeps the uuid as it was sent */
+        consumer = holding(version, id); /* POST stores the uuid in the form in which it was sent */
     if (consumer == NULL || consumer_is_hold(version, consumer))
         return NULL;
     struct slice owner = catalog_name(catalog_row_at(&version->projects, consumer->project));

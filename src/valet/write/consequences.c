@@ -1,11 +1,11 @@
-/* Around the application of one request's changes: what they touch is noted before, what follows
- * from it is appended after, step by step, each on the version that the step before has made.
+/* Derives the consequences of one request's changes: before they are applied, what they affect is
+ * noted; after that, consequences are appended step by step, each step on the version created by
+ * the previous one.
  *
  * Invariants: after each request no automatic claim is on an empty host, hosts of a claimed rack
- * are claimed, and a placement that nobody tells the location of has the last one in its row.
- * Nothing is noted, and nothing follows, where there are neither placements nor claims. Writer
- * thread only.
- */
+ * are claimed, and a placement whose location no consumer determines has the last one in its row.
+ * Without placements and claims, nothing is noted and there are no consequences. Writer thread
+ * only. */
 #include "valet/write/consequences.h"
 #include "valet/write/consequences_claims.h"
 #include "valet/write/consequences_notes.h"
@@ -40,7 +40,7 @@ static void note_placement(struct consequences *consequences, const struct plan 
              });
 }
 
-/* A consumer that becomes the placement's server: it held nothing, or did not count. */
+/* A consumer that becomes the placement's server: it held nothing before, or did not count. */
 static void note_server(struct consequences *consequences, const struct plan *plan,
                         const struct valet_placement *placement, struct slice uuid, bool is_written)
 {
@@ -52,7 +52,7 @@ static void note_server(struct consequences *consequences, const struct plan *pl
                                NULL);
 }
 
-/* That of its uuid, and those whose server it is. */
+/* The placement with its uuid, and those whose server it is. */
 static void consequences_note_consumer(struct consequences *consequences, const struct plan *plan,
                                        struct slice uuid, bool is_written)
 {
@@ -66,7 +66,7 @@ static void consequences_note_consumer(struct consequences *consequences, const 
                 is_written);
 }
 
-/* Where its servers do not count any more, they were seen last. */
+/* If servers stop counting for a plan, their locations are recorded as the last known ones. */
 static void note_plan(struct consequences *consequences, const struct plan *plan,
                       const struct record *after)
 {
@@ -81,7 +81,7 @@ static void note_plan(struct consequences *consequences, const struct plan *plan
         note_placement(consequences, plan, at, false);
 }
 
-/* A server whose id is recorded late may be there already (7.3). */
+/* A server may already exist when its id is recorded (7.3). */
 static void note_row(struct consequences *consequences, const struct plan *plan, int64_t id)
 {
     const struct valet_placement *before = version_valet_placement(plan->version, id);
@@ -98,7 +98,7 @@ static int compare_notes(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* One note for each placement: what they say of its location is the same. */
+/* Merges the notes of each placement into one: they agree on its location. */
 static void merge_notes(struct consequences *consequences)
 {
     size_t count = 0;
@@ -127,7 +127,7 @@ static bool note_moving(void *cls, const struct consumer *consumer)
     return true;
 }
 
-/* A hold and its server may come together in one tree. */
+/* A hold and its server may get into one tree together. */
 static void note_moved_tree(struct consequences *consequences, const struct plan *plan,
                             const struct change_provider *change)
 {
@@ -145,14 +145,15 @@ static bool has_claims(const struct version *version)
 
 /* ---- all ---- */
 
-/* A consumer that is written; one that only goes, or only loses what it has, is no server's coming.
- */
+/* A consumer that is written. One that is only deleted, or only loses allocations, is not a new
+ * server. */
 static void note_effect(struct consequences *consequences, const struct plan *plan,
                         const struct effect_consumer *consumer)
 {
-    bool is_written = consumer->gets != NULL ||
-                      (consumer->row != NULL && consumer->before != NULL); /* of another project it
-                                                                    counts no more, or now */
+    bool is_written =
+        consumer->gets != NULL ||
+        (consumer->row != NULL &&
+         consumer->before != NULL); /* with another project it may begin or cease to count */
     if (is_written || consumer->is_released)
         consequences_note_consumer(consequences, plan, consumer->uuid, is_written);
     if (consumer->is_released)
@@ -211,8 +212,7 @@ struct consequences *consequences_begin_all(const int64_t *placement_ids, size_t
     return consequences;
 }
 
-/* Whether one of the placement's servers is on the host of its hold, or is there for the first
- * time.
+/* Whether one of the placement's servers is on the host of its hold, or exists for the first time.
  */
 static bool is_replaced(const struct version *version, const struct consequences_note *what,
                         const struct valet_placement *placement, const struct consumer *hold)

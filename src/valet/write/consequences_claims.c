@@ -1,14 +1,15 @@
-/* Claims of groups, after something has changed that they rest on: one step of what follows.
+/* Consequences for claims of groups, after a change of the facts that they depend on: one step at a
+ * time.
  *
- * A claim of a rack ends when the rack is empty, or when the group's aggregate is taken from one of
- * its hosts, and takes the aggregate from the hosts that it had claimed; hosts that have come to
- * the rack are claimed. A claim of a host ends when the host is empty or its aggregate is gone; one
- * that came with a rack stays as a claim of its own when the host is no more in the rack, so that
- * who is on it stays alone. A claim of what is no host any more, since it has got a parent or
- * shares, is not in force, and lasts as long as something is allocated on it or below, for when it
- * is one again. Each step changes a provider's aggregates once at most, and what it
- * leaves for that is done in the next; every step brings rows nearer to what the aggregates and
- * racks say, so that there is a last one. Writer thread only. */
+ * A claim of a rack ends when the rack is empty, or when the group's aggregate is removed from one
+ * of its hosts; the hosts claimed through it then lose the aggregate. Hosts added to the rack are
+ * claimed. A claim of a host ends when the host is empty or its aggregate is removed. A host that
+ * leaves its claimed rack keeps a claim of its own, so that its consumers remain isolated. If a
+ * provider with a claim stops being a host, because it gets a parent or shares, the claim is not in
+ * force, but it is kept for as long as something is allocated on the provider or below it, in case
+ * the provider becomes a host again. Each step changes a provider's aggregates at most once, and
+ * leaves further changes to the next step. Every step brings rows closer to what the aggregates and
+ * racks say, so the steps end. Writer thread only. */
 #include "valet/write/consequences_claims.h"
 #include "base/arena.h"
 #include "replica/rows.h"
@@ -28,7 +29,7 @@ static bool is_touched(const struct step *step, const struct provider *provider)
     return known != NULL && known->step == step->consequences->step;
 }
 
-/* The next step looks at it again: another claim that ended in this one may be its, too. */
+/* The next step examines it again: another claim that ended in this one may involve it, too. */
 static void touch(struct step *step, const struct provider *provider)
 {
     struct consequences_provider *known =
@@ -71,7 +72,7 @@ static void put_rack(const struct step *step, const struct valet_claim *claim, s
                      record_pack(shape, claim->record.id, values, step->plan->arena));
 }
 
-/* The claim of a host ends: row and aggregate go. */
+/* Ends the claim of the host: row and aggregate are removed. */
 static void release(struct step *step, const struct valet_claim *claim,
                     const struct valet_group *group)
 {
@@ -88,14 +89,14 @@ static void release(struct step *step, const struct valet_claim *claim,
         (struct change_link){host->id, host_aggregate_of(step->version, group)->id};
 }
 
-/* The host has come to the rack, which is claimed. */
+/* The host was added to a rack that is claimed. */
 static void join(struct step *step, const struct provider *host, const struct provider *rack,
                  const struct valet_group *group)
 {
     const struct plan *plan = step->plan;
     const struct catalog_row *aggregate = host_aggregate_of(step->version, group);
     if (aggregate == NULL)
-        return; /* no planner claims a rack without a host */
+        return; /* no planner claims a rack without hosts */
     touch(step, host);
     struct change *change = change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT);
     change->created_at_us = plan->now_us;
@@ -131,7 +132,7 @@ static bool host_is_touched(const struct step *step, const struct valet_claim *c
     return host != NULL && is_touched(step, host);
 }
 
-/* A host that has left keeps its claim as one of its own. */
+/* Whether the host is still in the rack; one that has left keeps its claim as one of its own. */
 static bool is_in_rack(const struct step *step, const struct valet_claim *of_host,
                        const struct provider *rack)
 {
@@ -139,7 +140,7 @@ static bool is_in_rack(const struct step *step, const struct valet_claim *of_hos
     return host == NULL || host_is_under(step->version, &step->marks, host, rack, step->marks.rack);
 }
 
-/* The rack by whose claim the group has the host, other than that one (NULL: than none); NULL: by
+/* Another rack than `other_than` (NULL: any rack) through whose claim the group has the host; NULL:
  * none. */
 static const struct provider *claimed_rack(const struct step *step, const struct provider *host,
                                            const struct valet_group *group,
@@ -157,7 +158,8 @@ static const struct provider *claimed_rack(const struct step *step, const struct
     return NULL;
 }
 
-/* The claim of the rack ends, and with it that of the host, unless it is in another one. */
+/* The claim of the rack ends, and with it that of the host, unless the host is in another claimed
+ * rack. */
 static void leave_rack(struct step *step, const struct valet_claim *of_host,
                        const struct valet_group *group, const struct provider *rack)
 {
@@ -180,7 +182,7 @@ static void end_rack(struct step *step, const struct valet_claim *claim,
     for (int64_t id = 0; (of_host = next_of_rack(step, group, rack, id)) != NULL;
          id = of_host->record.id)
         if (host_is_touched(step, of_host))
-            return; /* the next step will find it as it is */
+            return; /* the next step will find it in that state */
     drop_row(step, claim);
     touch(step, rack);
     for (int64_t id = 0; (of_host = next_of_rack(step, group, rack, id)) != NULL;
@@ -212,8 +214,8 @@ static bool is_claimed_alone(const struct step *step, const struct provider *hos
     return false;
 }
 
-/* Hosts of the rack that lack the aggregate. One that had it, by its row, has had it taken away by
- * somebody whose changes we have not seen. */
+/* Hosts of the rack that lack the aggregate. If the row shows that a host had it, a foreign write
+ * removed it. */
 static void look_for_new_hosts(struct step *step, const struct valet_claim *claim,
                                const struct valet_group *group, const struct provider *rack)
 {
@@ -305,7 +307,7 @@ static void consequences_all(struct step *step, bool racks)
         }
 }
 
-/* The claims of the rack, or those that are the host's own. */
+/* The claims of the rack, or those of the host itself. */
 static void consequences_claims_of(struct step *step, const struct provider *provider, bool racks,
                                    bool may_have_come)
 {
@@ -322,7 +324,7 @@ static void consequences_claims_of(struct step *step, const struct provider *pro
     }
 }
 
-/* A claim whose host is gone has nobody else to find it by. */
+/* Claims whose host was deleted are found only here. */
 static void consequences_left(struct step *step, bool racks)
 {
     const struct consequences *consequences = step->consequences;
@@ -338,7 +340,7 @@ static void consequences_left(struct step *step, bool racks)
     }
 }
 
-/* The host, unless somebody is still on it and it has not moved: it keeps what it has. */
+/* The host, unless it still has consumers and has not moved: then it keeps its claims. */
 static const struct provider *noted(const struct step *step, size_t at)
 {
     const struct consequences_provider *item = &step->consequences->providers.items[at];
@@ -346,7 +348,7 @@ static const struct provider *noted(const struct step *step, size_t at)
     return host != NULL && (item->has_moved || host_is_empty(step->version, host)) ? host : NULL;
 }
 
-/* The claimed racks of all hosts that were noted, each once. */
+/* The claimed racks of all noted hosts, each once. */
 static void consequences_racks_of_noted(struct step *step)
 {
     const struct version *version = step->version;

@@ -1,9 +1,9 @@
-/* What of a request's changes claims of groups rest on, looked at before they are applied: who
- * loses something, who comes to be elsewhere, what may be about all claims.
+/* Notes which of a request's changes affect claims of groups, before they are applied: providers
+ * that lose allocations, providers that move, and changes that may affect all claims.
  *
- * Invariant: without claims nothing is looked at, and an ordinary write of allocations costs a few
- * lookups for each provider of which something goes, however many hosts, racks and claims there
- * are. Writer thread only. */
+ * Invariant: without claims nothing is examined, and an ordinary write of allocations costs a few
+ * lookups for each provider that loses something, however many hosts, racks and claims there are.
+ * Writer thread only. */
 #include "valet/write/consequences_notes.h"
 #include "base/arena.h"
 
@@ -42,7 +42,7 @@ static bool is_in_claimed_rack(struct consequences *consequences, const struct v
     return false;
 }
 
-/* Something goes from the provider: whoever is claimed of it and all above may be empty then. */
+/* The provider loses something: claims of it and of its ancestors may be of empty hosts then. */
 static void note_loss(struct consequences *consequences, const struct plan *plan,
                       const struct provider *provider)
 {
@@ -79,7 +79,7 @@ static void note_left(struct consequences *consequences, const struct plan *plan
     consequences->left[consequences->left_count++] = left;
 }
 
-/* The claims of the host's racks as they are before it leaves them. */
+/* The claims of the host's racks before it leaves them. */
 static void note_racks(struct consequences *consequences, const struct plan *plan,
                        const struct provider *host, const struct valet_group *taken_from)
 {
@@ -106,7 +106,7 @@ static void note_racks(struct consequences *consequences, const struct plan *pla
     }
 }
 
-/* Of a provider that marks racks it is told by is_about_all. */
+/* A provider that marks racks is handled by is_about_all. */
 static void note_aggregate(struct consequences *consequences, const struct plan *plan,
                            const struct change *change)
 {
@@ -122,7 +122,7 @@ static void note_aggregate(struct consequences *consequences, const struct plan 
                row == NULL ? NULL : host_group_of_aggregate(version, row->number));
 }
 
-/* The provider begins or ceases to be a host. */
+/* The provider becomes a host, or ceases to be one. */
 static void note_turn(struct consequences *consequences, const struct plan *plan, int64_t id)
 {
     const struct provider *provider = version_provider_by_id(plan->version, id);
@@ -161,7 +161,7 @@ static void note_delete(struct consequences *consequences, const struct plan *pl
         note_left(consequences, plan, (struct consequences_left){claim->record.id, id, false});
 }
 
-/* The hosts of a rack that is claimed may have claims of their own. */
+/* The hosts of a claimed rack may have claims of their own. */
 static void note_rack(struct consequences *consequences, const struct plan *plan,
                       const struct record *row)
 {
@@ -202,7 +202,7 @@ static void note_trait(struct consequences *consequences, const struct plan *pla
         note_turn(consequences, plan, change->link.provider_id);
 }
 
-/* Whether afterwards what is a rack, or who is claimed, may be another thing for many. */
+/* Whether the changes may affect racks or claims of many hosts. */
 static bool is_about_all(struct consequences *consequences, const struct version *version,
                          const struct change *change)
 {

@@ -1,5 +1,5 @@
-/* What of a request claims and placements rest on, noted before it is applied. Writer thread only.
- */
+/* Notes those parts of a request that claims and placements depend on, before it is applied. Writer
+ * thread only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_NOTES_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_NOTES_H
 
@@ -7,10 +7,10 @@
 #include "replica/consumer.h"
 #include "valet/write/consequences_internal.h"
 
-/* Notes what claims rest on; there are some. */
+/* Notes what affects claims; there is at least one claim. */
 void consequences_note_claims(struct consequences *consequences, const struct plan *plan,
                               const struct change *change);
-/* The consumer (NULL: none) loses all that it has. */
+/* The consumer (NULL: none) loses all its allocations. */
 void consequences_note_loss(struct consequences *consequences, const struct plan *plan,
                             const struct consumer *consumer);
 /* Whether the provider gets another parent, or none. */

@@ -1,17 +1,18 @@
-/* Providers that the derivation of consequences has to look at, each once. Writer thread only. */
+/* Providers to be examined for consequences, each once. Writer thread only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_SET_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_SET_H
 
 #include "base/hash_map.h"
 
-/* A provider whose claims, and those of its racks, are to be looked at. */
+/* A provider whose claims, and those of its racks, are to be examined. */
 struct consequences_provider {
     int64_t id;
-    bool has_moved; /* what it is in, or below, has changed; else it loses allocations only */
+    bool has_moved; /* its parent, racks or aggregates have changed; else it only loses allocations
+                     */
     uint32_t step;  /* the last that changed its aggregates or claims; 0: none did */
 };
 
-/* Each id once, in the order of their coming. All zero at first; in the batch's arena. */
+/* Each id once, in the order of insertion. Initially all zero; in the batch's arena. */
 struct consequences_set {
     struct consequences_provider *items;
     size_t count;
@@ -19,7 +20,7 @@ struct consequences_set {
     struct hash_map by_id;
 };
 
-/* Its item, new or not; NULL from find: there is none. Valid until the next add. */
+/* Its item, new or existing; find returns NULL if there is none. Valid until the next add. */
 struct consequences_provider *consequences_set_add(struct consequences_set *set, int64_t id,
                                                    struct arena *arena);
 struct consequences_provider *consequences_set_find(const struct consequences_set *set, int64_t id);

@@ -1,9 +1,10 @@
-/* What a request adds to the sums of (project, tree, class), and takes from them.
+/* Sums, by (project, tree, class), what a request adds and removes.
  *
- * Only what it touches can grow, and only by what its own consumers held before and are to hold: so
- * a server that is rewritten, shrunk, moved away or handed to another consumer of its project adds
- * nothing, whoever was there first. A tree is claimed if it is so before the request or by what the
- * request adds to its root's aggregates. Writer thread only. */
+ * Only what the request changes can grow, and only by the difference between what its own consumers
+ * held before and are to hold. So a server that is rewritten, shrunk, moved away or handed to
+ * another consumer of its project adds nothing, even if other projects' consumers were there first.
+ * A tree is claimed if it is claimed before the request, or if the request adds the aggregate to
+ * its root. Writer thread only. */
 #include "valet/write/exclusivity.h"
 
 #include "base/arena.h"
@@ -11,7 +12,7 @@
 #include "replica/provider_consumers.h"
 #include "valet/state/hosts.h"
 
-/* The request, with the traits that refusing() needs for each share: looked up once. */
+/* The request, with the traits that refusing() needs for each share, looked up once. */
 struct look {
     const struct effects *effects;
     struct host_marks marks;
@@ -33,7 +34,7 @@ static const struct valet_group *refusing_member(const struct version *version,
                : group;
 }
 
-/* By what the root's aggregates have been, whether or not it has been a root. */
+/* By the root's aggregates before the request, whether or not it was a root then. */
 static const struct valet_group *refused_by_aggregates(const struct version *version,
                                                        const struct provider *root,
                                                        struct slice project)
@@ -45,7 +46,7 @@ static const struct valet_group *refused_by_aggregates(const struct version *ver
     return group;
 }
 
-/* By aggregates that the request puts the root into. */
+/* By aggregates that the request adds to the root. */
 static const struct valet_group *refused_by_links(const struct effects *effects,
                                                   const struct effect_provider *root,
                                                   struct slice project)
@@ -62,7 +63,7 @@ static const struct valet_group *refused_by_links(const struct effects *effects,
     return group;
 }
 
-/* The group that claims the tree and has no such member; NULL: there is none. */
+/* The group that claims the tree and of which the project is not a member; NULL: there is none. */
 static const struct valet_group *refusing(const struct look *look, int64_t root_id,
                                           struct slice project)
 {
@@ -95,8 +96,8 @@ static bool exclusivity_refuse(const struct effects *effects, int64_t root_id,
 
 /* ---- consumers ---- */
 
-/* Of a project (by `of`) in a tree, which is as it is to be for what comes, and as it was for what
- * goes: what comes, less what goes. */
+/* Sums for a project (by `of`) in a tree: what is added minus what is removed. Additions use the
+ * tree as it is after the request, removals the tree as it was before. */
 static void exclusivity_add(struct sums *shares, int64_t root_id, const struct slice *project,
                             int64_t class_id, int64_t amount)
 {
@@ -122,7 +123,7 @@ static int64_t root_after(const struct effects *effects, struct provider_no no)
     return effect != NULL ? effects_root_id(effects, effect) : root_before(effects->before, no);
 }
 
-/* What it held goes, and what of that stays comes again. */
+/* Removes what the consumer held, and adds again the part that stays. */
 static void add_held(struct sums *shares, const struct effects *effects,
                      const struct effect_consumer *consumer, const struct slice *after)
 {
@@ -152,7 +153,7 @@ static void add_consumer(struct sums *shares, const struct effects *effects,
                         got->row->class_id, got->row->used);
 }
 
-/* Whether anybody gets something, or what is kept comes into other hands. */
+/* Whether a consumer gets something, or what is kept changes hands. */
 static bool may_grow(const struct effects *effects)
 {
     for (size_t i = 0; i < effects->consumer_count; i++)
@@ -162,8 +163,8 @@ static bool may_grow(const struct effects *effects)
     return false;
 }
 
-/* A quick look, which in most requests ends it: whether any tree that somebody gets something of
- * may be claimed. */
+/* A quick check, which ends most requests: whether any tree on which a consumer gets something may
+ * be claimed. */
 static bool meets_claims(const struct effects *effects)
 {
     const struct version *version = effects->before;
@@ -171,7 +172,7 @@ static bool meets_claims(const struct effects *effects)
         const struct effect_consumer *consumer = &effects->consumers[i];
         if (consumer->row != NULL && !consumer->is_released && consumer->before != NULL &&
             consumer->before->allocation_count > 0)
-            return true; /* what it keeps, the effects do not list */
+            return true; /* allocations that it keeps are not in the effects */
     }
     for (size_t i = 0; i < effects->provider_count; i++) {
         const struct effect_provider *effect = &effects->providers[i];
@@ -204,8 +205,8 @@ static bool check_consumers(const struct effects *effects, struct err *err)
 
 /* ---- providers that come into another tree ---- */
 
-/* What consumers hold on the provider comes along: a non-member's is more in the new tree. Those
- * that the request itself is about are summed up with what they are to hold. */
+/* Allocations on the provider move with it: those of non-members are more in the new tree.
+ * Consumers that the request itself writes are summed with their new allocations. */
 static bool check_moved(const struct look *look, const struct effect_provider *moved,
                         struct err *err)
 {
@@ -241,7 +242,7 @@ static bool check_providers(const struct effects *effects, struct err *err)
     return true;
 }
 
-/* Out of line, so that a request costs nothing where there are no groups. */
+/* Not inline, so that a request costs nothing if there are no groups. */
 __attribute__((noinline)) static bool check_claims(const struct effects *effects, struct err *err)
 {
     if (effects_have(effects, CHANGE_PROVIDER_UPDATE) && !check_providers(effects, err))

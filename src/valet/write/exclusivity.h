@@ -4,9 +4,9 @@
 
 #include "engine/effects.h"
 
-/* Refuses (409) if afterwards a project holds more of some class than before in a tree that a group
- * claims of which it is no member: because consumers get more or change hands, or because providers
- * on which they hold something come into the tree. Without groups it costs one comparison. */
+/* Refuses (409) if, after the request, a project holds more of a class than before in a tree
+ * claimed by a group of which it is not a member: because consumers get more or change hands, or
+ * because providers with allocations move into the tree. Without groups it costs one comparison. */
 bool exclusivity_check(const struct effects *effects, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
-/* A foreign program's writes are seen as two versions: the last that was known, and what was
- * loaded. By comparing both it is found which holds the rule of 8.2 would have dropped, and which
- * sums have grown that may not. Of what was written while no berth ran only the state tells: a hold
- * on its server's host goes, and claims of empty hosts end. Writer thread only. */
+/* A foreign write is seen as two versions: the last known one and the loaded one. Comparing them
+ * shows which holds the rule of 8.2 would have dropped, and which sums have grown against
+ * exclusivity. For writes made while no berthd ran, only the state can be checked: a hold on its
+ * server's host is dropped, and claims of empty hosts end. Writer thread only. */
 #include "valet/write/foreign_write_scan.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct consequences *foreign_write_scan_begin(const struct foreign_write_scan *s
 
 /* ---- holds ---- */
 
-/* Whether the server is on a host on which it was not. */
+/* Whether the server is on a host where it was not before. */
 static bool has_come(const struct version *before, const struct version *after,
                      const struct valet_plan *plan, struct slice id)
 {
@@ -70,8 +70,8 @@ static bool has_same(const struct version *before, const struct version *after,
                        catalog_name(catalog_row_at(&after->classes, now->class_no.v)));
 }
 
-/* The hold of the placement, unless it was made or moved meanwhile. Ids may be used again, so that
- * what it holds is compared, too. */
+/* The hold of the placement, unless it was created or moved in between. Ids may be reused, so its
+ * allocations are compared, too. */
 static const struct consumer *hold_that_stayed(const struct version *before,
                                                const struct version *after,
                                                const struct valet_placement *placement)
@@ -88,7 +88,7 @@ static const struct consumer *hold_that_stayed(const struct version *before,
     return hold;
 }
 
-/* What is noted, of an earlier load, is of holds that are still there. */
+/* Keep only the ids noted at an earlier load whose holds still exist. */
 static void forget_others(struct foreign_write_scan *scan, const struct version *before,
                           const struct version *after)
 {
@@ -102,8 +102,8 @@ static void forget_others(struct foreign_write_scan *scan, const struct version 
     scan->count = count;
 }
 
-/* A follow makes anew what was written, and leaves the rest as it was: also a hold that was written
- * with what it had before is another one. */
+/* A follow creates new objects for what was written and leaves the rest. So a hold that was
+ * rewritten with its old allocations also counts as a different one. */
 void foreign_write_scan_follow(struct foreign_write_scan *scan, const struct version *before,
                                const struct version *after)
 {
@@ -137,7 +137,7 @@ static void compare_holds(struct foreign_write_scan *scan, const struct version 
 
 /* ---- exclusivity ---- */
 
-/* What projects hold on one host, by project and class: both are known by the hashes of their
+/* What projects hold on one host, by project and class. Both are identified by hashes of their
  * names, since a load may give them other numbers. */
 struct portions {
     const struct version *version;
@@ -179,7 +179,7 @@ static void add_consumer(struct portions *all, const struct consumer *consumer)
     }
 }
 
-/* Sorted. `host` NULL: there is nothing. */
+/* Sorted. `host` NULL: empty. */
 static struct sums portions_of(const struct version *version, const struct provider *host,
                                struct arena *arena)
 {
@@ -227,7 +227,8 @@ static void compare_host(const struct version *before, const struct version *aft
     }
 }
 
-/* A host that several groups claim is looked at with the first of its aggregates that is one's. */
+/* A host that several groups claim is checked only at its first aggregate that belongs to a group.
+ */
 static bool comes_first(const struct version *version, const struct provider *host,
                         uint32_t aggregate)
 {

@@ -1,8 +1,9 @@
 /* Which holds a write drops, and which writes to holds are refused.
  *
  * Invariant: a hold and its real server are never both in the tree of the hold's host, so that no
- * server counts twice; and a server that rewrites what it has elsewhere leaves its hold alone.
- * Without placements this costs one comparison a request and one a consumer. Writer thread only. */
+ * server counts twice; and a server whose allocations elsewhere are rewritten does not affect its
+ * hold. Without placements this costs one comparison for each request and one for each consumer.
+ * Writer thread only. */
 #include "valet/write/holds.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "valet/state/hosts.h"
 #include "valet/state/placement_location.h"
 
-/* ---- what goes ---- */
+/* ---- holds to drop ---- */
 
 struct drops {
     const struct plan *plan;
@@ -20,11 +21,11 @@ struct drops {
     const struct claim *given;
     size_t given_count;
     size_t count;
-    const struct consumer **holds; /* that go */
+    const struct consumer **holds; /* to be dropped */
 };
 
-/* Whether the claim names a provider of that tree, or a host that its consumer is not on: storage
- * that many share is none. */
+/* Whether the claim names a provider of that tree, or a host that its consumer is not on yet.
+ * Shared storage does not count as a host. */
 static bool comes_to(const struct version *version, const struct claim *claim,
                      const struct consumer *server, const struct provider *host)
 {
@@ -79,7 +80,7 @@ static void add_claim(struct drops *drops, const struct consumer *hold)
     };
 }
 
-/* Sorts the holds; returns how many remain when each is there once. */
+/* Sorts the holds; returns how many distinct ones there are. */
 static size_t sort_holds(struct drops *drops, size_t found)
 {
     size_t count = 0;
@@ -90,7 +91,7 @@ static size_t sort_holds(struct drops *drops, size_t found)
     return count;
 }
 
-/* Those that the request names go in their own claims. */
+/* Holds that the request names are written by their own claims. */
 static void add_claims(struct drops *drops, size_t found)
 {
     const struct version *version = drops->plan->version;
@@ -152,7 +153,7 @@ const struct claim *holds_add_drops(const struct claim *claims, size_t *count,
     return drops.claims;
 }
 
-/* ---- what is refused ---- */
+/* ---- refused writes ---- */
 
 static bool is_hold_type(struct slice type)
 {
@@ -168,7 +169,7 @@ static bool is_hold(const struct version *version, struct slice uuid,
            version_valet_placement_by_uuid(version, uuid) != NULL;
 }
 
-/* Of a class in a tree: what comes, less what goes. */
+/* For a class in a tree: what is added minus what is removed. */
 static void add_portion(struct sums *portions, uint32_t root, uint32_t class_number, int64_t amount)
 {
     sums_add(portions, root, class_number, 0, amount, NULL);
@@ -184,7 +185,7 @@ static void add_held(struct sums *portions, const struct version *version,
     }
 }
 
-/* Whether each tree has as much of each class as before. */
+/* Whether each tree has the same amount of each class as before. */
 static bool is_balanced(struct sums *portions)
 {
     sums_end(portions);
@@ -213,7 +214,7 @@ static bool claim_moves_within_trees(const struct version *version, const struct
     return is_balanced(&portions);
 }
 
-/* Project, user and type (data == NULL: as it is) are the hold's, too. */
+/* Whether project, user and type (data == NULL: unchanged) are the hold's. */
 static bool is_owner(const struct version *version, const struct consumer *hold,
                      struct slice project, struct slice user, struct slice type)
 {

@@ -1,4 +1,4 @@
-/* Holds: the consumers that keep the capacity of placements (Valet spec, 8.2), as seen by writes of
+/* Holds, the consumers that keep the capacity of placements (Valet spec, 8.2), in writes of
  * allocations. Writer thread only. */
 #ifndef BERTH_VALET_WRITE_HOLDS_H
 #define BERTH_VALET_WRITE_HOLDS_H
@@ -6,19 +6,19 @@
 #include "engine/claim.h"
 #include "engine/effects.h"
 
-/* The claims and, behind them, the holds that are to go with them because their servers are
- * written: as claims of nothing, so that the room they kept is there when capacity is checked. A
- * hold that the claims name itself goes in its place. Without placements: the claims. `*count`
- * grows. */
+/* Returns the claims, followed by one for each hold to be dropped because its server is written: an
+ * empty claim, so that the hold's room is available when capacity is checked. A hold that the
+ * claims name themselves is emptied in their order. Without placements: the claims. `*count` grows.
+ */
 const struct claim *holds_add_drops(const struct claim *claims, size_t *count,
                                     const struct plan *plan);
 
-/* Refuses (409) what writes to a hold, or makes one. A hold may be emptied by PUT and POST, and
- * moved within its trees by the reshaper. The first consumers of the set are those of the claims as
- * they were given. */
+/* Refuses (409) a claim that writes to a hold or creates one. A hold may be emptied by PUT and
+ * POST, and moved within its trees by the reshaper. The first consumers of the set are those of the
+ * claims as they were given. */
 bool holds_guard(const struct claim_set *set) BERTH_MUST_CHECK;
 
-/* The same of any request that is not Valet's own, by its effects. */
+/* The same for any request that is not Valet's own, by its effects. */
 bool holds_check(const struct effects *effects, struct err *err) BERTH_MUST_CHECK;
 
 #endif

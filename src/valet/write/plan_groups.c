@@ -1,5 +1,5 @@
-/* Each writes rows of its own tables; only a group's end reaches providers. What is checked reads
- * the newest, unpublished version. Writer thread only. */
+/* Each planner writes rows of its own tables; only deleting a group also changes providers. Checks
+ * read the newest, unpublished version. Writer thread only. */
 #include "valet/write/plan_groups.h"
 
 #include "base/arena.h"
@@ -105,7 +105,7 @@ static size_t count_members(const struct version *version, const struct valet_gr
     return count;
 }
 
-/* Whether one of the texts is the same project; if not, it is put into the map. */
+/* Whether one of the texts is the same project; if not, it is added to the map. */
 static bool is_among(const struct slice *projects, struct hash_map *map, struct slice project,
                      uint32_t index)
 {
@@ -159,12 +159,12 @@ bool plan_group_add_members(struct slice uuid, const struct slice *projects, siz
     return true;
 }
 
-/* Whose use of the group's hosts is looked for. */
+/* The use of the group's hosts that is searched for. */
 struct use {
     const struct version *version;
     const struct valet_group *group;
-    struct slice project;        /* data == NULL: of all members */
-    const struct provider *host; /* where it is found */
+    struct slice project;        /* data == NULL: any member */
+    const struct provider *host; /* where it was found */
 };
 
 static bool is_not_used_by(void *cls, const struct consumer *consumer)
@@ -182,7 +182,7 @@ static bool is_used_on(struct use *use, const struct provider *host)
     return !host_visit_consumers(use->version, host, is_not_used_by, use);
 }
 
-/* Looks at the hosts among the providers in the group's aggregate. */
+/* Checks the hosts among the providers in the group's aggregate. */
 static bool is_used_in(struct use *use, const struct host_marks *marks, uint32_t aggregate)
 {
     const struct slotset *slots = &catalog_at(&use->version->aggregates, aggregate)->slots;

@@ -1,10 +1,10 @@
-/* One commit of a plan, in the order of pipeline_plan: everything is compared and every claim
- * decided first (stack_facts.c and the claim's own steps), then changes are appended.
+/* One commit of a plan, in the order required by pipeline_plan: first everything is compared and
+ * every claim decided (stack_facts.c and the steps of engine/claim.c), then changes are appended.
  *
- * Invariants: capacity is decided by engine/claim.c alone, on the newest version, the plan's old
- * holds counted as gone; on a host that is claimed for a group is nothing but these and what
- * the plan's servers of that group have; a row that is
- * put is the one that was shown. Writer thread only. */
+ * Invariants: capacity is decided by engine/claim.c alone, on the newest version, without the
+ * plan's old holds; a host that is claimed for a group has nothing but these holds and what the
+ * plan's servers of that group have; a row that is put is the one that was shown. Writer thread
+ * only. */
 #include "valet/write/plan_stacks.h"
 
 #include "base/arena.h"
@@ -37,7 +37,7 @@ static struct claim hold_claim(const struct stack_commit *commit, const struct s
     };
 }
 
-/* A server that already has something where its hold is, or is to be, needs none (7.3). */
+/* A server that already holds something where its hold is, or is to be, needs no hold (7.3). */
 static bool server_is_there(const struct stack_commit *commit, const struct stack_row *row,
                             const struct plan *plan)
 {
@@ -52,7 +52,7 @@ static bool server_is_there(const struct stack_commit *commit, const struct stac
            placement_is_on(plan->version, server, placement_host_of(plan->version, hold));
 }
 
-/* The holds that change: what each placement's consumer is to hold. */
+/* The holds that change: a claim with the new content for each. */
 static struct claim *hold_claims(const struct stack_commit *commit, const struct plan *plan,
                                  size_t *count)
 {
@@ -148,9 +148,9 @@ static void append_rows(const struct stack_commit *commit, const struct plan *pl
             append_placement(&commit->rows[i], plan_id, plan);
 }
 
-/* Exclusivity refuses what the facts let pass only on providers outside the hosts. The rule itself
- * is the engine's to ask; asked here, too, the refusal is that of any other fact that has changed.
- */
+/* Exclusivity can still refuse what passed stack_facts.c, but only on providers outside the hosts.
+ * The engine checks the rule anyway; checking it here, too, gives the same refusal as any other
+ * fact that has changed. */
 static bool keeps_exclusivity(const struct plan *plan)
 {
     struct effects *effects = arena_alloc(plan->arena, sizeof(*effects));
@@ -161,7 +161,7 @@ static bool keeps_exclusivity(const struct plan *plan)
     return exclusivity_check(effects, &ignored);
 }
 
-/* A refused claim says the same as any other fact that is no more so. */
+/* A refused claim gives the same refusal as any other fact that has changed. */
 static bool decide_holds(struct claim_set *set)
 {
     return claim_find_providers(set) && claim_check_amounts(set);
@@ -188,7 +188,7 @@ bool plan_stack_commit(const struct stack_commit *commit, const struct plan *pla
     return keeps_exclusivity(plan) || refuse_changed(commit, err);
 }
 
-/* Those of the placements, together: a provider's generation moves once. */
+/* The releases for all placements together, so that a provider's generation is incremented once. */
 static void append_releases(const struct valet_placement *const *rows, size_t count,
                             const struct plan *plan)
 {

@@ -1,15 +1,15 @@
-/* What plan_stacks.c asks of stack_facts.c. Writer thread only. */
+/* The part of stack_facts.c that plan_stacks.c uses. Writer thread only. */
 #ifndef BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
 #define BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
 
 #include "valet/write/plan_stacks.h"
 
-/* A claim that has to be made, on the newest version. */
+/* A claim that must be made, on the newest version. */
 struct stack_claim_found {
     const struct valet_group *group;
     struct slice provider; /* of a rack */
     bool is_rack;
-    const struct provider **hosts; /* those that are not in the group's aggregate yet */
+    const struct provider **hosts; /* those that are not yet in the group's aggregate */
     size_t host_count;
 };
 
@@ -18,7 +18,7 @@ struct stack_facts {
     size_t claim_count;
 };
 
-/* Whether everything that the commit rests on, but capacity, is so on the plan's version. */
+/* Whether all facts that the commit depends on, except capacity, hold on the plan's version. */
 bool stack_facts_hold(const struct stack_commit *commit, const struct plan *plan,
                       struct stack_facts *facts) BERTH_MUST_CHECK;
 

@@ -1,6 +1,6 @@
-/* The facts that a plan rests on, looked at once more: its rows, the ids that it brings, groups and
- * membership, what the chosen providers are, who claims the chosen hosts, and which hosts are free
- * or make up a rack. Nothing is appended. Writer thread only. */
+/* Checks again the facts that a plan depends on: its rows, the ids that it adds, groups and
+ * membership, the state of the chosen providers, claims of the chosen hosts, and which hosts are
+ * free or make up a rack. Appends nothing. Writer thread only. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -8,8 +8,8 @@
 #include "valet/state/placement_location.h"
 #include "valet/write/plan_stacks_internal.h"
 
-/* FNV-1a over numbers: a comparison within one process, with nobody to choose what is compared but
- * an administrator. */
+/* FNV-1a over numbers: the hashes are compared within one process, and only administrators choose
+ * the values. */
 static uint64_t mix(uint64_t hash, const void *data, size_t len)
 {
     const unsigned char *bytes = data;
@@ -26,7 +26,7 @@ static uint64_t mix_text(uint64_t hash, struct slice text)
 
 static const uint64_t LOOK_BASIS = 0xcbf29ce484222325u;
 
-/* By their names, in whatever order they come: a load may give them other numbers. */
+/* By their names, in any order: a load may give them other numbers. */
 static uint64_t mix_names(uint64_t hash, const struct catalog *catalog, const struct name_set *set)
 {
     uint64_t sum = set->count;
@@ -35,7 +35,7 @@ static uint64_t mix_names(uint64_t hash, const struct catalog *catalog, const st
     return mix(hash, &sum, sizeof(sum));
 }
 
-/* In whatever order they come. */
+/* In any order. */
 static uint64_t sum_of_markers(const struct version *version, const struct host_marks *marks,
                                const struct provider *host, uint32_t mark)
 {
@@ -103,8 +103,8 @@ static bool goes(const struct stack_commit *commit, int64_t id)
     return false;
 }
 
-/* Whether nobody else has what a placement brings. What it had before is not looked at: a file that
- * has an id twice would let neither plan go on. */
+/* Whether the placement's new ids are free. Ids that it already had are not checked: a file that
+ * has an id twice would block both plans. */
 static bool ids_are_free(const struct stack_commit *commit, const struct stack_row *row,
                          const struct plan *plan)
 {
@@ -125,7 +125,7 @@ static bool ids_are_free(const struct stack_commit *commit, const struct stack_r
     return true;
 }
 
-/* Whether the placement is as it was, and where it was. */
+/* Whether the placement and its location are unchanged. */
 static bool placement_holds(const struct stack_row *row, const struct plan *plan)
 {
     const struct valet_placement *now =
@@ -172,7 +172,7 @@ static bool groups_hold(const struct stack_commit *commit, const struct plan *pl
     return true;
 }
 
-/* What does not keep a host from being claimed: for that group, or for any. */
+/* Consumers that do not prevent a claim of a host: for that group, or for any. */
 struct harmless {
     const struct consumer *consumer;
     int64_t group_id;
@@ -185,7 +185,7 @@ struct emptying {
     const struct version *version;
     struct harmless *list;
     size_t count;
-    int64_t group_id; /* that asks */
+    int64_t group_id; /* that wants the claim */
 };
 
 static int compare_harmless(const void *left, const void *right)
@@ -197,7 +197,7 @@ static int compare_harmless(const void *left, const void *right)
     return (a->group_id > b->group_id) - (a->group_id < b->group_id);
 }
 
-/* A plan of one who sees all may have servers of a project that is none. */
+/* A plan of a caller who sees all projects may have servers of projects that are not members. */
 static bool is_of_member(const struct version *version, const struct consumer *consumer,
                          int64_t group_id)
 {
@@ -215,8 +215,8 @@ static void add_harmless(struct emptying *emptying, const struct consumer *consu
 
 enum { HARMLESS_OF_ROW = 4 };
 
-/* Holds that the commit takes away or moves, and what those of the plan's servers have that are
- * assigned to a group: the solver's reading (valet/solve/prepare.c). */
+/* Holds that the commit deletes or moves, and the consumers of the plan's servers that are assigned
+ * to a group, as in the solver (valet/solve/prepare.c). */
 static struct emptying emptying_of(const struct stack_commit *commit, const struct plan *plan)
 {
     const struct version *version = plan->version;
@@ -270,7 +270,7 @@ static bool host_is_disabled(const struct host_marks *marks, const struct provid
     return marks->disabled != NUMBER_NONE && name_set_has(host->traits, marks->disabled);
 }
 
-/* Nobody's, not disabled, with nothing on it that hinders the group. */
+/* Unclaimed, not disabled, with nothing on it that prevents the group's claim. */
 static bool host_is_free(struct emptying *emptying, const struct host_marks *marks,
                          const struct provider *host, const struct valet_group *group)
 {
@@ -323,7 +323,7 @@ static bool find_claim(struct emptying *emptying, const struct stack_claim *clai
     return !claim->is_rack || count_of_rack(version, marks, rack) == claim->host_count;
 }
 
-/* A claim of a rack that the group has by now is none. */
+/* A claim of a rack that the group already has is omitted. */
 static bool find_claims(const struct stack_commit *commit, const struct plan *plan,
                         const struct host_marks *marks, struct stack_facts *facts)
 {
@@ -344,7 +344,7 @@ static bool find_claims(const struct stack_commit *commit, const struct plan *pl
     return true;
 }
 
-/* For whom the commit claims the host; NULL: it does not. */
+/* The group for which the commit claims the host; NULL: none. */
 static const struct valet_group *claimed_now(const struct stack_facts *facts,
                                              const struct provider *host)
 {
@@ -364,13 +364,14 @@ static bool rack_is_claimed_now(const struct stack_facts *facts, struct slice ra
     return false;
 }
 
-/* Whether the rack is the group's, or will be with the commit, and all its hosts are its alone. */
+/* Whether the rack is the group's, or will be after the commit, and all its hosts are the group's
+ * alone. */
 static bool rack_is_of(const struct version *version, const struct host_marks *marks,
                        const struct stack_facts *facts, struct slice uuid,
                        const struct valet_group *group)
 {
     if (rack_is_claimed_now(facts, uuid, group->record.id))
-        return true; /* find_claims has looked at its hosts */
+        return true; /* find_claims has checked its hosts */
     const struct provider *rack = version_provider_by_uuid(version, uuid);
     if (rack == NULL || !host_rack_is_claimed(version, uuid, group->record.id))
         return false;

@@ -1,5 +1,5 @@
-/* Valet's rules as the engine calls them. Exclusivity binds every request, Valet's own included;
- * only holds are Valet's own to write. */
+/* Valet's rules in the form that the engine calls. Exclusivity binds every request, Valet's own
+ * included; holds may be written by Valet's requests only. */
 #include "valet/write/valet_rule.h"
 
 #include "valet/state/hosts.h"

@@ -1,5 +1,5 @@
-/* Members lie in the order in which they came; requests are shown the other way round. Pure; any
- * thread. */
+/* Members are stored in the order in which they were added; requests are shown newest first. Pure;
+ * any thread. */
 #include "valet/api/groups/group_view.h"
 
 #include "base/json_write.h"

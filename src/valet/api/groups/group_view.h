@@ -1,4 +1,4 @@
-/* A group as it is shown (Valet spec, 4.2). */
+/* A group as clients see it (Valet spec, 4.2). */
 #ifndef BERTH_VALET_API_GROUPS_GROUP_VIEW_H
 #define BERTH_VALET_API_GROUPS_GROUP_VIEW_H
 
@@ -14,12 +14,12 @@ struct group_view {
     size_t member_count;
 };
 
-/* The group with `more`, members that the version does not have yet, first. Texts stay where they
- * are, the list is in the arena. */
+/* The group with `more`, members that the version does not have yet, first. Texts are not copied;
+ * the list is in the arena. */
 struct group_view group_view_of(const struct version *version, const struct valet_group *group,
                                 const struct slice *more, size_t more_count, struct arena *arena);
 
-/* The same, of texts of its own, in the arena. */
+/* The same with copies of the texts, in the arena. */
 struct group_view *group_view_copy(const struct group_view *view, struct arena *arena);
 
 void group_view_write(struct buf *out, const struct group_view *view);

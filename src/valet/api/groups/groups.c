@@ -10,7 +10,7 @@
 #include "valet/api/ids.h"
 #include "valet/write/plan_groups.h"
 
-enum { STEPS_OF_A_GROUP = 60, STEPS_OF_A_MEMBER = 20 }; /* beside its text */
+enum { STEPS_OF_A_GROUP = 60, STEPS_OF_A_MEMBER = 20 }; /* in addition to its text */
 
 static bool take_steps(struct budget *budget, const struct group_view *view)
 {

@@ -14,13 +14,13 @@
 
 enum { UUID_DIGITS = 32 };
 
-/* Those of a body, and what Keystone says of them. */
+/* The members in a body, and Keystone's answer about them. */
 struct addition {
     struct slice *projects;
     size_t count;
     struct api_request *request;
-    enum keystone_verdict verdict; /* PENDING: it has not been asked, or has not answered */
-    size_t unknown;                /* REFUSED: which of them */
+    enum keystone_verdict verdict; /* PENDING: not asked yet, or no answer yet */
+    size_t unknown;                /* REFUSED: the index of the unknown one */
 };
 
 static bool is_digits(struct slice text)
@@ -61,7 +61,7 @@ static bool read_members(struct api_request *request, struct addition *addition)
     return true;
 }
 
-/* Without Keystone nobody knows which projects there are. */
+/* Without Keystone it is unknown which projects exist. */
 static bool check_forms(struct api_request *request, const struct addition *addition)
 {
     for (size_t i = 0; i < addition->count; i++)
@@ -111,7 +111,7 @@ static enum api_step write_members(struct api_request *request)
     return API_WRITE;
 }
 
-/* The second time Keystone has said what it knows. */
+/* Runs a second time after Keystone has answered. */
 enum api_step handle_valet_members_add(struct api_request *request)
 {
     struct addition *addition = request->state;
@@ -133,7 +133,7 @@ enum api_step handle_valet_members_add(struct api_request *request)
     return API_AGAIN;
 }
 
-/* args[1] is the member; of the route without one data == NULL: all. */
+/* args[1] is the member; on the route without one data == NULL: all members. */
 static bool plan_remove(struct pipeline_request *write, const struct plan *plan)
 {
     const struct api_request *request = api_request_of(write);

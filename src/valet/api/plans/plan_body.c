@@ -1,4 +1,4 @@
-/* A handler may run several times for one request: its body is parsed once. */
+/* A handler may run several times for one request, but its body is parsed once. */
 #include "valet/api/plans/plan_body.h"
 
 #include "api/charge.h"
@@ -14,7 +14,7 @@ bool plan_body_stack(struct api_request *request, const json_t *resources, const
                      struct stack *stack)
 {
     if (api_is_on_slow_lane(request) && http_client_gone(request->http)) {
-        (void)api_over_budget(request); /* a long body has taken its time so far */
+        (void)api_over_budget(request); /* parsing a long body has already taken time */
         return false;
     }
     struct flavors *flavors = flavors_take(valet_flavors(request));

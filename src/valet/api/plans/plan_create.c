@@ -1,5 +1,5 @@
-/* POST /v1/plans (Valet spec, 6.2, 6.5 and 6.6). On a worker or the slow lane, maybe several times
- * for one request. */
+/* POST /v1/plans (Valet spec, 6.2, 6.5 and 6.6). On a worker or the slow lane, possibly several
+ * times for one request. */
 #include "api/charge.h"
 #include "api/request.h"
 #include "api/request_id.h"
@@ -37,7 +37,7 @@ static void take_fingerprint(struct creation *creation, struct arena *arena)
     creation->fingerprint = (struct slice){text, STACK_FINGERPRINT_LEN};
 }
 
-/* What was asked before is answered again. */
+/* A repeated request gets the same answer again. */
 static enum api_step answer_again(struct api_request *request, const struct valet_plan *plan)
 {
     struct budget budget = api_budget(request);
@@ -96,7 +96,7 @@ enum api_step handle_valet_plan_create(struct api_request *request)
     if (!plan_body_stack(request, creation.resources, creation.locations, &stack) ||
         !stack_resolve(&stack, request->version, project, 400, request->arena, &request->err))
         return API_DONE;
-    /* before the answer that nothing is planned, which would be wrong of this stack */
+    /* checked before the answer that nothing is planned, which would be wrong for this stack */
     if (there != NULL) {
         err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: stack '"), creation.stack_id,
                      SLICE_LIT("' has another plan"));

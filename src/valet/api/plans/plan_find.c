@@ -1,4 +1,4 @@
-/* What the caller does not see is not there. Any thread. */
+/* Objects that the caller may not see are treated as missing. Any thread. */
 #include "valet/api/plans/plan_find.h"
 
 #include "valet/state/placement_location.h"

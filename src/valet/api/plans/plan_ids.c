@@ -1,4 +1,5 @@
-/* An id is of one placement: compute's claim for it drops one hold, and tells one location. */
+/* An id belongs to one placement, because compute's claim for the id drops one hold and determines
+ * one location. */
 #include "valet/api/plans/plan_ids.h"
 
 #include "valet/api/caller.h"
@@ -8,7 +9,7 @@ static bool plan_ids_refuse(struct api_request *request, struct slice id, struct
     return err_set_join(&request->err, 409, NULL, SLICE_LIT("Valet error: resource '"), id, why);
 }
 
-/* Whether the update leaves the placement out. */
+/* Whether the update removes the placement from the plan. */
 static bool goes(const struct solving *solving, const struct valet_placement *placement)
 {
     if (solving->plan == NULL ||

@@ -1,15 +1,15 @@
-/* Plans and placements as they are shown (Valet spec, 6.1 and 7.1). Any thread. */
+/* Plans and placements as clients see them (Valet spec, 6.1 and 7.1). Any thread. */
 #ifndef BERTH_VALET_API_PLANS_PLAN_JSON_H
 #define BERTH_VALET_API_PLANS_PLAN_JSON_H
 
 #include "base/buf.h"
 #include "replica/valet.h"
 
-/* A placement and where it is. */
+/* A placement and its location. */
 struct placement_view {
     const struct valet_placement *row;
     struct slice location;
-    struct slice plan_uuid; /* of its plan; only where the placement is shown alone */
+    struct slice plan_uuid; /* of its plan; only if the placement is shown alone */
 };
 
 /* A plan is written in three steps. */

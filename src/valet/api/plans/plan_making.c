@@ -1,6 +1,6 @@
-/* The commit that the answer of a search becomes. The version is let go of before the writer has
- * its turn, so that rows and uuids are copied; what the commit rests on goes with it, for the
- * writer to compare. Handlers on a worker or the slow lane. */
+/* Turns the result of a search into a commit. The version is released before the writer runs, so
+ * rows and uuids are copied, and the facts that the result depends on are part of the commit, for
+ * the writer to compare. Handlers on a worker or the slow lane. */
 #include "valet/api/plans/plan_making.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "valet/api/stack/stack_text.h"
 #include "valet/state/placement_location.h"
 
-/* The commit in the making. */
+/* The commit under construction. */
 struct making {
     const struct solving *solving;
     struct arena *arena;
@@ -56,7 +56,8 @@ static void add_look(struct making *making, const struct provider *provider)
              stack_look(making->solving->request->version, &making->marks, provider), false);
 }
 
-/* Who stays there binds the others, and is checked itself by what the stack asks anew. */
+/* Servers that stay on a host restrict the others, and are themselves checked against new
+ * constraints of the stack. */
 static void add_place(struct making *making, const struct provider *host)
 {
     if (making->solving->accepted != NULL) {
@@ -67,7 +68,7 @@ static void add_place(struct making *making, const struct provider *host)
              true);
 }
 
-/* Whether the hold is already what the search found. */
+/* Whether the hold already is what the search found. */
 static bool hold_is_so(const struct solving_server *server, const struct solve_server *found)
 {
     const struct consumer *hold = server->pin.released;
@@ -95,7 +96,7 @@ static int plan_making_compare_rows(const void *left, const void *right)
     return (order > 0) - (order < 0);
 }
 
-/* The rows by provider, and of one class of a provider one. */
+/* The result's amounts by provider: each provider once, and each class of a provider once. */
 static void fill_providers(struct making *making, const struct solve_server *found,
                            struct stack_row *row)
 {
@@ -121,7 +122,7 @@ static void fill_providers(struct making *making, const struct solve_server *fou
     row->providers = providers;
 }
 
-/* What the search rests on, whether the hold moves or not. */
+/* The facts that the search depends on, whether or not the hold moves. */
 static void fill_place(struct making *making, uint32_t at, struct stack_row *row)
 {
     const struct provider *host = making->outcome->servers[at].host;
@@ -146,8 +147,8 @@ static void fill_hold(struct making *making, uint32_t at, struct stack_row *row)
     fill_providers(making, &making->outcome->servers[at], row);
 }
 
-/* Where the placement is in the end: the host that was found, or, with nothing to be found, where
- * it was. */
+/* The final location of the placement: the host that was found or, if none was searched for, its
+ * previous one. */
 static struct slice location_of(const struct making *making, const struct solving_server *server,
                                 const struct provider *found)
 {
@@ -157,9 +158,8 @@ static struct slice location_of(const struct making *making, const struct solvin
                       placement_location(making->solving->request->version, server->placement));
 }
 
-/* Whether the placement's capacity is not, or not as it is now, on the host that was found. A
- * server that is there and has no hold keeps what it has; by another id it may be another server.
- */
+/* Whether the placement's capacity is missing on the host that was found, or differs. A server that
+ * is there without a hold keeps what it has; with another id it may be another server. */
 static bool needs_hold(const struct making *making, uint32_t at)
 {
     const struct solving_server *server = &making->solving->servers[at];
@@ -219,7 +219,7 @@ static int plan_making_compare_ids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Placements of the plan that the stack does not know: they go, or stay as they are. */
+/* Placements of the plan that are not in the stack are deleted or stay as they are. */
 static void add_others(struct making *making, const int64_t *known, size_t known_count)
 {
     const struct solving *solving = making->solving;
@@ -315,7 +315,7 @@ static void add_groups(struct making *making)
     making->solved->commit.group_count = count;
 }
 
-/* False: the stack as a text is more than a row can hold. */
+/* False: the stack's text is too large for a row. */
 static bool add_plan(struct making *making)
 {
     const struct solving *solving = making->solving;

@@ -1,4 +1,4 @@
-/* From what a search found to what the writer is handed. */
+/* From the result of a search to the commit for the writer. */
 #ifndef BERTH_VALET_API_PLANS_PLAN_MAKING_H
 #define BERTH_VALET_API_PLANS_PLAN_MAKING_H
 
@@ -6,15 +6,15 @@
 #include "valet/api/plans/plan_servers.h"
 #include "valet/write/plan_stacks.h"
 
-/* What the request is left with: in request->state once plan_solving_run returned API_WRITE. */
+/* The result kept in request->state once plan_solving_run has returned API_WRITE. */
 struct solved {
     struct stack_commit commit;
-    struct placement_view *views; /* one for each row of the commit; row NULL: it goes */
-    struct slice answer; /* the uuid of the placement that is shown; data == NULL: the plan */
+    struct placement_view *views; /* one for each row of the commit; row NULL: it is deleted */
+    struct slice answer; /* the uuid of the placement to be shown; data == NULL: the plan */
 };
 
-/* In the request's arena, with nothing of the version in it. NULL: err has the 400, the plan is too
- * large. */
+/* In the request's arena, independent of the version. NULL: err has the 400, the plan is too large.
+ */
 struct solved *plan_making_commit(const struct solving *solving,
                                   const struct solve_outcome *outcome);
 

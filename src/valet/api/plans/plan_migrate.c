@@ -1,6 +1,6 @@
-/* PUT /v1/plans/{plan_id}, action `migrate`: one server goes elsewhere (Valet spec, 6.8). First
- * alone; if that cannot be, with those that affinity binds to it. On a worker or the slow lane,
- * maybe several times for one request. */
+/* PUT /v1/plans/{plan_id}, action `migrate`: moves one server to another host (Valet spec, 6.8).
+ * First the server alone; if that is impossible, together with those that affinity binds to it. On
+ * a worker or the slow lane, possibly several times for one request. */
 #include "valet/api/plans/plan_migrate.h"
 
 #include "valet/api/caller.h"
@@ -10,7 +10,7 @@
 #include "valet/state/placement_location.h"
 
 struct migration {
-    struct slice resource; /* what the body names it */
+    struct slice resource; /* the server's id in the body */
     struct stack_names excluded;
 };
 
@@ -44,7 +44,7 @@ plan_migrate_find(const struct version *version, const struct valet_plan *plan, 
     return is_of(placement, plan) ? placement : NULL;
 }
 
-/* The hosts that it may not get: those of the body, and its own. */
+/* The hosts that it may not get: those of the body, and its current one. */
 static struct stack_names excluded_of(const struct solving *solving,
                                       const struct valet_placement *placement,
                                       const struct migration *migration)

@@ -1,4 +1,4 @@
-/* The action `migrate` of PUT /v1/plans/{plan_id}, as the path's handler hands it on. */
+/* The action `migrate` of PUT /v1/plans/{plan_id}, called by the path's handler. */
 #ifndef BERTH_VALET_API_PLANS_PLAN_MIGRATE_H
 #define BERTH_VALET_API_PLANS_PLAN_MIGRATE_H
 

@@ -1,4 +1,4 @@
-/* What is there of the servers of a stack, in the version that the handler sees. Handlers on a
+/* Finds what exists of the servers of a stack, in the version that the handler sees. Handlers on a
  * worker or the slow lane. */
 #include "valet/api/plans/plan_servers.h"
 
@@ -26,7 +26,7 @@ static int plan_servers_compare_ids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The holds of the plan's placements that the stack does not have. */
+/* The holds of the plan's placements that are not in the stack. */
 static void find_released(struct solving *solving)
 {
     const struct version *version = solving->request->version;

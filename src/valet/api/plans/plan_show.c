@@ -1,4 +1,4 @@
-/* A plan's placements are walked in the order of their making. Any thread. */
+/* A plan's placements are shown in the order of their creation. Any thread. */
 #include "valet/api/plans/plan_show.h"
 
 #include "api/charge.h"

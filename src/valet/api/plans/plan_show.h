@@ -1,4 +1,4 @@
-/* Plans of a version as answers. */
+/* Shows plans of a version. */
 #ifndef BERTH_VALET_API_PLANS_PLAN_SHOW_H
 #define BERTH_VALET_API_PLANS_PLAN_SHOW_H
 
@@ -6,7 +6,7 @@
 #include "query/budget.h"
 #include "replica/valet.h"
 
-/* Appends the plan with its placements where they are now. False: the budget is exhausted. */
+/* Appends the plan with the current locations of its placements. False: the budget is exhausted. */
 bool plan_write(struct buf *out, const struct version *version, const struct valet_plan *plan,
                 struct budget *budget) BERTH_MUST_CHECK;
 

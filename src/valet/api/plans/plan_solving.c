@@ -1,5 +1,5 @@
-/* What the solver is asked of the version that the handler sees, and what the client is told once
- * the writer has said yes. */
+/* Calls the solver on the version that the handler sees, and answers the client once the writer has
+ * committed. */
 #include "valet/api/plans/plan_solving.h"
 #include "api/write.h"
 
@@ -7,8 +7,9 @@
 #include "valet/api/valet_settings.h"
 #include "valet/state/placement_location.h"
 
-/* Beside a server of its a hold does not stay (8.2), and if two are there the one by its resource
- * id tells where it is: what is planned for it beside the other would be told to be elsewhere. */
+/* A hold is dropped when it is on the same host as one of its servers (8.2), and if there are two
+ * servers the one with the resource id determines the location. A hold planned beside the other
+ * server would be reported as being elsewhere. */
 static void exclude_other(const struct solving *solving, struct solve_pin *pin)
 {
     const struct version *version = solving->request->version;

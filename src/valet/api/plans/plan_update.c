@@ -1,5 +1,5 @@
-/* PUT /v1/plans/{plan_id} and its action `update`: the whole content anew (Valet spec, 6.8). On a
- * worker or the slow lane, maybe several times for one request. */
+/* PUT /v1/plans/{plan_id} and its action `update`, which replaces the whole content (Valet
+ * spec, 6.8). On a worker or the slow lane, possibly several times for one request. */
 #include <stdlib.h>
 
 #include "api/request.h"
@@ -15,10 +15,10 @@
 #include "valet/state/placement_location.h"
 
 struct updating {
-    struct slice plan_name; /* data == NULL: as it is */
+    struct slice plan_name; /* data == NULL: unchanged */
     const json_t *resources;
     struct stack old;
-    const struct stack_server **by_id; /* the old ones, sorted */
+    const struct stack_server **by_id; /* the previous ones, sorted */
 };
 
 static int compare_servers(const void *left, const void *right)
@@ -38,7 +38,7 @@ static void sort_old(struct updating *updating, struct arena *arena)
         qsort(updating->by_id, old->server_count, sizeof(*updating->by_id), compare_servers);
 }
 
-/* Whether the server asks for what it asked for before. */
+/* Whether the server's requirements are unchanged. */
 static bool asks_the_same(const struct updating *updating, const struct stack_server *server)
 {
     if (updating->old.server_count == 0)
@@ -49,8 +49,8 @@ static bool asks_the_same(const struct updating *updating, const struct stack_se
     return found != NULL && stack_server_asks_same(*found, server);
 }
 
-/* What is reserved stays, with the amounts that it asks for now; so does a server that is there and
- * has no hold to be moved. The others stay if they can. */
+/* A reserved server stays, with its new amounts; so does a server that is on a host without a hold
+ * that could be moved. The others stay if possible. */
 static void pin_server(struct solving *solving, const struct updating *updating, uint32_t at)
 {
     struct solving_server *server = &solving->servers[at];
@@ -114,7 +114,7 @@ static enum api_step plan_update(struct api_request *request, const struct valet
         !stack_resolve(&solving.stack, request->version, solving.project, 400, request->arena,
                        &request->err))
         return API_DONE;
-    /* what cannot be read limited nothing */
+    /* an unreadable content had no constraints */
     (void)stack_text_read(record_text(row, VALET_PLAN_CONTENT), request->arena, &updating.old);
     stack_resolve_known(&updating.old, request->version, request->arena);
     sort_old(&updating, request->arena);

@@ -1,7 +1,7 @@
-/* POST /v1/placements/{placement_id} (Valet spec, 7.3): the server is about to be built. Where it
- * may be and somebody keeps its capacity, that is noted; else it is planned anew, first alone, and
- * if that cannot be, with those of its plan that are not reserved. On a worker or the slow lane,
- * maybe several times for one request. */
+/* POST /v1/placements/{placement_id} (Valet spec, 7.3): the server is about to be built. If its
+ * host is permitted and its capacity is held there, that is recorded; otherwise it is planned
+ * again, first alone, and if that is impossible, with the servers of its plan that are not
+ * reserved. On a worker or the slow lane, possibly several times for one request. */
 #include "api/write.h"
 #include "valet/api/handlers.h"
 #include "valet/api/ids.h"
@@ -14,7 +14,7 @@
 
 struct reservation {
     struct stack_names locations;
-    struct slice resource_id; /* data == NULL: as it is */
+    struct slice resource_id; /* data == NULL: unchanged */
     bool replans;
 };
 
@@ -61,9 +61,9 @@ static const struct valet_placement *row_after(const struct api_request *request
                                                        request->arena);
 }
 
-/* The host where somebody keeps its capacity once it is noted: by another id that may be another
- * server. NULL: nobody does; a hold that was deleted through the resource API is put back by
- * planning it anew (8.2), so that what is reserved is held. */
+/* The host where the server's capacity is held after the reservation: with another id that may be
+ * by another server. NULL: nowhere. A hold that was deleted through the resource API is restored by
+ * planning the server again (8.2), so that reserved capacity is held. */
 static const struct provider *host_after(const struct api_request *request,
                                          const struct valet_placement *row,
                                          const struct valet_plan *plan,
@@ -77,7 +77,8 @@ static const struct provider *host_after(const struct api_request *request,
     return keeper == NULL ? NULL : placement_host_of(version, keeper);
 }
 
-/* Where it is, it stays: one row, and its hold if the server is there already. */
+/* The server stays where it is: writes one row, and deletes its hold if the server is already
+ * there. */
 static enum api_step reserve_note(struct api_request *request, const struct valet_placement *row,
                                   const struct valet_plan *plan,
                                   const struct reservation *reservation, struct slice location)
@@ -103,7 +104,8 @@ static enum api_step reserve_note(struct api_request *request, const struct vale
     return API_WRITE;
 }
 
-/* Those that may move, if they must: neither reserved nor there without a hold. False: none. */
+/* The servers that may move if necessary: not reserved, and not on a host without a hold. False:
+ * there are none. */
 static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
 {
     bool any = false;
@@ -122,7 +124,7 @@ static bool let_others_move(struct solving *solving, uint32_t but_for, bool now)
     return any;
 }
 
-/* Where it was last is as good as where it is, if it is nowhere. */
+/* If it is nowhere, its last host is preferred as if it were its current one. */
 static void prefer_last(const struct api_request *request, struct solving_server *server,
                         const struct valet_placement *row)
 {

@@ -1,6 +1,6 @@
-/* From the numbers of a flavor to amounts of resource classes. Its keys are each there once, so
- * that only the three classes of the plain numbers can be named a second time, by `resources:`;
- * nothing is searched but these. Pure; any thread. */
+/* Converts a flavor's numbers to amounts of resource classes. Each key is unique, so only the three
+ * classes of the plain numbers can occur a second time, through `resources:`; only these are
+ * searched for. Pure; any thread. */
 #include "valet/api/stack/flavor.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 enum { MIB_PER_GIB = 1024, BASE_CLASSES = 3, TEXT_MAX_BYTES = 255 };
 
-/* More fits into no inventory. */
+/* Inventories cannot hold more. */
 static const int64_t AMOUNT_MAX = INT32_MAX;
 
 static bool flavor_refuse(struct arena *arena, struct slice *why, const char *key, const char *text)
@@ -52,7 +52,7 @@ static bool read_base(const json_t *object, struct stack_amount *amounts, struct
     return true;
 }
 
-/* Digits only, as many as a number of 31 bits has. */
+/* Only digits, at most as many as a 31-bit number has. */
 static bool read_amount(struct slice text, int64_t *amount)
 {
     *amount = 0;

@@ -1,5 +1,5 @@
-/* The catalogue is one block of memory with two sorted lists, counted by its keeper and by those
- * who read in it. The keeper's lock is held only to count. */
+/* The catalogue is one block of memory with two sorted lists, with a reference count for its keeper
+ * and its readers. The keeper's lock is held only to count. */
 #include "valet/api/stack/flavors.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct entry {
 struct flavors {
     struct arena *arena;
     struct entry *by_name;
-    struct entry *by_id; /* of those that have one */
+    struct entry *by_id; /* of those that have an id */
     size_t name_count, id_count;
     atomic_uint holders;
 };

@@ -1,7 +1,7 @@
-/* Two passes. The first looks at every resource: is it an object with the keys it needs, and which
- * of three things is it. The second reads servers and groups, which by then can be found by id and
- * by name. What is ignored is looked at once and copied nowhere. Keys are matched without regard to
- * case at the top level of a resource only. Pure; any thread. */
+/* There are two passes. The first checks that every resource is an object with the keys it needs,
+ * and which of the three types it has. The second reads servers and groups, which can then be found
+ * by id and by name. Ignored values are examined once and never copied. Keys are case-insensitive
+ * only at the top level of a resource. Pure; any thread. */
 #include "valet/api/stack/stack_body.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@ static const char *const KEYS[KEY_COUNT] = {"type", "name", "properties", "locat
 
 struct resource {
     struct slice id, name;
-    const json_t *value[KEY_COUNT]; /* NULL: absent */
+    const json_t *value[KEY_COUNT]; /* NULL: missing */
     enum kind kind;
-    uint32_t at;      /* which server or group it is */
-    bool shares_name; /* another resource behind it has the same */
+    uint32_t at;      /* index of the server or group */
+    bool shares_name; /* a later resource has the same name */
 };
 
 struct reading {
@@ -30,7 +30,7 @@ struct reading {
     struct err *err;
     struct resource *resources;
     uint32_t count;
-    struct hash_map by_id, by_name; /* of what resources are called */
+    struct hash_map by_id, by_name; /* of resources */
     struct stack_server *servers;
     struct stack_group *groups;
     uint32_t server_count, group_count;
@@ -49,7 +49,7 @@ static bool is_too_long(struct slice text)
     return chars > STACK_BODY_TEXT_MAX_CHARS;
 }
 
-/* "resources -> ID: …", of what a schema would find. */
+/* "resources -> ID: …", for errors of the kind that schemas find. */
 static bool refuse_resource(struct reading *reading, struct slice id, const char *key,
                             const char *why)
 {
@@ -153,7 +153,7 @@ static bool read_resources(struct reading *reading, const json_t *resources)
     return true;
 }
 
-/* The slot of the first resource that has that id or name, or the free one where it belongs. */
+/* The slot of the first resource with that id or name, or the free slot for it. */
 static struct hash_slot *find_called(const struct reading *reading, bool by_id, struct slice text,
                                      uint64_t hash)
 {
@@ -173,7 +173,7 @@ static void call_all(struct reading *reading)
     reading->by_name = hash_map_create(reading->arena, reading->count);
     for (uint32_t i = 0; i < reading->count; i++) {
         struct resource *resource = &reading->resources[i];
-        uint64_t hash = hash_text(resource->id); /* keys of an object: none comes twice */
+        uint64_t hash = hash_text(resource->id); /* keys of an object are unique */
         hash_slot_put(find_called(reading, true, resource->id, hash), hash, i);
         hash = hash_text(resource->name);
         struct hash_slot *slot = find_called(reading, false, resource->name, hash);
@@ -291,8 +291,8 @@ static bool read_group_name(struct reading *reading, const struct resource *reso
     return true;
 }
 
-/* By whichever of the two it is called so; of two resources neither is meant, also if one of them
- * is none of ours. */
+/* By id or by name. A text that matches two resources is ambiguous and matches neither, even if one
+ * of them has an ignored type. */
 static bool find_listed(struct reading *reading, const struct resource *resource, struct slice text,
                         const struct resource **found)
 {
@@ -321,7 +321,7 @@ static int compare_elements(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* What a group lists twice is in it once. */
+/* An element listed twice is in the group once. */
 static void drop_repeated(struct stack_element *elements, uint32_t *count)
 {
     uint32_t kept = 0;

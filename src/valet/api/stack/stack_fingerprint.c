@@ -1,5 +1,5 @@
-/* Two bodies are the same when their JSON is, whatever the order of keys and the blanks: the text
- * goes into the hash piece by piece and is nowhere whole. Pure; any thread. */
+/* Two bodies are equal if their JSON is, whatever the order of keys and the blanks. The text is
+ * hashed piece by piece and never exists as a whole. Pure; any thread. */
 #include <nettle/sha2.h>
 
 #include "valet/api/stack/stack_body.h"
@@ -10,7 +10,7 @@ static int feed(const char *text, size_t len, void *cls)
     return 0;
 }
 
-/* Each piece ends with a byte that stands in no JSON. */
+/* Each piece ends with a byte that cannot occur in JSON. */
 static void feed_value(struct sha256_ctx *hash, const json_t *value)
 {
     static const uint8_t END = 0;

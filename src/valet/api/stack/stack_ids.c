@@ -1,5 +1,5 @@
-/* Keys of an object differ byte by byte; two of them may still be one UUID, and compute would claim
- * for both at once. */
+/* An object's keys differ as bytes, but two of them may be the same UUID in different forms; then
+ * compute would claim for both at once. */
 #include "valet/api/stack/stack_ids.h"
 
 #include "base/hash_map.h"

@@ -1,4 +1,4 @@
-/* Names looked up one by one. Pure; any thread. */
+/* Each name is looked up on its own. Pure; any thread. */
 #include "valet/api/stack/stack_resolve.h"
 
 #include "replica/valet.h"

@@ -1,12 +1,12 @@
-/* Circles are found by taking groups away that nobody lists any more; that order, listing before
- * listed, then serves what follows.
+/* Cycles are found by repeatedly removing groups that no remaining group lists; the resulting
+ * order, listing before listed, serves the following steps.
  *
  * Exclusivity spreads through affinity (7.2), so servers are joined in two forests: `host` joins
- * what affinity of host level binds, `rack` what affinity of any level binds. What is assigned at
- * level host spreads in the first, at level rack in the second. An affinity group binds the servers
- * below all that it lists at its own level, groups of other types included; so a need to be bound
- * is handed down the order, and the joining done up the order, each element once: a group that is
- * bound is met by one of its servers. Pure; any thread. */
+ * servers bound by affinity of level host, `rack` those bound by affinity of any level. An
+ * assignment at level host spreads in the first, one at level rack in the second. An affinity group
+ * binds the servers below everything that it lists at its own level, including groups of other
+ * types. So the need to be bound is passed down the order, and the joining is done up the order,
+ * each element once: a bound group is represented by one of its servers. Pure; any thread. */
 #include "valet/api/stack/stack_shape.h"
 
 #define NONE UINT32_MAX

@@ -1,7 +1,6 @@
 /* {"version": 1, "locations": [...], "servers": [...], "groups": [...]}: an element of a group is
- * the number of a server, from 0, or of a group, from -1 down. Whatever stands in a file is met:
- * the reader trusts nothing, and what it lets through keeps the rules that a body keeps. Pure; any
- * thread. */
+ * the number of a server, from 0 up, or of a group, from -1 down. The file may contain anything:
+ * the reader trusts nothing, and what it accepts obeys the rules for bodies. Pure; any thread. */
 #include "valet/api/stack/stack_text.h"
 
 #include <jansson.h>
