@@ -188,7 +188,7 @@ unsigned berth_conduct(struct berth *berth)
     if (berth->is_turning)
         return 0;
     berth->is_turning = true;
-    unsigned count = conductor_begin_turn(berth->conductor, clock_wall_us());
+    unsigned count = conductor_begin_pass(berth->conductor, clock_wall_us());
     berth->sim->tally.conducted += count;
     return count;
 }
@@ -197,7 +197,7 @@ unsigned berth_conduct(struct berth *berth)
 static void end_turn(struct berth *berth)
 {
     if (berth->is_turning)
-        conductor_end_turn(berth->conductor, clock_wall_us());
+        conductor_end_pass(berth->conductor, clock_wall_us());
     berth->is_turning = false;
 }
 

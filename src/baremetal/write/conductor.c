@@ -1,4 +1,4 @@
-/* The conductor's thread: its passes (conductor_turn.c), sleeping until the next one, the requests
+/* The conductor's thread: its passes (conductor_pass.c), sleeping until the next one, the requests
  * that wait (conductor_wait.c), its start and end. Other threads submit requests, and the writer
  * calls back. */
 #include "baremetal/write/conductor.h"
@@ -31,8 +31,8 @@ void conductor_destroy(struct conductor *conductor)
     for (unsigned i = 0; i < conductor->job_count; i++) /* of a pass that was not ended */
         node_choice_free(&conductor->jobs[i].choice);
     conductor_free_tries(conductor);
-    free(conductor->pass.conflicts.at);
-    free(conductor->pass.conflicts_before.at);
+    free(conductor->walk.conflicts.at);
+    free(conductor->walk.conflicts_before.at);
     free(conductor->refused.at);
     free(conductor->jobs);
     arena_destroy(conductor->arena);
@@ -82,7 +82,7 @@ static void follow(struct conductor *conductor)
     wait_for_pending(conductor);
 }
 
-static void make_turn(struct conductor *conductor)
+static void make_pass(struct conductor *conductor)
 {
     int64_t now_us = clock_wall_us();
     if (conductor_rests(conductor, now_us)) {
@@ -90,9 +90,9 @@ static void make_turn(struct conductor *conductor)
         conductor->next_us = conductor->rests_until_us;
         return;
     }
-    if (conductor_begin_turn(conductor, now_us) > 0)
+    if (conductor_begin_pass(conductor, now_us) > 0)
         wait_for_pending(conductor);
-    conductor_end_turn(conductor, clock_wall_us());
+    conductor_end_pass(conductor, clock_wall_us());
 }
 
 static void *conductor_run(void *cls)
@@ -107,7 +107,7 @@ static void *conductor_run(void *cls)
             follow(conductor);
             followed_us = clock_monotonic_us();
         }
-        make_turn(conductor);
+        make_pass(conductor);
         pthread_mutex_lock(&conductor->lock);
         if (!conductor->is_woken && !conductor->is_stopping)
             sleep_until(conductor, conductor->next_us);

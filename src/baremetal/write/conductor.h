@@ -19,9 +19,9 @@ struct conductor *conductor_create(struct pipeline *pipeline, struct replica *re
                                    const struct metal *metal);
 
 /* Submits what is due at that time (wall clock); returns the number of requests. Once the pipeline
- * has finished all of them, call conductor_end_turn; then the next pass may begin. */
-unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us);
-void conductor_end_turn(struct conductor *conductor, int64_t now_us);
+ * has finished all of them, call conductor_end_pass; then the next pass may begin. */
+unsigned conductor_begin_pass(struct conductor *conductor, int64_t now_us);
+void conductor_end_pass(struct conductor *conductor, int64_t now_us);
 void conductor_destroy(struct conductor *conductor);
 
 /* Decides the requests that wait and ends the thread. The pipeline must still be running, and no

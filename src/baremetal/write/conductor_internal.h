@@ -1,4 +1,4 @@
-/* Shared by the files of the conductor: its thread (conductor.c), its passes (conductor_turn.c),
+/* Shared by the files of the conductor: its thread (conductor.c), its passes (conductor_pass.c),
  * what is due (conductor_due.c), their requests (conductor_work.c), allocations that are tried
  * again (conductor_tries.c), rows that the database refuses (conductor_refused.c) and requests that
  * wait (conductor_wait.c). */
@@ -66,7 +66,7 @@ struct conductor_refused {
 };
 
 /* A walk over all nodes that makes Placement match their rows. */
-struct conductor_pass {
+struct conductor_walk {
     bool is_wanted;
     bool is_begun;
     bool is_walked;      /* all nodes have been examined */
@@ -87,7 +87,7 @@ struct conductor {
     struct conductor_job *jobs;
     unsigned job_count;
     struct conductor_tries tries;
-    struct conductor_pass pass;
+    struct conductor_walk walk;
     struct conductor_refused refused;
     bool is_alone;           /* this pass tries one refused row alone */
     bool has_failed;         /* the last pass with other rows did */
@@ -136,7 +136,7 @@ bool conductor_is_due(struct conductor *conductor, struct slice owner, int64_t d
 /* conductor_work.c: the plan of a job. On the writer's thread. */
 pipeline_plan conductor_plan;
 
-/* conductor_turn.c: called when the job has been decided. */
+/* conductor_pass.c: called when the job has been decided. */
 void conductor_job_done(struct pipeline_request *request);
 
 /* conductor_tries.c. The try of that row, or NULL; due_us tells whether it is the same row. */

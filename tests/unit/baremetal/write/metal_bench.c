@@ -237,19 +237,19 @@ void berth_follow(struct berth *berth)
     assert_int_equal(ask(berth, ASK_NEWS, NULL, NULL), 0);
 }
 
-unsigned berth_turn(struct berth *berth)
+unsigned berth_pass(struct berth *berth)
 {
     berth_follow(berth);
-    unsigned count = conductor_begin_turn(berth->conductor, clock_wall_us());
+    unsigned count = conductor_begin_pass(berth->conductor, clock_wall_us());
     while (pipeline_run_once(berth->pipeline))
         ;
-    conductor_end_turn(berth->conductor, clock_wall_us());
+    conductor_end_pass(berth->conductor, clock_wall_us());
     return count;
 }
 
 void berth_await_rest(struct berth *berth)
 {
-    for (unsigned i = 0; berth_turn(berth) > 0; i++)
+    for (unsigned i = 0; berth_pass(berth) > 0; i++)
         assert_true(i < 1000);
 }
 

@@ -55,12 +55,12 @@ void metal_bench_stop_clock(void);
 /* What a berth is, for changes before it is opened: passing states last BENCH_DELAY_US, the
  * instance is one that nobody here can see. */
 struct berth berth_new(struct metal_bench *bench, const char *instance);
-/* Without threads: pipeline and conductor run in berth_turn and berth_ask alone. */
+/* Without threads: pipeline and conductor run in berth_pass and berth_ask alone. */
 void berth_open(struct berth *berth, bool has_threads);
 void berth_close(struct berth *berth);
 
 /* One turn; how many requests it submitted. Catches up with the file before. */
-unsigned berth_turn(struct berth *berth);
+unsigned berth_pass(struct berth *berth);
 /* Turns until one has nothing to do. */
 void berth_await_rest(struct berth *berth);
 void berth_follow(struct berth *berth);

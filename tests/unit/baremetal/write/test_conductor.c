@@ -58,18 +58,18 @@ static void ends_on_time(void **state)
     berth_await_rest(&berth); /* the pass over all nodes at the start */
     assert_int_equal(berth_create_node(&berth, "n1", "active"), 0);
     assert_int_equal(berth_verb(&berth, "n1", "deleted"), 0);
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(BENCH_DELAY_US);
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     berth_assert_node(&berth, "n1", "cleaning");
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(3600LL * SECOND_US); /* however late: its own it ends */
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     berth_assert_node(&berth, "n1", "available");
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     assert_int_equal(berth_verb(&berth, "n1", "active"), 0);
     metal_bench_pass(-7200LL * SECOND_US); /* the clock is set back */
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     berth_assert_node(&berth, "n1", "active");
     berth_close(&berth);
 }
@@ -85,11 +85,11 @@ static void decides(void **state)
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_assert_allocation(&berth, "a1", "allocating");
-    assert_int_equal(berth_turn(&berth), 2);
+    assert_int_equal(berth_pass(&berth), 2);
     berth_assert_allocation(&berth, "a1", "active");
     berth_assert_allocation(&berth, "a2", "error");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_INSTANCE_UUID), "a1");
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     berth_close(&berth);
 }
 
@@ -138,8 +138,8 @@ static void locked_nodes_are_tried_again(void **state)
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     for (unsigned i = 0; i < 3; i++) {
         berth_assert_allocation(&berth, "a1", "allocating");
-        assert_int_equal(berth_turn(&berth), 1);
-        assert_int_equal(berth_turn(&berth), 0);
+        assert_int_equal(berth_pass(&berth), 1);
+        assert_int_equal(berth_pass(&berth), 0);
         metal_bench_pass(SECOND_US);
     }
     berth_assert_allocation(&berth, "a1", "error");
@@ -159,7 +159,7 @@ static void lost_batches(void **state)
     berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     metal_bench_pass(BENCH_DELAY_US);
     /* memory decides, the file refuses: found, and not taken */
     metal_bench_shell(&bench, "CREATE TRIGGER refuse BEFORE INSERT ON berth_node_allocations "
@@ -167,8 +167,8 @@ static void lost_batches(void **state)
                               "CREATE TRIGGER refuse_too BEFORE UPDATE ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END");
     for (unsigned i = 0; i < 4; i++) {
-        unsigned count = berth_turn(&berth); /* what was refused has every other turn at most */
-        assert_true(berth_turn(&berth) + count > 0);
+        unsigned count = berth_pass(&berth); /* what was refused has every other turn at most */
+        assert_true(berth_pass(&berth) + count > 0);
         berth_assert_allocation(&berth, "a1", "allocating");
         metal_bench_pass(61LL * SECOND_US);
     }
@@ -180,7 +180,7 @@ static void lost_batches(void **state)
                               "BEGIN SELECT RAISE(ABORT, 'no'); END;"
                               "CREATE TRIGGER refuse_too BEFORE UPDATE ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END");
-    assert_true(berth_turn(&berth) > 0);
+    assert_true(berth_pass(&berth) > 0);
     berth_assert_allocation(&berth, "a2", "allocating");
     metal_bench_shell(&bench, "DROP TRIGGER refuse; DROP TRIGGER refuse_too");
     metal_bench_pass(2LL * SECOND_US);
@@ -203,7 +203,7 @@ static void an_id_comes_again(void **state)
     berth_await_rest(&berth);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     berth_open(&other, false); /* reads the highest id anew */
     assert_int_equal(berth_release(&other, "a1"), 0);
     metal_bench_shell(&bench, "INSERT INTO traits (name) VALUES ('CUSTOM_X')"); /* a load */
@@ -268,7 +268,7 @@ static void rows_of_the_dead(void **state)
     leave_behind(name_of_the_dead());
     struct berth berth = berth_new(&bench, NEAR);
     berth_open(&berth, false);
-    assert_int_equal(berth_turn(&berth), 2);
+    assert_int_equal(berth_pass(&berth), 2);
     berth_assert_node(&berth, "n1", "clean failed");
     assert_string_equal(berth_node_text(&berth, "n1", NODE_LAST_ERROR),
                         "The cleaning state can't be resumed by conductor here. Moving to fail "
@@ -277,9 +277,9 @@ static void rows_of_the_dead(void **state)
     assert_string_equal(berth_node_text(&berth, "n2", NODE_LAST_ERROR),
                         "Pending power operation was aborted due to conductor restart");
     berth_assert_allocation(&berth, "a1", "allocating");
-    assert_int_equal(berth_turn(&berth), 1);
+    assert_int_equal(berth_pass(&berth), 1);
     berth_assert_allocation(&berth, "a1", "active");
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     berth_close(&berth);
 }
 
@@ -292,12 +292,12 @@ static void rows_of_the_silent(void **state)
     berth_open(&berth, false);
     berth_await_rest(&berth);
     metal_bench_pass(40LL * SECOND_US);
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(8LL * SECOND_US);
-    assert_int_equal(berth_turn(&berth), 1); /* whether the file takes writes */
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 1); /* whether the file takes writes */
+    assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(11LL * SECOND_US);
-    assert_int_equal(berth_turn(&berth), 0);
+    assert_int_equal(berth_pass(&berth), 0);
     berth_assert_node(&berth, "n1", "cleaning");
     metal_bench_pass(4LL * SECOND_US);
     berth_await_rest(&berth);
@@ -322,13 +322,13 @@ static void rows_of_the_living(void **state)
     metal_bench_shell(&bench, "BEGIN IMMEDIATE");
     for (unsigned i = 0; i < 30; i++) {
         metal_bench_pass(5LL * SECOND_US);
-        (void)berth_turn(&berth);
-        (void)berth_turn(&owner);
+        (void)berth_pass(&berth);
+        (void)berth_pass(&owner);
     }
     metal_bench_shell(&bench, "ROLLBACK");
     metal_bench_pass(5LL * SECOND_US);
-    (void)berth_turn(&berth); /* it comes first, and lets the owner have it */
-    (void)berth_turn(&berth);
+    (void)berth_pass(&berth); /* it comes first, and lets the owner have it */
+    (void)berth_pass(&berth);
     berth_assert_node(&berth, "n1", "cleaning");
     berth_await_rest(&owner);
     berth_await_rest(&berth);
@@ -347,15 +347,15 @@ static void taken_over_by_two(void **state)
     struct berth other = berth_new(&bench, FAR);
     berth_open(&one, false);
     berth_open(&other, false);
-    assert_int_equal(conductor_begin_turn(one.conductor, 0), 2);
-    assert_int_equal(conductor_begin_turn(other.conductor, 0), 2);
+    assert_int_equal(conductor_begin_pass(one.conductor, 0), 2);
+    assert_int_equal(conductor_begin_pass(other.conductor, 0), 2);
     while (pipeline_run_once(one.pipeline) || pipeline_run_once(other.pipeline))
         ;
-    conductor_end_turn(one.conductor, 0);
-    conductor_end_turn(other.conductor, 0);
+    conductor_end_pass(one.conductor, 0);
+    conductor_end_pass(other.conductor, 0);
     for (unsigned i = 0; i < 3; i++) {
-        (void)berth_turn(&one);
-        (void)berth_turn(&other);
+        (void)berth_pass(&one);
+        (void)berth_pass(&other);
     }
     berth_assert_allocation(&one, "a1", "active");
     berth_assert_allocation(&other, "a1", "active");
@@ -383,7 +383,7 @@ static void many(void **state)
     unsigned most = 0;
     for (unsigned i = 0, count = 1; count > 0; i++) {
         assert_true(i < 20);
-        count = berth_turn(&berth);
+        count = berth_pass(&berth);
         most = count > most ? count : most;
     }
     assert_int_equal(most, 512);

@@ -148,7 +148,7 @@ static void mirror_conflict(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
-    assert_int_equal(berth_turn(&berth), 2); /* in one turn: nothing rests */
+    assert_int_equal(berth_pass(&berth), 2); /* in one turn: nothing rests */
     berth_assert_node(&berth, "n1", "available");
     berth_assert_allocation(&berth, "a1", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
@@ -175,7 +175,7 @@ static void name_conflict(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
-    assert_int_equal(berth_turn(&berth), 2);
+    assert_int_equal(berth_pass(&berth), 2);
     berth_assert_node(&berth, "n1", "available");
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_await_rest(&berth);

@@ -38,7 +38,7 @@ static unsigned run_for(struct berth *berth, unsigned seconds)
 {
     unsigned busy = 0;
     for (unsigned i = 0; i < 4 * seconds; i++) {
-        busy += berth_turn(berth) > 0;
+        busy += berth_pass(berth) > 0;
         metal_bench_pass(SECOND_US / 4);
     }
     return busy;

@@ -147,9 +147,9 @@ static void unlocked_beside(void **state)
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
-    assert_int_equal(conductor_begin_turn(berth.conductor, clock_wall_us()), 1);
+    assert_int_equal(conductor_begin_pass(berth.conductor, clock_wall_us()), 1);
     assert_true(pipeline_run_once(berth.pipeline));
-    conductor_end_turn(berth.conductor, clock_wall_us());
+    conductor_end_pass(berth.conductor, clock_wall_us());
     assert_false(verb_request_is_done(asked));
     struct conductor_wait *waiting = conductor_take_waiting(berth.conductor);
     assert_non_null(waiting);
@@ -174,7 +174,7 @@ static void lock_of_another(void **state)
     rest_ms(300);
     assert_false(verb_request_is_done(asked));
     metal_bench_pass(10000 * MS_US);
-    assert_int_equal(berth_turn(&other), 1);
+    assert_int_equal(berth_pass(&other), 1);
     uint64_t began_ms = now_ms();
     assert_int_equal(verb_request_end(asked), 0);
     assert_true(now_ms() - began_ms < 1000);

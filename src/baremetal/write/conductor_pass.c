@@ -93,50 +93,50 @@ static void collect_allocations(struct conductor *conductor, const struct versio
  * may have been turned on. */
 static void watch_loads(struct conductor *conductor)
 {
-    struct conductor_pass *pass = &conductor->pass;
+    struct conductor_walk *walk = &conductor->walk;
     uint64_t loads = pipeline_figures(conductor->pipeline).reloads;
-    if (loads != pass->loads_seen && conductor->metal->mirror) {
-        pass->is_wanted = true;
-        pass->is_begun = false;
+    if (loads != walk->loads_seen && conductor->metal->mirror) {
+        walk->is_wanted = true;
+        walk->is_begun = false;
     }
-    pass->loads_seen = loads;
+    walk->loads_seen = loads;
 }
 
-static void begin_pass(struct conductor_pass *pass)
+static void begin_walk(struct conductor_walk *walk)
 {
-    if (pass->is_begun)
+    if (walk->is_begun)
         return;
-    pass->is_begun = true;
-    pass->is_walked = false;
-    pass->after = 0;
-    pass->conflicts.count = 0;
+    walk->is_begun = true;
+    walk->is_walked = false;
+    walk->after = 0;
+    walk->conflicts.count = 0;
 }
 
 /* Nodes that could not be mirrored have been logged. */
-static void end_pass(struct conductor_pass *pass)
+static void end_walk(struct conductor_walk *walk)
 {
-    struct conductor_ids told = pass->conflicts;
-    pass->conflicts = pass->conflicts_before;
-    pass->conflicts_before = told;
-    pass->is_wanted = pass->is_begun = false;
+    struct conductor_ids told = walk->conflicts;
+    walk->conflicts = walk->conflicts_before;
+    walk->conflicts_before = told;
+    walk->is_wanted = walk->is_begun = false;
 }
 
 /* True: all nodes have been examined. */
 static bool collect_unmirrored(struct conductor *conductor, const struct version *version)
 {
-    struct conductor_pass *pass = &conductor->pass;
-    if (!pass->is_wanted)
+    struct conductor_walk *walk = &conductor->walk;
+    if (!walk->is_wanted)
         return true;
-    begin_pass(pass);
-    for (const struct node *node = version_next_node(version, pass->after); node != NULL;
-         node = version_next_node(version, pass->after)) {
+    begin_walk(walk);
+    for (const struct node *node = version_next_node(version, walk->after); node != NULL;
+         node = version_next_node(version, walk->after)) {
         if (!node_is_mirrored(version, node, conductor->arena) &&
             !conductor_is_set_aside(conductor, WORK_MIRROR, node->record.id, 0) &&
             add_job(conductor, WORK_MIRROR, node->record.id, 0) == NULL)
             return false;
-        pass->after = node->record.id;
+        walk->after = node->record.id;
     }
-    pass->is_walked = true;
+    walk->is_walked = true;
     return true;
 }
 
@@ -152,7 +152,7 @@ static bool collect_refused(struct conductor *conductor, const struct version *v
            add_job(conductor, refusal->work, refusal->id, refusal->due_us) != NULL;
 }
 
-unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
+unsigned conductor_begin_pass(struct conductor *conductor, int64_t now_us)
 {
     bool recovers = false;
     conductor->job_count = 0;
@@ -177,7 +177,7 @@ unsigned conductor_begin_turn(struct conductor *conductor, int64_t now_us)
     return conductor->job_count;
 }
 
-static int conductor_turn_compare_ids(const void *a, const void *b)
+static int conductor_pass_compare_ids(const void *a, const void *b)
 {
     int64_t one = *(const int64_t *)a;
     int64_t other = *(const int64_t *)b;
@@ -197,11 +197,11 @@ static void add_id(struct conductor_ids *ids, int64_t id)
 /* A node that cannot be mirrored is logged once, not in each walk. */
 static void note_conflict(struct conductor *conductor, const struct conductor_job *job)
 {
-    struct conductor_pass *pass = &conductor->pass;
-    const struct conductor_ids *before = &pass->conflicts_before;
-    add_id(&pass->conflicts, job->id);
+    struct conductor_walk *walk = &conductor->walk;
+    const struct conductor_ids *before = &walk->conflicts_before;
+    add_id(&walk->conflicts, job->id);
     if (before->count > 0 && bsearch(&job->id, before->at, before->count, sizeof(job->id),
-                                     conductor_turn_compare_ids) != NULL)
+                                     conductor_pass_compare_ids) != NULL)
         return;
     log_write(LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT, "%.*s",
               SLICE_ARG(job->request.err.message));
@@ -225,7 +225,7 @@ static void end_failed(struct conductor *conductor, struct conductor_job *job)
     conductor->proven_us = 0;
     node_choice_free(&job->choice);
     if (job->work == WORK_MIRROR)
-        conductor->pass.is_begun = false;
+        conductor->walk.is_begun = false;
 }
 
 static bool has_failed(const struct conductor_job *job)
@@ -281,15 +281,15 @@ static void note_failures(struct conductor *conductor, int64_t now_us)
         conductor->has_failed = failed;
 }
 
-void conductor_end_turn(struct conductor *conductor, int64_t now_us)
+void conductor_end_pass(struct conductor *conductor, int64_t now_us)
 {
-    struct conductor_pass *pass = &conductor->pass;
+    struct conductor_walk *walk = &conductor->walk;
     check(conductor->pending == 0);
     for (unsigned i = 0; i < conductor->job_count; i++)
         end_job(conductor, &conductor->jobs[i], now_us);
     note_failures(conductor, now_us);
-    if (pass->is_begun && pass->is_walked)
-        end_pass(pass);
+    if (walk->is_begun && walk->is_walked)
+        end_walk(walk);
     if (conductor->job_count > 0)
         conductor->next_us = now_us; /* these changes may have made other work due */
     if (conductor->next_us < conductor->rests_until_us && conductor_rests(conductor, now_us))
