@@ -1,10 +1,11 @@
-"""Bare metal: how long an allocation takes from its POST to active, how many a second, and what a list of all nodes
-costs; of berth, and of the real service (Debian's python3-ironic) on the same machine.
+"""Bare metal: the time of an allocation from its POST until it is active, how many are possible per second, and the
+cost of a list of all nodes; for berth, and for the real service (Debian's python3-ironic) on the same machine.
 
-Both have the same 10 000 available nodes. Clients are 16, each with a connection of its own: POST, then GET
-until the allocation is no longer allocating. Once each begins the next one at once, which says how many a second there
-can be, with the machine full of clients; once all together begin RATE a second, which says how long one takes. The list
-is read in pages of 1 000 by following `next`. Both databases are in memory (/dev/shm): commits are not counted."""
+Both have the same 10 000 available nodes. There are 16 clients, each with a connection of its own, which send POST and
+then GET until the allocation is no longer allocating. In one measurement each client begins the next allocation at
+once, which shows how many per second are possible, with the machine full of clients; in the other all clients together
+begin RATE per second, which shows how long one takes. The list is read in pages of 1 000 by following `next`. Both
+databases are in memory (/dev/shm): commits are not counted."""
 
 import concurrent.futures
 import http.client
@@ -25,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 NODES = 10000
 CLIENTS = 16
-RATE = 400  # twice as many as there must be
+RATE = 400  # twice the required rate
 RESOURCE_CLASS = "bench"
 HEADERS = {"X-OpenStack-Ironic-API-Version": "1.82", "Content-Type": "application/json"}
 POLL_S = 0.001
@@ -48,7 +49,7 @@ class Client:
 
 
 def in_threads(port, work):
-    """work(client, number) in CLIENTS threads; raises what one of them raised."""
+    """Runs work(client, number) in CLIENTS threads; raises an exception that one of them raised."""
     problems = []
 
     def run(number):
@@ -74,7 +75,7 @@ def wait_for(client, path, is_done):
 
 
 def enrol(client, name):
-    """One node, made available as a user does it."""
+    """Creates a node and makes it available, as a user does."""
     client.ask("POST", "/v1/nodes", {"driver": "fake-hardware", "resource_class": RESOURCE_CLASS, "name": name})
     for target, state in (("manage", "manageable"), ("provide", "available")):
         client.ask("PUT", f"/v1/nodes/{name}/states/provision", {"target": target})
@@ -86,7 +87,7 @@ def enrol(client, name):
 
 
 def allocate(client):
-    """Seconds from the POST until it is active; then it is deleted."""
+    """Returns the seconds from the POST until the allocation is active; then deletes it."""
     begun = time.perf_counter()
     made = client.ask("POST", "/v1/allocations", {"resource_class": RESOURCE_CLASS})
     path = f"/v1/allocations/{made['uuid']}"
@@ -98,7 +99,7 @@ def allocate(client):
     if state != "active":
         raise RuntimeError(f"allocation {made['uuid']}: {state}")
     took = time.perf_counter() - begun
-    client.ask("DELETE", path)  # so that there are as many nodes for the next one
+    client.ask("DELETE", path)  # so that the next one finds the same number of nodes
     return took
 
 
@@ -108,7 +109,7 @@ def percentile(values, share):
 
 
 def allocate_until(port, begin, end, step):
-    """Seconds of each allocation; one is begun each `step`, at once if that is 0 or it is late."""
+    """Returns the seconds of each allocation. One begins in each `step`, or at once if that is 0 or already over."""
     client, took = Client(port), []
     while begin < end:
         time.sleep(max(0, begin - time.monotonic()))
@@ -119,7 +120,7 @@ def allocate_until(port, begin, end, step):
 
 
 def measure_allocations(port, seconds, rate=None):
-    """Each client is a process: threads would wait for each other inside of Python, milliseconds each time."""
+    """Each client is a process: threads would wait for each other in Python, milliseconds each time."""
     begun, step = time.monotonic(), CLIENTS / rate if rate else 0
     with concurrent.futures.ProcessPoolExecutor(CLIENTS, multiprocessing.get_context("fork")) as pool:
         working = [pool.submit(allocate_until, port, begun + number * step / CLIENTS, begun + seconds, step)
@@ -131,7 +132,7 @@ def measure_allocations(port, seconds, rate=None):
 
 
 def measure_list(port, pids, rounds):
-    """Reading all nodes: CPU of the server, the mean of the rounds (a tick is long), and time, their median."""
+    """Reads all nodes: CPU of the server, the mean of the rounds (a tick is long), and time, their median."""
     times, before = [], measure.cpu_s(pids)
     client = Client(port)
     for _ in range(rounds):
@@ -167,7 +168,7 @@ def berth_on(database, binary, work, seconds):
 
 
 def copy_nodes(path):
-    """The one node of the file, NODES - 1 times more."""
+    """Copies the file's one node NODES - 1 times."""
     file = sqlite3.connect(path)
     columns = [row[1] for row in file.execute("PRAGMA table_info(nodes)")]
     row = dict(zip(columns, file.execute(f"SELECT {', '.join(columns)} FROM nodes").fetchone()))

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Synthetic clouds, the same for every target.
 
-A cloud is a list of provider trees, each made by a function of its number, and consumers spread over
-the first provider of each tree. Everything is computed from names and numbers: no randomness, so two
-fills are equal, and the uuid of any provider is known without asking a database.
+A cloud is a list of provider trees, each made by a function of its number, and consumers spread over the first provider
+of each tree. Everything is computed from names and numbers, without randomness, so two clouds are equal, and the uuid
+of any provider is known without reading a database.
 
-The rows are written straight into the tables of Placement's schema (SQLite or MariaDB): a million
-hosts through the HTTP API of the Python service would take days."""
+The rows are written directly into the tables of Placement's schema (SQLite or MariaDB): creating a million hosts
+through the HTTP API of the Python service would take days."""
 
 import collections
 import hashlib
@@ -19,15 +19,15 @@ import sys
 
 NOW = "2026-01-01 00:00:00.000000"
 
-# Standard classes have fixed ids; the others of the list are added by the service when it starts.
+# Standard classes have fixed ids; the other classes of the list are added by the service when it starts.
 CLASSES = {"VCPU": 0, "MEMORY_MB": 1, "DISK_GB": 2, "SRIOV_NET_VF": 4, "CUSTOM_DEVICE": 10000}
 TRAITS = {name: number for number, name in enumerate(
     ["HW_CPU_X86_AVX2", "COMPUTE_VOLUME_MULTI_ATTACH", "STORAGE_DISK_SSD", "HW_NUMA_ROOT",
      "MISC_SHARES_VIA_AGGREGATE", "CUSTOM_PHYSNET0", "CUSTOM_PHYSNET1"], 1)}
 RACK = 40  # hosts in a rack
 
-# A provider: suffix of its name, index of its parent in the tree (None: the root),
-# inventories {class: (total, reserved, ratio)}, traits, names of aggregates.
+# A provider: suffix of its name, index of its parent in the tree (None: it is the root), inventories {class: (total,
+# reserved, ratio)}, traits, names of aggregates.
 Node = collections.namedtuple("Node", "suffix parent inventories traits aggregates")
 
 Cloud = collections.namedtuple("Cloud", "name trees tree_size tree consumers projects")
@@ -58,7 +58,7 @@ def flat_tree(n):
 
 
 def big_tree(n):
-    """A host that never fills; the last one, of 160 VCPU, does."""
+    """Hosts that never fill, except the last one, which has 160 VCPU."""
     total = 160 if n == 1000 else 2000000000
     return [Node("", None, {"VCPU": (total, 0, 1.0), "MEMORY_MB": (2000000000, 0, 1.0),
                             "DISK_GB": (2000000000, 0, 1.0)},
@@ -91,8 +91,8 @@ NARROW_DEVICES = 12
 
 
 def wide_tree(n):
-    """Tree 0: 8 devices of 8 units. Tree 1: 12 devices, for questions that have no answer and very
-    many ways to look for it."""
+    """Tree 0: 8 devices of 8 units. Tree 1: 12 devices, for queries that have no answer but very many combinations
+    to try."""
     root = Node("", None, {"VCPU": (64, 0, 4.0)}, (), ("zone",))
     return [root] + [Node(f"-device{k}", 0, {"CUSTOM_DEVICE": (8, 0, 1.0)}, (), ())
                      for k in range((WIDE_DEVICES, NARROW_DEVICES)[n])]
@@ -103,7 +103,7 @@ LANES_DEVICES = 12
 
 
 def lanes_tree(n):
-    """Tree 0: 12 devices of 9 units. Tree 1: a pool that everybody uses. Then hosts."""
+    """Tree 0: 12 devices of 9 units. Tree 1: a pool that all clients use. Then hosts."""
     if n == 0:
         return [Node("", None, {"VCPU": (64, 0, 4.0)}, (), ())] + [
             Node(f"-device{k}", 0, {"CUSTOM_DEVICE": (999, 0, 1.0)}, (), ()) for k in range(LANES_DEVICES)]
@@ -114,8 +114,8 @@ def flat(name, hosts, consumers, projects):
     return Cloud(name, hosts, 1, flat_tree, consumers, projects)
 
 
-# Each consumer has three allocations. In flat1k a project has 100 of them (34 consumers), in flat1m
-# one project has all.
+# Each consumer has three allocations. In flat1k a project has 100 of them (34 consumers), in flat1m one project has
+# all.
 CLOUDS = {cloud.name: cloud for cloud in (
     Cloud("empty", 0, 1, flat_tree, 0, 1),
     flat("flat1k", 1000, 1000, 30),
@@ -139,7 +139,7 @@ def nodes(cloud):
 
 
 def tables(cloud):
-    """(table, columns, rows) of the whole cloud, in an order that foreign keys allow."""
+    """(table, columns, rows) of the whole cloud, in an order that foreign keys permit."""
     aggregates = {}
     for _, _, _, _, node in nodes(cloud):
         for name in node.aggregates:
@@ -195,9 +195,9 @@ def fill_sqlite(name, path, manage):
     db.execute("PRAGMA cache_size=-1000000")
     indexes = db.execute("SELECT name, sql FROM sqlite_master WHERE type='index' AND sql NOT NULL "
                          "AND name NOT LIKE 'uniq%'").fetchall()
-    for index, _ in indexes:  # built at the end: many times faster
+    for index, _ in indexes:  # created at the end, which is many times faster
         db.execute(f"DROP INDEX {index}")
-    for table in ("resource_classes", "traits"):  # whatever the sync put there
+    for table in ("resource_classes", "traits"):  # remove the rows written by the sync
         db.execute(f"DELETE FROM {table}")
     for table, columns, rows in tables(CLOUDS[name]):
         db.executemany(insert_statement(table, columns, "?"), rows)
@@ -208,7 +208,7 @@ def fill_sqlite(name, path, manage):
 
 
 def fill_mariadb(name, connection, url, directory, manage):
-    """connection: of pymysql, to the database that url names."""
+    """connection: a pymysql connection to the database that url names."""
     sync_schema(url, directory, manage)
     cursor = connection.cursor()
     cursor.execute("SET SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0")
@@ -223,7 +223,7 @@ def fill_mariadb(name, connection, url, directory, manage):
 
 
 def sqlite_copy(name, work, manage="/usr/bin/placement-manage"):
-    """A fresh SQLite file that holds the cloud; the filled original is kept in work."""
+    """Creates a new SQLite file with the cloud; the filled original is kept in work."""
     with open(__file__, "rb") as source:
         version = hashlib.md5(source.read()).hexdigest()[:8]
     kept = os.path.join(work, f"cloud-{name}-{version}.db")

@@ -1,6 +1,6 @@
-/* What questions for one device a group cost, on a thousand hosts that have one device too few, all
- * but perhaps one of them: a line of JSON a case, for run.py. With an argument: that many steps at
- * most, as some would never end without the matching. */
+/* The cost of queries for one device for each group, on a thousand hosts of which all but at most
+ * one lack one device: a line of JSON for each case, for run.py. An argument limits the number of
+ * steps, because some queries would never end without the matching. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

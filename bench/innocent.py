@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What an innocent client notices of bad ones: the time of a small GET, on kept and on new connections, beside each kind of
-bad client in turn.
+"""The effect of bad clients on innocent ones: the time of a small GET, on kept and on new connections, beside one
+kind of bad client at a time.
 
-    bench/innocent.py [--berthd build/berthd] [--hosts 40000] [--seconds 5] [KIND…]
+bench/innocent.py [--berthd build/berthd] [--hosts 40000] [--seconds 5] [KIND…]
 
-Prints one line for each kind: how many requests were answered and how many failed, p50, p99 and the longest, and the
-memory of the server."""
+Prints one line for each kind: how many requests were answered and how many failed, p50, p99 and the longest time, and
+the memory of the server."""
 
 import argparse
 import http.client
@@ -61,7 +61,7 @@ class Innocents:
             time.sleep(PAUSE_S)
 
     def watch(self, seconds):
-        """What they met in that time."""
+        """Returns what they measured in that time."""
         self.times, self.failed = [], 0
         time.sleep(seconds)
         times = sorted(self.times) or [0]
@@ -86,7 +86,7 @@ def fill(server, hosts):
 
 
 def connected(server, source, timeout_s):
-    """The port is chosen for this server: those of connections to earlier ones would soon be used up."""
+    """The port is chosen for each server, because ports of connections to earlier servers would soon be exhausted."""
     sock = socket.socket()
     sock.settimeout(timeout_s)
     sock.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
@@ -101,7 +101,7 @@ def connect(server, number=0):
 
 
 def unread(server):
-    """100 lists that nobody reads."""
+    """100 lists whose answers are never read."""
     socks = [connect(server) for _ in range(100)]
     for sock in socks:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -110,7 +110,7 @@ def unread(server):
 
 
 def unfinished(server):
-    """4 300 requests from three addresses that never become whole."""
+    """4 300 requests from three addresses that are never completed."""
     socks = []
     for i in range(4300):
         try:
@@ -123,7 +123,7 @@ def unfinished(server):
 
 
 class Repeater(multiprocessing.Process):
-    """A process of its own, so that it takes no time from the innocent ones' interpreter."""
+    """A separate process, so that it takes no time from the innocent clients' interpreter."""
 
     def __init__(self, server, act):
         super().__init__(target=self.repeat, args=(server, act), daemon=True)
@@ -168,7 +168,7 @@ KINDS = [("nobody", lambda server: []), ("malformed", repeat(malformed, 2)), ("h
 
 
 def beside(binary, start, hosts, seconds):
-    """What innocent clients meet beside one kind of bad ones."""
+    """What innocent clients measure beside one kind of bad client."""
     server = Server(binary, access_log="false")
     with server:
         server.must("POST", "/resource_providers", {"name": "home"})

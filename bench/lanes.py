@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What expensive requests cost everybody else: small reads beside endless searches, large lists, large bodies, and a
-provider with 200 000 consumers; and how long another project's list takes beside endless searches of one.
+"""The cost of expensive requests for other clients: small reads beside endless searches, large lists, large bodies,
+and a provider with 200 000 consumers; and the time of another project's list beside endless searches of one project.
 
-    bench/lanes.py [--berthd FILE] [--build build] [--work DIRECTORY] [--runs 3]
+bench/lanes.py [--berthd FILE] [--build build] [--work DIRECTORY] [--runs 3]
 
-The cloud has 40 000 hosts, a host whose 12 devices no search can be done with, and a pool that everybody uses."""
+The cloud has 40 000 hosts, a host with 12 devices for which no search can succeed, and a pool that all clients use."""
 
 import argparse
 import http.client
@@ -33,8 +33,8 @@ def as_project(requests, token):
 
 
 def endless():
-    """Even amounts, all different, that 12 devices of 999 have room for by their sums, but not in even amounts: no
-    candidate, and nothing short of trying shows it."""
+    """Distinct even amounts that fit 12 devices of 999 by their sums, but not in even amounts: there is no
+    candidate, and only trying all combinations shows that."""
     amounts = [288, *range(300, 370, 2)]
     tree = clouds.provider_uuid(CLOUD, 0)
     groups = "&".join(f"resources{k}=CUSTOM_DEVICE:{amount}&in_tree{k}={tree}" for k, amount in enumerate(amounts, 1))
@@ -42,7 +42,7 @@ def endless():
 
 
 def make(work):
-    """The database, with what no cloud has: one provider with many consumers."""
+    """The database, with one provider that has unusually many consumers."""
     path = clouds.sqlite_copy(CLOUD, work)
     db = sqlite3.connect(path)
     stamp = (clouds.NOW, clouds.NOW)
@@ -58,7 +58,7 @@ def make(work):
 
 
 def large_body():
-    """15 MiB of traits that there are not."""
+    """15 MiB of traits that do not exist."""
     names = (f"CUSTOM_{i:060}" for i in itertools.count())
     return {"resource_provider_generation": 0, "traits": list(itertools.islice(names, 15 * 2**20 // 71))}
 

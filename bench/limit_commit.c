@@ -1,12 +1,12 @@
-/* The limits of the store: claims committed straight to SQLite, and fdatasync of the disk.
+/* The limits of the store: claims committed directly to SQLite, and fdatasync of the disk.
  *
  * A claim is what PUT /allocations of a new consumer writes: a consumers row, three allocations
  * rows, and the provider's generation by compare-and-swap. A batch of claims is one transaction
- * with one row of a log. Prepared statements, WAL, synchronous=FULL, its writes joined as berth's
- * are, no HTTP, no planning: what a writer on this file system could reach at that mean size of a
- * batch.
+ * with one row of a log. It uses prepared statements, WAL, synchronous=FULL and joined writes as
+ * berth does, but no HTTP and no planning: this is what a writer on this file system could reach at
+ * that mean size of a batch.
  *
- * The database is a scratch copy in upstream's schema that holds providers (clouds.py makes it).
+ * The database is a scratch copy in upstream's schema with providers (created by clouds.py).
  * Single-threaded. */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -123,7 +123,7 @@ static void claim(struct limit *limit, const char *now)
     static const int used[] = {1, 1024, 10}; /* VCPU, MEMORY_MB, DISK_GB: classes 0, 1, 2 */
     struct provider *p = &limit->providers[limit->provider_next++ % limit->provider_count];
     char uuid[40];
-    /* as unordered as random uuids: the index of a real table is not appended to either */
+    /* as unordered as random uuids: a real table does not append to its index either */
     uint64_t mixed = (limit->serial++ + 1) * 0x9E3779B97F4A7C15U;
     int length = snprintf(uuid, sizeof uuid, "%08x-%04x-4%03x-8%03x-%012llx",
                           (unsigned)(mixed >> 32), (unsigned)(mixed >> 16) & 0xffff,
@@ -157,7 +157,7 @@ static int commits(const char *path, double batch, double seconds)
     double start = now_s(CLOCK_MONOTONIC), cpu = now_s(CLOCK_PROCESS_CPUTIME_ID), end = start;
     uint64_t claimed = 0, committed = 0;
     while (end - start < seconds) {
-        /* a mean that is not whole is reached by batches of the two sizes beside it */
+        /* a mean that is not an integer is reached by alternating between the two nearest sizes */
         uint64_t due = (uint64_t)((double)(committed + 1) * batch + 0.5);
         uint64_t size = due > claimed ? due - claimed : 1;
         step(&limit, limit.begin);
@@ -179,8 +179,8 @@ static int commits(const char *path, double batch, double seconds)
     return 0;
 }
 
-/* One page written and synced, over and over: in place (as a WAL that starts again does), or at the
- * end of a growing file. */
+/* Writes and syncs one page repeatedly: in place (like a WAL that starts again), or at the end of a
+ * growing file. */
 static double syncs_per_s(const char *directory, double seconds, int growing)
 {
     char path[4096], page[4096];

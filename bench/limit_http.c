@@ -1,9 +1,8 @@
-/* The limit of the HTTP library: a bare libmicrohttpd that answers fixed bytes.
+/* The limit of the HTTP library: a bare libmicrohttpd that answers with fixed bytes.
  *
- * Set up as berthd sets it up (epoll, a pool of threads, 64 KiB a connection), with prepared
- * answers and nothing behind them: `GET /300` is answered with 300 bytes, for each size that was
- * named on the command line. Bodies of requests are read and dropped, so a claim can be sent to it
- * too.
+ * It is configured as in berthd (epoll, a pool of threads, 64 KiB for each connection), with
+ * prepared answers: `GET /300` is answered with 300 bytes, for each size named on the command line.
+ * Bodies of requests are read and discarded, so a claim can be sent, too.
  *
  * The pool's threads call answer(); the prepared answers never change after the start. */
 #include <arpa/inet.h>

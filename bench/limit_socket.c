@@ -1,8 +1,9 @@
-/* The limit of the socket: reads a request's head and writes N bytes, with no HTTP library between.
+/* The limit of the socket: reads a request's head and writes N bytes, without an HTTP library.
  *
- * `GET /523000` is answered with a fixed head and 523000 bytes of one buffer. Two threads (as many
- * as asked for), each with an edge-triggered epoll and its own connections; the main thread accepts
- * and deals the connections out in turn. Requests without bodies, one at a time, only. */
+ * `GET /523000` is answered with a fixed head and 523000 bytes of one buffer. Two threads (or as
+ * many as requested), each with an edge-triggered epoll and its own connections; the main thread
+ * accepts connections and distributes them round-robin. Supports only requests without bodies, one
+ * at a time. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -49,7 +50,7 @@ static void conn_send(struct conn *c)
     }
 }
 
-/* Returns 0 when the peer has gone. */
+/* Returns 0 if the client has closed the connection. */
 static int conn_read(struct conn *c)
 {
     for (;;) {

@@ -1,14 +1,14 @@
 /* The load generator: keeps N connections busy with prepared HTTP/1.1 requests and prints one line
  * of JSON about the answers.
  *
- * Idea: it shares two cores with the server that it measures, so it must be cheap. One thread, one
- * edge-triggered epoll; requests are whole byte strings made beforehand, of which only the fresh
- * consumer uuids are patched in; bodies of answers are thrown away inside the kernel (MSG_TRUNC).
+ * It shares two cores with the server that it measures, so it must be cheap: one thread with one
+ * edge-triggered epoll; requests are complete byte strings prepared beforehand, in which only the
+ * fresh consumer uuids are replaced; bodies of answers are discarded inside the kernel (MSG_TRUNC).
  *
- * Each connection has at most one request in flight (closed loop). Requests are taken from the file
- * in order, by all connections together, and from the start again at its end. The file is a
- * sequence of "REQ <length>\n" and that many bytes. Every UUID_MARK in a request becomes a new
- * random uuid each time that it is sent.
+ * Each connection has at most one request in flight (closed loop). All connections together take
+ * requests from the file in order, and start again at its end. The file is a sequence of "REQ
+ * <length>\n" and that many bytes. Every UUID_MARK in a request is replaced by a new random uuid
+ * each time that the request is sent.
  *
  * Single-threaded. */
 #include <arpa/inet.h>
@@ -35,7 +35,7 @@
 struct conn {
     int fd;
     bool busy;
-    bool reused; /* an answer has already come over this socket */
+    bool reused; /* this socket has already received an answer */
     const char *out;
     size_t out_length, out_sent;
     char *patched; /* holds a request whose uuids were replaced */
@@ -43,7 +43,7 @@ struct conn {
     char head[HEAD_MAX];
     size_t head_length;
     bool head_done, until_eof, close_after;
-    uint64_t body_left; /* of the body; with chunks, of the chunk and its end of line */
+    uint64_t body_left; /* of the body or, with chunks, of the chunk and its line end */
     enum { PLAIN, CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_LAST } chunk;
     int status;
 };
@@ -149,14 +149,14 @@ static void conn_done(struct load *load, struct conn *c)
     conn_issue(load, c);
 }
 
-/* The socket ended before the answer did. */
+/* The connection closed before the answer was complete. */
 static void conn_broken(struct load *load, struct conn *c)
 {
     conn_close(c);
     if (!c->busy)
         return;
     if (c->reused && c->head_length == 0) {
-        /* the server had closed an idle connection: the same request again */
+        /* the server closed an idle connection: send the same request again */
         load->reconnects++;
         c->out_sent = 0;
         conn_open(load, c);
@@ -207,7 +207,7 @@ static void chunk_line(struct conn *c, char character)
     if (character != '\n')
         return;
     c->chunk = c->body_left > 0 ? CHUNK_DATA : CHUNK_LAST;
-    c->body_left += 2; /* the end of line behind it; no trailers come */
+    c->body_left += 2; /* the line end after it; there are no trailers */
 }
 
 static void chunk_take(struct conn *c, const char *data, size_t length)
@@ -233,7 +233,7 @@ static bool answer_is_whole(const struct conn *c)
            (c->chunk == PLAIN || c->chunk == CHUNK_LAST);
 }
 
-/* What came of the body: thrown away within a chunk, where nothing looks at it. */
+/* Received bytes of the body: discarded inside a chunk, whose content is not examined. */
 static void body_take(struct load *load, struct conn *c, const char *data, size_t length)
 {
     load->bytes += length;
@@ -276,7 +276,7 @@ static void conn_read(struct load *load, struct conn *c)
 {
     while (c->fd >= 0 && (c->busy || c->reused)) {
         ssize_t n;
-        if (!c->busy) { /* idle: only an end can come */
+        if (!c->busy) { /* idle: only a close can arrive */
             n = recv(c->fd, scratch, 1, 0);
         } else if (!c->head_done) {
             n = recv(c->fd, c->head + c->head_length, HEAD_MAX - 1 - c->head_length, 0);
@@ -301,7 +301,7 @@ static void conn_read(struct load *load, struct conn *c)
         }
         if (answer_is_whole(c)) {
             conn_done(load, c);
-            return; /* the answer to the next request makes an edge of its own */
+            return; /* the answer to the next request causes an edge of its own */
         }
     }
 }

@@ -1,6 +1,6 @@
-/* Reading the file of requests, and putting new uuids into them (see load_requests.h).
+/* Reads the file of requests, and puts new uuids into them (see load_requests.h).
  *
- * Idea: a claim is made whole beforehand; sending one costs a copy and some random numbers.
+ * A claim is prepared completely beforehand; sending one costs a copy and a few random numbers.
  * Single-threaded. */
 #include "load_requests.h"
 

@@ -1,7 +1,7 @@
-/* The requests that the load generator sends: read from a file, handed out in turn.
+/* The requests that the load generator sends: read from a file, returned in order.
  *
- * The file is a sequence of "REQ <length>\n" and that many bytes, each a whole HTTP request. Every
- * UUID_MARK in one becomes a new random uuid each time that it is handed out. */
+ * The file is a sequence of "REQ <length>\n" and that many bytes, each a complete HTTP request.
+ * Every UUID_MARK in a request is replaced by a new random uuid each time that it is returned. */
 #ifndef BERTH_BENCH_LOAD_REQUESTS_H
 #define BERTH_BENCH_LOAD_REQUESTS_H
 
@@ -20,13 +20,14 @@ struct requests {
 /* Prints "load: ..." and exits with 2. */
 _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...);
 
-/* Zeroed, or dies. */
+/* Zeroed memory; dies if there is none. */
 void *must_alloc(size_t count, size_t size);
 
 /* Reads the file, or dies. */
 void requests_read(struct requests *requests, const char *path);
 
-/* The next request; in `room` (of `longest` bytes) if it holds uuids, else where it was read to. */
+/* The next request; in `room` (of `longest` bytes) if it contains uuids, else where it was read to.
+ */
 const char *requests_next(struct requests *requests, char *room, size_t *length);
 
 #endif

@@ -1,4 +1,4 @@
-"""Starting and stopping servers, the CPU and memory they use, and cells of measurement."""
+"""Starts and stops servers, reads the CPU time and memory that they use, and measures cells."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def family(pid):
 
 
 def cpu_s(pids):
-    """User and system time of the processes so far. The kernel scales the sum to what the scheduler
+    """User and system time of the processes so far. The kernel scales the sum to the time that the scheduler
     measured, so it is exact to a tick."""
     total = 0
     for pid in pids:
@@ -44,7 +44,7 @@ def cpu_s(pids):
 
 
 def with_descendants(pids):
-    """The processes and those they started: services fork workers."""
+    """The processes and their descendants: services fork workers."""
     parents = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -60,7 +60,7 @@ def with_descendants(pids):
 
 
 def busy_s():
-    """Time that all processors together were not idle (stolen time counts as busy)."""
+    """Time in which the processors were not idle, summed over all (stolen time counts as busy)."""
     with open("/proc/stat") as file:
         fields = [int(x) for x in file.readline().split()[1:9]]
     return (sum(fields) - fields[3] - fields[4]) / TICK
@@ -147,7 +147,7 @@ class Loader:
         return json.loads(out)
 
     def cell(self, target, requests, connections, seconds, **bounds):
-        """One cell: requests/s, latencies, and CPU of the target for each request answered."""
+        """One cell: requests/s, latencies, and CPU of the target for each answered request."""
         pids = target.pids()
         before, busy, start = cpu_s(pids), busy_s(), time.monotonic()
         result = self.finish(self.start(target, requests, connections, seconds, **bounds))
@@ -170,7 +170,7 @@ def machine(sync):
 
 
 def noisy(cells, share=0.1):
-    """Cells during which other programs had more than that share of the machine."""
+    """Cells during which other programs used more than that share of the machine."""
     return [f"{target} {question} {c}" for target, by_question in cells.items()
             for question, by_connections in by_question.items()
             for c, cell in by_connections.items() if cell["others_share"] > share]

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""The longest time that a single request occupies a worker or the writer: requests that are made to be expensive, each
-kind alone, and the longest turn of either thread meanwhile (bench/occupy_watch.c).
+"""The longest time for which a single request occupies a worker or the writer: expensive requests, each kind alone,
+and the longest busy period of either thread meanwhile (bench/occupy_watch.c).
 
-    bench/occupy.py [--berthd build/berthd] [--build build] [--runs 5] [KIND…]
+bench/occupy.py [--berthd build/berthd] [--build build] [--runs 5] [KIND…]
 
-Prints for each kind the status, and milliseconds of the longest turn: of processor time, and by the clock, which has the
-commits' syncs and other programs in it; the median of the runs. The cloud is that of bench/lanes.py, and its 40 000 hosts
-have inventories."""
+Prints for each kind the status, and the milliseconds of the longest busy period: in processor time, and by the clock,
+which includes the commits' syncs and other programs; the median of the runs. The cloud is that of bench/lanes.py, and
+its 40 000 hosts have inventories."""
 
 import argparse
 import mmap
@@ -27,7 +27,7 @@ REST_S = 0.15
 
 
 class Turns:
-    """The longest turns so far: three numbers for each thread."""
+    """The longest busy periods so far: three numbers for each thread."""
 
     def __init__(self, path):
         with open(path, "wb") as file:
@@ -58,7 +58,7 @@ def server_of(binary, build, work, turns):
 
 
 def database(work):
-    """The lanes' cloud, whose pool has three classes here."""
+    """The cloud of lanes.py, but its pool has three classes."""
     path = lanes.make(work)
     db = sqlite3.connect(path)
     pool = db.execute("SELECT id FROM resource_providers WHERE uuid = ?", (lanes.POOL,)).fetchone()[0]
@@ -87,7 +87,7 @@ def measured(binary, build, work, runs=5, names=()):
                 time.sleep(REST_S)
                 turns.reset()
                 status = occupy_kinds.ask(ports[api], request)
-                time.sleep(REST_S)  # what comes behind the answer counts, too
+                time.sleep(REST_S)  # work after the answer counts, too
                 rows.setdefault(name, []).append((turns.read(), status))
         for name, of_runs in rows.items():
             found[name] = {thread: [statistics.median(row[thread][k] for row, _ in of_runs) for k in range(2)]
@@ -101,7 +101,8 @@ def measured(binary, build, work, runs=5, names=()):
 
 
 def worst(found):
-    """Of each thread the longest turn, and what it was for; what only Valet's own limits allow is told apart."""
+    """The longest busy period of each thread, and its request; requests that only Valet's own limits permit are
+    listed separately."""
     def longest(thread, are_valet):
         names = [name for name in found if (name in occupy_kinds.OF_VALET) == are_valet]
         return max(((found[name][thread][0], name) for name in names), default=None)

@@ -1,7 +1,7 @@
-"""Requests that are made to be expensive, and the largest writes that are accepted (bench/occupy.py measures both).
+"""Expensive requests, and the largest writes that are accepted (bench/occupy.py measures both).
 
-A kind is a name, the API (None: Placement's), and a function from the ports of the APIs to the request, which does what
-has to be there before it."""
+A kind is a name, the API (None: Placement), and a function that takes the ports of the APIs, creates what the request
+needs, and returns the request."""
 
 import json
 import random
@@ -25,14 +25,14 @@ def raw(method, target, body=b"", headers="", version="1.39"):
 
 
 def ask(port, request):
-    """The status, when all of the answer has come."""
+    """Returns the status once the whole answer has arrived."""
     with socket.create_connection(("127.0.0.1", port), timeout=120) as sock:
         head, _, body = request.partition(b"\r\n\r\n")
         answer = b""
         try:
             sock.sendall(head + b"\r\nConnection: close\r\n\r\n" + body)
         except OSError:
-            pass  # it has been answered before
+            pass  # it was answered before
         try:
             while piece := sock.recv(1 << 20):
                 answer = answer or piece
@@ -42,7 +42,7 @@ def ask(port, request):
 
 
 def until(size, make):
-    """A list of so many bytes as JSON."""
+    """A list of that many bytes as JSON."""
     return [make(i) for i in range(size // (len(json.dumps(make(0))) + 2))]
 
 
@@ -51,7 +51,7 @@ def text(value):
 
 
 ALLOWED = 3000 - 20  # rows, without those of the provider and of names
-NEW_ROWS, OTHER_ROWS, OLD_ROWS = 15, 7, 4  # that a consumer counts for, beside its allocations
+NEW_ROWS, OTHER_ROWS, OLD_ROWS = 15, 7, 4  # that a consumer counts for, in addition to its allocations
 ONE, THREE = {"DISK_GB": 1}, {"CUSTOM_DEVICE": 1, "VCPU": 1, "DISK_GB": 1}
 
 
@@ -64,7 +64,7 @@ def kind(request, *before, api=None):
 
 
 def allocations(name, numbers, resources, generation=None, owner=PROJECT):
-    """What those consumers are to hold of the pool."""
+    """The new allocations of those consumers on the pool."""
     claim = {"allocations": {lanes.POOL: {"resources": resources}} if resources else {}, **owner,
              "consumer_generation": generation, "consumer_type": "INSTANCE"}
     return {clouds.uuid(name, i): claim for i in numbers}
@@ -75,7 +75,7 @@ def claims(*which):
 
 
 def at_the_limit(run):
-    """The largest writes that are accepted, by the defaults of the options."""
+    """The largest writes that are accepted with the default options."""
     def more(resources):
         return {name: amount + 1 for name, amount in resources.items()}
 
@@ -83,7 +83,7 @@ def at_the_limit(run):
         return kind(claims(f"{len(resources)}-{run}", range(ALLOWED // (NEW_ROWS + len(resources))), resources))
 
     def those(rows, resources, then, owner=PROJECT):
-        """Consumers that there are: what they are to hold afterwards."""
+        """Creates consumers, and returns their new allocations."""
         name, numbers = f"{rows}-{len(resources)}-{len(then)}-{run}", range(ALLOWED // rows)
         before = [claims(name, numbers[i:i + 100], resources) for i in range(0, len(numbers), 100)]
         return kind(claims(name, numbers, then, 1, owner), *before)
@@ -127,7 +127,7 @@ def of_valet(run):
 
 
 def always(run):
-    """Expensive at any limit."""
+    """Requests that are expensive at any limit."""
     lines = "\r\n".join(f"X-{i}: {i}" for i in range(1000)) + "\r\n"
     aggregates = ",".join(clouds.uuid("aggregate", i) for i in range(1600))
     traits = ",".join(f"CUSTOM_{i}" for i in range(5000))[:60000]

@@ -1,7 +1,7 @@
-/* Preloaded into berthd: how long its threads are busy between two waits. A worker waits in
- * epoll_pwait(), the writer on a condition; what either does in between is a turn, which everybody
- * else waits for. The longest ones are kept in the file that BERTH_TURNS names, which
- * bench/occupy.py maps, reads and sets to zero. */
+/* Preloaded into berthd: measures how long its threads are busy between two waits. A worker waits
+ * in epoll_pwait(), the writer on a condition variable; while a thread is busy, requests for it
+ * wait. The longest times are kept in the file named by BERTH_TURNS, which bench/occupy.py maps,
+ * reads and resets to zero. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

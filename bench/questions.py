@@ -1,4 +1,4 @@
-"""The questions of the bench: which cloud each is asked of, and the bytes that ask it."""
+"""The requests of the bench: the cloud that each uses, and its bytes."""
 
 import collections
 import json
@@ -6,16 +6,16 @@ import os
 
 import clouds
 
-MICROVERSION = "1.36"  # nova's
+MICROVERSION = "1.36"  # as nova sends it
 
-# slow: what the Python service needs more than 100 ms for; its cells are bounded otherwise.
-# writes: each cell starts on a fresh copy of the cloud.
+# slow: the Python service needs more than 100 ms; its cells are limited differently. writes: each cell starts on a
+# fresh copy of the cloud.
 Question = collections.namedtuple("Question", "name cloud make slow writes")
 
 THREE = "resources=VCPU:1,MEMORY_MB:1024,DISK_GB:10"
 PROJECT = "11111111111111111111111111111111"
 USER = "22222222222222222222222222222222"
-FRESH = "uuuuuuuu-uuuu-uuuu-uuuu-uuuuuuuuuuuu"  # load makes a new uuid of it each time
+FRESH = "uuuuuuuu-uuuu-uuuu-uuuu-uuuuuuuuuuuu"  # load replaces it by a new uuid each time
 SHARED_HOSTS = 10
 
 
@@ -54,7 +54,7 @@ def wide_query(policy, limit=1000):
 
 
 def pathological_query():
-    """13 groups of 5 units for 12 devices of 8: no answer, 12! ways to look for one."""
+    """13 groups of 5 units for 12 devices of 8: there is no answer, and 12! combinations to try."""
     tree = clouds.provider_uuid("wide", 1)
     groups = "&".join(f"resources{k}=CUSTOM_DEVICE:5&in_tree{k}={tree}"
                       for k in range(1, clouds.NARROW_DEVICES + 2))
@@ -76,8 +76,8 @@ def claim(host, resources=None):
 
 
 def post(hosts):
-    """Three new consumers, each on a host of its own. The keys have to differ before the uuids are
-    put in, so the text is joined by hand."""
+    """Three new consumers, each on its own host. The keys must differ before the uuids are inserted, so the text is
+    assembled by hand."""
     text = "{" + ", ".join(f'"{FRESH}": {json.dumps(consumer(claim_of(h)))}' for h in hosts) + "}"
     head = request("POST", "/allocations", {}).split(b"Content-Length")[0]
     return head + f"Content-Length: {len(text)}\r\n\r\n{text}".encode()

@@ -1,9 +1,8 @@
 """The Python service on MariaDB, as the reference: uwsgi with two processes.
 
-Both are started with directories, sockets and ports of their own under a temporary directory, and
-stopped by pid. Needs Debian's mariadb-server, uwsgi-core, uwsgi-plugin-python3, python3-placement and
-python3-pymysql; when they are installed by hand, a /usr/sbin/policy-rc.d that exits 101 keeps
-Debian's own MariaDB from starting."""
+Both are started with directories, sockets and ports of their own under a temporary directory, and stopped by pid. Needs
+Debian's mariadb-server, uwsgi-core, uwsgi-plugin-python3, python3-placement and python3-pymysql; if they are installed
+by hand, a /usr/sbin/policy-rc.d that exits with 101 keeps Debian's own MariaDB from starting."""
 
 import os
 import pwd
@@ -18,9 +17,9 @@ from measure import family, free_port, stop, wait_until
 
 MANAGE = "/usr/bin/placement-manage"
 
-# Of a process. With 1 it answers GETs and claims at two thirds of the rate; with 2 it is as fast as
-# with 8, and faster where many write the same hosts (42 POSTs/s, not 8 to 14), but then it queues
-# instead of serving 16 connections at once.
+# For each process. With 1 it answers GETs and claims at two thirds of the rate. With 2 it is as fast as with 8, and
+# faster if many requests write the same hosts (42 POSTs/s instead of 8 to 14), but then it queues instead of serving 16
+# connections at once.
 THREADS = "8"
 
 
@@ -31,7 +30,7 @@ def missing():
 
 
 class Reference:
-    close_each = True  # uwsgi's HTTP socket closes after each answer, as behind a proxy
+    close_each = True  # uwsgi's HTTP socket closes the connection after each answer, as behind a proxy
 
     def __init__(self, work):
         self.dir = tempfile.mkdtemp(prefix="reference-", dir=work)
@@ -128,7 +127,7 @@ class Reference:
         if self.uwsgi:
             workers = family(self.uwsgi.pid)[1:]
             stop(self.uwsgi, seconds=5)
-            for pid in workers:  # a worker inside a long query does not hear its master
+            for pid in workers:  # a worker in a long query does not react to its master
                 try:
                     os.kill(pid, 9)
                 except ProcessLookupError:

@@ -1,6 +1,6 @@
-"""The rows of the table that berth must reach: what each compares, and whether it is met.
+"""The rows of the table of goals for berth: what each compares, and whether it is met.
 
-A row is (group, what, goal, figure, met). met is None where something was not measured."""
+A row is (group, what, goal, figure, met). met is None if something was not measured."""
 
 import collections
 
@@ -46,7 +46,7 @@ class Table:
         return self.cells.get(target, {}).get(question, {}).get(str(connections))
 
     def beside(self, question, kind, connections):
-        """The limit's cell that was measured in turns with the question's."""
+        """The limit's cell that was measured alternately with the question's."""
         return self.turns.get(question, {}).get(str(connections), {}).get(kind) or self.limit(
             kind, (self.cell("berth", question, connections) or {"answer_bytes": 0})["answer_bytes"], connections)
 
@@ -59,17 +59,17 @@ class Table:
         return sizes[nearest].get(str(connections))
 
     def against_reference(self, question):
-        """The Python service's CPU over berth's, and both in µs: in turns if they were measured so."""
+        """The Python service's CPU divided by berth's, and both in µs: measured alternately if such figures exist."""
         turns = self.facts.get("berth", {}).get("beside_reference", {}).get(question)
-        berth, peer = self.cell("berth", question, 16), self.cell("reference", question, 16)
+        berth, reference = self.cell("berth", question, 16), self.cell("reference", question, 16)
         if turns:
             return turns
-        if not berth or not peer:
+        if not berth or not reference:
             return None, None, None
-        return peer["cpu_us"] / berth["cpu_us"], peer["cpu_us"], berth["cpu_us"]
+        return reference["cpu_us"] / berth["cpu_us"], reference["cpu_us"], berth["cpu_us"]
 
     def add(self, group, what, goal, needed, figure, met):
-        """needed: what has to be there for the row; figure and met are functions."""
+        """needed: figures that the row depends on; figure and met are functions."""
         if any(x is None for x in needed):
             self.rows.append(Row(group, what, goal, "not measured", None))
         else:
@@ -87,10 +87,10 @@ class Table:
 
     def cpu_ratios(self):
         for question, title, times in CPU_ROWS:
-            ratio, peer_us, own_us = self.against_reference(question)
+            ratio, reference_us, own_us = self.against_reference(question)
             self.add(title, "CPU against the Python service", f"≥ {times} times less", [ratio],
-                     lambda: f"{ratio:.0f} times ({peer_us:.0f} / {own_us:.1f} µs)", lambda: ratio >= times)
-            self.at_one(title, question, peer_us and peer_us / times)
+                     lambda: f"{ratio:.0f} times ({reference_us:.0f} / {own_us:.1f} µs)", lambda: ratio >= times)
+            self.at_one(title, question, reference_us and reference_us / times)
 
     def absolutes(self):
         for question, title, bound in ABSOLUTE_ROWS:
@@ -131,7 +131,7 @@ class Table:
                      lambda: crowd["rss_growth_bytes"] <= 64 << 20)
 
     def groups(self):
-        """One group more than most hosts have devices; without the matching most cases never end."""
+        """One group more than most hosts have devices; without the matching most cases would never end."""
         cases = self.facts.get("berth", {}).get("groups") or []
         for devices in (8, 16, 64):
             for policy in ("isolate", "none"):
@@ -146,12 +146,12 @@ class Table:
 
     def writes(self):
         for question, title, c, times in WRITE_ROWS:
-            berth, peer = self.cell("berth", question, c), self.cell("reference", question, c)
+            berth, reference = self.cell("berth", question, c), self.cell("reference", question, c)
             self.add(title, "requests/s against the Python service", f"≥ {times} times",
-                     [berth, peer],
-                     lambda: f"{good_rate(berth) / max(good_rate(peer), 0.001):.0f} times "
-                             f"({good_rate(berth):.0f} / {good_rate(peer):.1f})",
-                     lambda: good_rate(berth) >= times * good_rate(peer))
+                     [berth, reference],
+                     lambda: f"{good_rate(berth) / max(good_rate(reference), 0.001):.0f} times "
+                             f"({good_rate(berth):.0f} / {good_rate(reference):.1f})",
+                     lambda: good_rate(berth) >= times * good_rate(reference))
             raw = self.commits.get(c)
             if question == "claim":
                 self.add(title, "against raw commits batched alike", "≥ 50 %", [berth, raw],
@@ -169,8 +169,8 @@ class Table:
                  lambda: units["answered"] == 160 and units["used"] == 160)
 
     def others(self):
-        berth, peer = self.facts.get("berth", {}), self.facts.get("reference", {})
-        ours, theirs = berth.get("rss_bytes"), peer.get("rss_bytes")
+        berth, reference = self.facts.get("berth", {}), self.facts.get("reference", {})
+        ours, theirs = berth.get("rss_bytes"), reference.get("rss_bytes")
         self.add("resident memory", "against the Python service, 1 000 hosts", "≤ 1/10",
                  [ours, theirs], lambda: f"1/{theirs / ours:.1f} ({ours / 2**20:.1f} / "
                  f"{theirs / 2**20:.0f} MiB)", lambda: ours * 10 <= theirs)
@@ -194,26 +194,26 @@ class Table:
                  lambda: lane["left_running_cpu_s"] <= 0.1)
 
     def baremetal(self):
-        """The databases are in memory, since commits do not count."""
+        """The databases are in memory, since commits are not compared."""
         berth = self.facts.get("berth", {}).get("baremetal")
-        peer = self.facts.get("reference", {}).get("baremetal")
+        reference = self.facts.get("reference", {}).get("baremetal")
         group, nodes = "bare metal, 10 000 nodes, 16 connections", "list of all nodes, in pages of 1 000"
         own = berth and berth["allocate"]
-        theirs = peer and peer["allocate"]
+        theirs = reference and reference["allocate"]
         paced = berth and berth["paced"]
         self.add(group, "allocation, POST to active, p99 at 400 a second", "≤ 20 ms", [berth],
                  lambda: f"{paced['p99_ms']:.1f} ms ({paced['per_s']:.0f} a second)",
                  lambda: paced["p99_ms"] <= 20 and paced["per_s"] >= 200)
         self.add(group, "allocations/s, each awaited and then deleted", "≥ 200", [berth], lambda: f"{own['per_s']:.0f}",
                  lambda: own["per_s"] >= 200)
-        self.add(group, "allocations/s against Ironic", "told", [berth, peer],
+        self.add(group, "allocations/s against Ironic", "reported", [berth, reference],
                  lambda: f"{own['per_s'] / theirs['per_s']:.0f} times ({own['per_s']:.0f} / {theirs['per_s']:.1f}); p99 "
                          f"{own['p99_ms']:.0f} / {theirs['p99_ms']:.0f} ms", lambda: own["per_s"] > theirs["per_s"])
-        self.add(group, nodes + ", CPU against Ironic", "told", [berth, peer],
-                 lambda: f"{peer['list']['cpu_ms'] / berth['list']['cpu_ms']:.0f} times "
-                         f"({peer['list']['cpu_ms']:.0f} / {berth['list']['cpu_ms']:.1f} ms); "
-                         f"until read {peer['list']['ms']:.0f} / {berth['list']['ms']:.0f} ms",
-                 lambda: peer["list"]["cpu_ms"] > berth["list"]["cpu_ms"])
+        self.add(group, nodes + ", CPU against Ironic", "reported", [berth, reference],
+                 lambda: f"{reference['list']['cpu_ms'] / berth['list']['cpu_ms']:.0f} times "
+                         f"({reference['list']['cpu_ms']:.0f} / {berth['list']['cpu_ms']:.1f} ms); "
+                         f"until read {reference['list']['ms']:.0f} / {berth['list']['ms']:.0f} ms",
+                 lambda: reference["list"]["cpu_ms"] > berth["list"]["cpu_ms"])
 
     def valet(self):
         for level, facts in sorted((self.facts.get("berth", {}).get("valet") or {"80": None, "99": None}).items()):

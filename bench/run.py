@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The bench: berth beside the Python service and beside the physical limits, in one run.
+"""The bench: berth compared with the Python service and with the physical limits, in one run.
 
-Prints the table of what berth must reach with goal, figure, met or not met, and writes
-bench/RESULTS.md. Run by hand on a quiet machine, never by CI. See README.md."""
+Prints the table of goals with goal, figure, met or not met, and writes bench/RESULTS.md. To be run by hand on a quiet
+machine, never by CI. See README.md."""
 
 import argparse
 import json
@@ -142,7 +142,7 @@ def run_berth(options, loader, results):
 
 
 def run_limits(options, loader, results):
-    """At the sizes of the answers that were measured; without any, at those that are usual."""
+    """At the sizes of the measured answers or, if there are none, at the usual sizes."""
     print("limits")
     answers = results["cells"].get("berth") or results["cells"].get("reference") or {}
     measured = [round(cells["16"]["answer_bytes"]) for name, cells in answers.items()
@@ -164,7 +164,7 @@ def run_commits(options, results):
 
 def main():
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers are stopped on the way out
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers are stopped on exit
     os.makedirs(options.work, exist_ok=True)
     subprocess.run(["ninja", "-C", options.build, "bench-programs"], check=True,
                    stdout=subprocess.DEVNULL)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The tail of the claims: 16 and 256 connections that claim without a pause, alone and beside one client that makes
-plans and gives them back as fast as it can. Long enough that many checkpoints fall into it.
+"""The tail of the claims' latencies: 16 and 256 connections that claim without a pause, alone and beside one client
+that creates plans and deletes them as fast as it can. Each run is long enough to contain many checkpoints.
 
-    bench/tail.py [--berthd FILE]... [--seconds 60] [--rounds 3] [--build build]
+bench/tail.py [--berthd FILE]... [--seconds 60] [--rounds 3] [--build build]
 
-Several programs are measured in turns, each on a fresh copy of one cloud, and the medians of the rounds count: the
-machine's and the disk's speed change within minutes. `./dev bench` measures one, with shorter rounds."""
+Several programs are measured alternately, each on a fresh copy of one cloud, and the medians of the rounds count,
+because the speeds of machine and disk change within minutes. `./dev bench` measures one program, with shorter rounds."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ import valet  # noqa: E402
 
 LEVEL = 80
 CASES = ((16, False), (256, False), (16, True), (256, True))
-P99_TIMES, MAX_MS = 3, 100  # what is to be reached
+P99_TIMES, MAX_MS = 3, 100  # the goals
 FIGURES = (("claims/s", lambda r: r["rps"]), ("p50 ms", lambda r: r["p50_us"] / 1000),
            ("p99 ms", lambda r: r["p99_us"] / 1000), ("max ms", lambda r: r["max_us"] / 1000))
 
@@ -46,7 +46,7 @@ def measure_once(binary, template, work, loader, connections, beside, seconds):
 
 
 def figures(results):
-    """The medians of the rounds, and whether that is good enough."""
+    """The medians of the rounds, and whether they meet the goals."""
     found = {what: statistics.median(map(figure, results)) for what, figure in FIGURES}
     found["plans/s"] = statistics.median(r["plans_per_s"] for r in results)
     found["met"] = found["p99 ms"] <= P99_TIMES * found["p50 ms"] and found["max ms"] <= MAX_MS
@@ -54,7 +54,7 @@ def figures(results):
 
 
 def measured(binary, work, loader, seconds=20, rounds=3):
-    """By case; the rounds of all cases take turns, each on a fresh copy of one cloud."""
+    """By case; the rounds of all cases alternate, each on a fresh copy of one cloud."""
     with tempfile.TemporaryDirectory(prefix="berth-tail-", dir=work) as directory:
         template = os.path.join(directory, "template.db")
         valet.make_cloud(binary, template, directory)

@@ -20,11 +20,11 @@ REFERENCE_QUESTIONS = ("get_one", "flat_10", "flat_all", "list_all", "usages", "
                        "post_shared", "post_disjoint")
 BERTH_QUESTIONS = REFERENCE_QUESTIONS + ("flat1m_10", "usages_1m", "wide_isolate", "wide_none")
 CONNECTIONS = (1, 16, 256)
-# What these cost is compared with the limits, which are measured in turns with them: the machine's speed changes
+# The costs of these are compared with the limits, which are measured alternately with them: the machine's speed changes
 # by a third within minutes.
 IN_TURNS = ("get_one", "flat_10", "flat_all", "list_all", "usages", "nested_10", "nested_all", "flat10k_10", "flat1m_10")
 ROUNDS = 5
-# What is so near its ratio that the Python service is measured in turns with it, too.
+# So close to its goal that the Python service is measured alternately with it, too.
 CLOSE_TO_REFERENCE = ("get_one",)
 
 
@@ -40,7 +40,7 @@ def say_cell(name, cell):
 
 
 def good_rate(cell):
-    """Requests/s that were answered 2xx."""
+    """Requests/s that were answered with 2xx."""
     good = sum(n for status, n in cell["status"].items() if status.startswith("2"))
     return cell["rps"] * good / max(cell["requests"], 1)
 
@@ -59,8 +59,8 @@ def expect(target, path):
 
 
 def last_units(target, loader, work):
-    """16 connections claim the last 160 units of one host: how many got one, by the answers and by
-    the host's own usages."""
+    """16 connections claim the last 160 units of one host. Returns how many succeeded, by the answers and by the
+    host's own usages."""
     file = questions.question_file("last_units", work)
     cell = loader.cell(target, file, 16, 30, count=500, grace=60)
     usages = expect(target, "/resource_providers/"
@@ -70,7 +70,7 @@ def last_units(target, loader, work):
 
 
 def measure_reference(work, loader, wanted):
-    """All cells of the Python service, each bounded to some tens of seconds."""
+    """All cells of the Python service, each limited to some tens of seconds."""
     cells, facts = {}, {"load_average": os.getloadavg()[0]}
     reference = Reference(work)
     try:
@@ -98,7 +98,7 @@ def reference_cells(reference, loader, name, work):
     huge = question.cloud == "flat10k"
     loader.cell(reference, file, 4, 60, count=4 if huge else 8)
     for connections in (1, 16) if huge else CONNECTIONS:
-        # Answers that come slowly are waited for, but not by 256 connections: that takes minutes.
+        # Slow answers are waited for, but not on 256 connections, which would take minutes.
         crowd = question.slow and connections == 256
         cell = loader.cell(reference, file, connections, 20 if crowd else 6,
                            grace=0 if crowd else 60)
@@ -134,7 +134,7 @@ def measure_limits(build, work, loader, sizes, seconds, connections):
 
 
 class Limits:
-    """Bare libmicrohttpd and a bare socket with answers of one size, to be asked in turns with berth."""
+    """Bare libmicrohttpd and a bare socket with answers of one size, to be measured alternately with berth."""
 
     def __init__(self, build, work, loader, size):
         self.loader, self.servers = loader, {}
@@ -167,7 +167,7 @@ def measure_sync(build, work, seconds):
 
 
 def measure_groups(build):
-    """The search alone, in a process of its own: each case's CPU, the best of five."""
+    """The search alone, in a separate process: each case's CPU, the best of five."""
     lines = subprocess.run([os.path.join(build, "bench", "groups"), "2000000000"], check=True, stdout=subprocess.PIPE,
                            text=True).stdout.splitlines()
     cases = [json.loads(line) for line in lines]
@@ -210,12 +210,12 @@ class Berth:
         return measure.rss_bytes(self.server.pids())
 
     def head(self):
-        """How many commits there were: berth's log counts them."""
+        """The number of commits, counted by berth's log."""
         with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as db:
             return db.execute("SELECT seq FROM berth_head").fetchone()[0]
 
     def ask_in_turns(self, name, connections):
-        """At one and at 16 connections: the median of some rounds, each with the limits beside."""
+        """At one and at 16 connections: the median of several rounds, each alternating with the limits."""
         question = QUESTIONS[name]
         file = questions.question_file(name, self.work)
         if self.cloud != question.cloud:
@@ -238,7 +238,7 @@ class Berth:
             limits.stop()
 
     def ask_beside_reference(self, name):
-        """At 16 connections, in turns with the Python service: the median of the ratios, and its round."""
+        """At 16 connections, alternating with the Python service: the median of the ratios, and its round."""
         question, file = QUESTIONS[name], questions.question_file(name, self.work)
         reference, rounds = Reference(self.work), []
         try:
@@ -246,9 +246,9 @@ class Berth:
             self.start(question.cloud)
             self.loader.cell(reference, file, 4, 60, count=8)
             for _ in range(2 * ROUNDS - 1):
-                peer = self.loader.cell(reference, file, 16, self.seconds, grace=60)["cpu_us"]
+                theirs = self.loader.cell(reference, file, 16, self.seconds, grace=60)["cpu_us"]
                 own = self.loader.cell(self.server, file, 16, self.seconds / ROUNDS)["cpu_us"]
-                rounds.append((peer / own, peer, own))
+                rounds.append((theirs / own, theirs, own))
         finally:
             reference.close()
         self.facts.setdefault("beside_reference", {})[name] = sorted(rounds)[len(rounds) // 2]
@@ -276,14 +276,14 @@ class Berth:
                 cell["mean_batch"] = good_rate(cell) * cell["seconds"] / max(
                     self.head() - before, 1)
             if name == "claim":
-                # at once: what the disk can do changes within minutes; alone: it is the same file
+                # at once, because the speed of the disk changes within minutes; alone, because it is the same file
                 self.stop()
                 self.commits[str(connections)] = measure_commits(
                     self.build, self.work, max(cell["mean_batch"], 1), self.seconds)
 
     def write_in_turns(self, narrow, broad, runs):
-        """How many times as fast the one question is answered as the other: the disk's speed changes, too, and
-        so each is the first as often as the second."""
+        """How many times as fast one write is answered as the other. The speed of the disk changes, so each is first
+        as often as second."""
         ratios = []
         for number in range(runs):
             rates = {}

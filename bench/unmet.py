@@ -1,7 +1,7 @@
-"""What stands in the way of rows that are not always met: the profile, and the designs that were tried.
+"""Explanations for rows that are not always met: the profile, and the designs that were tried.
 
-Printed in RESULTS.md under the table for rows that are not met there. Figures are of the machine named there, each
-measured in turns with what it is compared with."""
+Printed in RESULTS.md under the table for rows that are not met there. Figures are from the machine named there, each
+measured alternately with the one it is compared with."""
 
 SMALL_REQUEST = """\
 *Profile* (perf, 16 connections, 14.3 µs): 63 % kernel (recvfrom and sendmsg, no other call a request; a sleep in

@@ -1,9 +1,9 @@
-"""Plans of stacks: how long one takes, commit included, while 16 clients claim, and what that costs the clients.
+"""Plans of stacks: the time of one, commit included, while 16 clients claim, and its cost for those clients.
 
-The cloud has 1 000 hosts in 40 racks, 80 % or 99 % full, made anew from each seed: a consumer of a non-member fills each
-host to a level of its own, and six hosts are empty. A plan has 20 servers, two rack diversity groups and an exclusivity
-group. The clients claim one unit of a class that nothing else uses, on hosts that are not empty: they race the plans for
-the providers' generations, but leave the cloud as full as it is. Plans that cannot be are asked for as well."""
+The cloud has 1 000 hosts in 40 racks, 80 % or 99 % full, created again from each seed: a consumer of a non-member fills
+each host to a level of its own, and six hosts are empty. A plan has 20 servers, two rack diversity groups and an
+exclusivity group. The clients claim one unit of a class that nothing else uses, on hosts that are not empty: they
+compete with the plans for the providers' generations, but do not fill the cloud. Impossible plans are measured as well."""
 
 import http.client
 import json
@@ -25,7 +25,7 @@ EMPTY = 6
 VCPU, RAM, DISK = 256, 524288, 4000
 SEEDS = 20
 CLIENTS = 16
-RUNS, RUN_SECONDS = 5, 3  # of claims alone and beside plans
+RUNS, RUN_SECONDS = 5, 3  # of claims, alone and beside plans
 PROJECT = "11111111111111111111111111111111"
 OTHERS = "22222222222222222222222222222222"
 LEVELS = (80, 99)
@@ -75,7 +75,7 @@ def inventory(total):
 
 
 def make_cloud(binary, path, work):
-    """The cloud without what fills it, by the API."""
+    """Creates the cloud through the API, without the consumers that fill it."""
     valet_port = measure.free_port()
     server = measure.berthd(binary, path, work, "--valet-listen", f"127.0.0.1:{valet_port}")
     try:
@@ -149,7 +149,8 @@ def group_of(kind, level, members, **more):
 
 
 def plan_body(seed):
-    """20 servers: two rack diversity groups of eight, and the exclusivity group of four, two of which are in one."""
+    """20 servers: two rack diversity groups of eight, and an exclusivity group of four, two of which are in a
+    diversity group."""
     chance = random.Random(seed)
     names = [f"server-{number}-{uuid.UUID(int=chance.getrandbits(128), version=4)}" for number in range(20)]
     resources = {name: server_of(name, chance) for name in names}
@@ -161,7 +162,7 @@ def plan_body(seed):
 
 
 def impossible_bodies():
-    """What, and a plan that cannot be."""
+    """A name, and a plan that is impossible."""
     chance = random.Random(1)
     names = [f"x{number}" for number in range(RACKS + 1)]
     servers = {name: server_of(name, chance) for name in names}
@@ -182,7 +183,7 @@ def impossible_bodies():
 def claims_file(empty, work):
     hosts = [number for number in range(HOSTS) if number not in empty]
     random.Random(2).shuffle(hosts)
-    # INSTANCE is known, and so are project and user: a claim is rows of consumers and allocations alone
+    # INSTANCE, project and user exist already: a claim only writes rows of consumers and allocations
     asked = [questions.request("PUT", f"/allocations/{questions.FRESH}", {
         "allocations": {host_uuid(host): {"resources": {"CUSTOM_CLAIMED": 1}}}, "project_id": OTHERS, "user_id": OTHERS,
         "consumer_generation": None}) for host in hosts]
@@ -190,7 +191,7 @@ def claims_file(empty, work):
 
 
 class Claimers:
-    """16 connections that claim as fast as they can, for so many seconds."""
+    """16 connections that claim as fast as they can for that many seconds."""
 
     def __init__(self, server, loader, file, seconds):
         self.loader = loader
@@ -205,7 +206,7 @@ class Claimers:
 
 
 def plan_once(client, body):
-    """Milliseconds until the answer, and what it was."""
+    """The milliseconds until the answer, and the answer."""
     begun = time.perf_counter()
     status, answer = client.ask("POST", "/v1/plans", body)
     return 1000 * (time.perf_counter() - begun), status, answer
@@ -230,7 +231,7 @@ class Cloud:
 
 
 def time_plans(make, loader, work, level):
-    """Of each seed the time of one plan beside the claims; its hosts are given back."""
+    """For each seed the time of one plan beside the claims; the plan is deleted again."""
     took = []
     for seed in range(SEEDS):
         cloud = make(level, seed)
@@ -248,7 +249,7 @@ def time_plans(make, loader, work, level):
 
 
 def keep_planning(client, pause_s, stop, took):
-    """Plans and gives back, with so much time between, until told."""
+    """Creates and deletes plans, with that pause between them, until stop is set."""
     seed = 1000
     while not stop.is_set():
         body = plan_body(seed)
@@ -262,8 +263,9 @@ def keep_planning(client, pause_s, stop, took):
 
 
 def claims_beside(make, loader, work, level):
-    """p99 of the claims alone, beside twenty plans, and beside one client that plans and gives back as fast as it can, by
-    turns on one cloud. A plan is as much to be written as twenty claims, and so is its end: the last is a second load."""
+    """p99 of the claims alone, beside twenty plans, and beside one client that creates and deletes plans as fast as
+    it can, alternately on one cloud. Creating a plan writes as much as twenty claims, and so does deleting it: the
+    last case is a second load."""
     cloud = make(level, 0)
     found = {"alone_us": [], "beside_us": [], "without_end_us": []}
     took = {"beside_us": [], "without_end_us": []}

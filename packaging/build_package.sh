@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds Debian's source and binary packages of the working tree into a directory, which it empties first.
+# Builds Debian's source and binary packages from the working tree into a directory, which it empties first.
 #
 #     packaging/build_package.sh DIRECTORY
 #
-# What git ignores stays out. The tree itself is left as it is: debian/ is a copy in an export of it.
-# The same tree gives the same packages, bit by bit. The tests are left to ./dev check: DEB_BUILD_OPTIONS= runs the
-# units, too.
+# Files that git ignores are left out. The working tree is not changed: debian/ is a copy in an export of it.
+# The same tree gives identical packages, byte for byte. Tests are run by ./dev check: DEB_BUILD_OPTIONS= also runs the
+# unit tests.
 set -eu
 umask 022
 export LC_ALL=C DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-nocheck}"
@@ -17,13 +17,14 @@ die() {
     exit 1
 }
 
-# The tree may be another user's.
+# The tree may belong to another user.
 tree_git() {
     git -c safe.directory="*" "$@"
 }
 
-# list_files FILE: the files of the working tree, each ended by a NUL byte. Those that are deleted are listed twice, and so
-# not at all. One command after the other here and below: a pipe would hide the failure of all but its last.
+# list_files FILE: the files of the working tree, each terminated by a NUL byte. Deleted files are listed twice, and
+# therefore dropped. The commands here and below run one after the other, because a pipe would hide the failure of all
+# but the last.
 list_files() {
     tree_git ls-files -z --cached --others --exclude-standard >"$1.twice"
     tree_git ls-files -z --deleted >>"$1.twice"

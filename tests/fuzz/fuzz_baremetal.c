@@ -1,6 +1,6 @@
-/* What a client of the bare metal API sends besides patches: the first byte chooses the kind, the
- * rest is a body, a query string, or two headers with a line break between. A refusal is short, and
- * what was taken holds what is promised of it. */
+/* Input from clients of the Bare Metal API, except patches: the first byte selects the kind, the
+ * rest is a body, a query string, or two headers separated by a line break. Errors must be short,
+ * and accepted input must have the guaranteed properties. */
 #include "api/text/uuid_like.h"
 #include "baremetal/api/input/arguments.h"
 #include "baremetal/api/input/body_checks.h"

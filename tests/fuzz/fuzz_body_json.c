@@ -1,6 +1,6 @@
-/* Schemas: the first byte chooses two, the rest is a document for the one and a query string for
- * the other. Besides not crashing, a refusal has a bounded text and an accepted document's values
- * can be read. */
+/* Schemas: the first byte selects two, the rest is used as a document for one and as a query string
+ * for the other. Besides not crashing, errors must have a limited length, and the values of an
+ * accepted document must be readable. */
 #include "api/passage.h"
 #include "api/request.h"
 #include "api/schema/body_schema.h"
@@ -61,7 +61,7 @@ static void check_query(struct arena *arena, struct slice text, const struct sch
         check(query.is_utf8);
 }
 
-/* What is quoted of a value stays short. */
+/* The quotation of a value is short. */
 static void quote(const json_t *value)
 {
     struct buf out = {0};
@@ -83,7 +83,7 @@ static void read_values(json_t *value)
         read_values(json_object_iter_value(at));
 }
 
-/* Whichever of several failures is told, what is valid is the same. */
+/* Whichever of several failures is reported, the same documents are valid. */
 static void check_in_order(const json_t *document, const struct schema *schema)
 {
     struct schema_failure failure;

@@ -1,7 +1,6 @@
-/* A whole configuration: any bytes are read as placement.conf, as a load and as an examination.
- * Both must agree on whether it can be used and on the first thing that is wrong; every value can
- * be shown, compared with itself, and printed; every unknown option may have been meant as another.
- */
+/* A whole configuration: any bytes are read as placement.conf, once to load it and once to examine
+ * it. Both must agree on whether it is usable and on the first error; every value can be shown,
+ * compared with itself, and printed; every unknown option may get a suggestion. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "conf/unknown.h"
 #include "fuzz.h"
 
-/* A file without a name, and a directory without a *.conf: nothing of the machine is read. */
+/* A file without a name, and a directory without *.conf files: nothing is read from the machine. */
 static const struct conf_inputs *inputs_of(const uint8_t *data, size_t size)
 {
     static struct conf_inputs inputs;

@@ -1,5 +1,5 @@
-/* Header values: each line of the input is "LETTER VALUE", the letter names the header. Everything
- * that reads headers reads them; a fault is written in the form that Accept asks for. */
+/* Header values: each line of the input is "LETTER VALUE", where the letter selects the header. All
+ * readers of headers read them; an error is written in the format that Accept requests. */
 #include "api/api.h"
 #include "api/text/accept.h"
 #include "api/text/latin1.h"
@@ -66,7 +66,7 @@ static void check_identity(const struct api_request *request)
     struct identity identity;
     check(noauth_identify(&headers, request->arena, &identity) == (headers.token.data != NULL));
     if (headers.token.data == NULL)
-        identity = noauth_admin_identity(); /* as at the API where no token is needed */
+        identity = noauth_admin_identity(); /* as on an API without authentication */
     for (unsigned i = 0; i < identity.roles.count; i++)
         check(identity.roles.names[i].len > 0 &&
               identity_has_role(&identity, identity.roles.names[i]));

@@ -1,6 +1,6 @@
-/* placement.conf: any bytes are parsed; what was parsed is written out again, parsed again and must
- * be the same; then every value goes through interpolation, conversion and the readers of addresses
- * as if it had been set for an option of each type. */
+/* placement.conf: any bytes are parsed; the result is written, parsed again and must be equal; then
+ * every value goes through interpolation, conversion and the readers of addresses as if it had been
+ * set for an option of each type. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -13,8 +13,8 @@
 #include "conf/value.h"
 #include "fuzz.h"
 
-/* A key that Unicode's spaces were stripped from may begin like a comment or a section: written out
- * without them it would be read as one. */
+/* After Unicode spaces were stripped, a key may begin like a comment or a section, and would be
+ * read as one if it were written without them. */
 static bool can_be_written(const struct ini_file *file)
 {
     for (size_t i = 0; i < file->n; i++)
@@ -59,7 +59,7 @@ static void check_round_trip(const struct ini_file *file, struct arena *arena)
     buf_free(&text);
 }
 
-/* A name of one letter is known, so that both ways are walked. */
+/* Names of one letter are known, so that both paths are taken. */
 static bool find(void *context, struct slice name, struct buf *out)
 {
     (void)context;

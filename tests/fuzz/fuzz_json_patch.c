@@ -1,5 +1,5 @@
-/* JSON patches: up to the first line break a document, behind it a patch. Whatever comes, the
- * document stays as it was, a refusal is short, and nothing grows deeper than it may. */
+/* JSON patches: up to the first line break a document, after it a patch. For any input the document
+ * is unchanged, errors are short, and no document gets deeper than permitted. */
 #include "baremetal/api/input/json_patch.h"
 
 #include "api/schema/body_schema.h"

@@ -1,8 +1,7 @@
-/* What Keystone answers: any bytes are read as what it says of a token, as its versions, and as the
- * answer to a login. Of a token that was understood every part is looked at, and its access rules
- * are tried on its own texts. What is no JSON is a pattern and a path, each in a line, a URL, and a
- * time.
- */
+/* Keystone's answers: any bytes are read as a token's data, as the list of versions, and as the
+ * answer to a login. All parts of a valid token are examined, and its access rules are matched
+ * against its own texts. Input that is not JSON is read as a pattern and a path, each on a line, as
+ * a URL, and as a time. */
 #include <stdlib.h>
 
 #include "base/buf.h"

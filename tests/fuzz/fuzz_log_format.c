@@ -1,6 +1,7 @@
-/* Format strings of the log: date, identity, suffix and the line's form are the first lines of the
- * input, what follows is the text that a client may choose. Whatever compiles is run, and must
- * neither let a control character of that text through nor write JSON that is none. */
+/* Format strings of the log: the first lines of the input are the formats for date, identity,
+ * suffix and line; the rest is text that a client may choose. Every format that compiles is run. It
+ * must not let a control character of that text through, and must write valid JSON if it writes
+ * JSON. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { STRINGS = 4, INPUT_MAX = 4096 };
 
 static const struct log_place PLACE = {"../src/a/b.c", "f", 7};
 
-/* What an operator writes into a file has no control characters; whoever does it gets them. */
+/* Formats in a file have no control characters; an operator who does write them gets them. */
 static char *next_string(struct slice *rest, struct arena *arena)
 {
     struct slice line = slice_cut(rest, '\n');
@@ -90,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *strings[STRINGS];
     for (size_t i = 0; i < STRINGS; i++)
         strings[i] = next_string(&rest, arena);
-    /* %n and %t are line breaks and tabs that the operator asked for. */
+    /* %n and %t are line breaks and tabs that the operator requested. */
     bool may_have_controls = strpbrk(strings[0], "nt") != NULL;
     for (unsigned form = LOG_FORM_CONTEXT; form <= LOG_FORM_JSON; form++) {
         struct err err = {.arena = arena};

@@ -1,5 +1,5 @@
-/* Logging configurations in Python's form: whatever is understood names only handlers and formats
- * that the log takes, or the log says what is wrong with a format. */
+/* Logging configurations in Python's format: an accepted configuration names only handlers and
+ * formats that the log accepts, or the log reports what is wrong with a format. */
 #include "fuzz.h"
 #include "log/internal.h"
 #include "logging_ini/logging_config.h"

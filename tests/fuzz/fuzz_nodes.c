@@ -1,7 +1,7 @@
-/* A few writes at both APIs of one inventory, and what the conductor does between them: steps
- * parted by a NUL byte, each the route, what its path names, the microversion, and the body. After
- * each step the version is audited, Placement sees what the nodes' rows say, and a node and its
- * active allocation are each other's (baremetal-allocations spec, 13). */
+/* A few writes through both APIs of one inventory, and the conductor's work between them: steps
+ * separated by a NUL byte, each with the route, the ids in its path, the microversion, and the
+ * body. After each step the version is audited, Placement's tables match the nodes' rows, and a
+ * node and its active allocation refer to each other (baremetal-allocations spec, 13). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,7 +138,7 @@ static struct plan plan_of(struct play *play)
     };
 }
 
-/* C8: a bare metal write moves a provider's generation by one. */
+/* C8: a write through the Bare Metal API increments a provider's generation by one. */
 static void check_generations(const struct change_list *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
@@ -176,7 +176,7 @@ static void check_nodes(const struct play *play)
               (version_node(version, node_allocation_node_id(at)) != NULL));
 }
 
-/* As the pipeline does it, from the check on. */
+/* As in the pipeline, from the check on. */
 static void conclude(struct play *play, const struct plan *plan, bool accepted, struct err *err,
                      bool is_metal)
 {
@@ -233,7 +233,7 @@ static void end_all(struct play *play, bool recovers)
         struct plan plan = plan_of(play);
         bool accepted = recovers ? plan_node_recover(id, node_time(node, NODE_DUE_AT), &plan, &err)
                                  : plan_node_advance(id, &plan, &err);
-        check(accepted); /* what is due is never refused */
+        check(accepted); /* due work is never refused */
         conclude(play, &plan, accepted, &err, true);
     }
 }
@@ -292,7 +292,7 @@ static const struct metal_settings *settings_get(void)
 {
     static const struct conf_baremetal CONF = {.max_limit = 1000, .host = SLICE_LIT("host")};
     static struct metal_settings settings = {.conf = &CONF};
-    if (settings.conductor == NULL) /* to be woken */
+    if (settings.conductor == NULL) /* so that there is one to wake */
         settings.conductor = conductor_create(NULL, world_get()->replica, NULL);
     return &settings;
 }
@@ -315,7 +315,7 @@ static void ask(struct play *play, unsigned route, const uint8_t *data, size_t s
     request->http->body = (struct slice){(const char *)data + 2, size - 2};
     request->version = play->edit->version;
     if (ROUTES[route].handle(request) == API_WRITE) {
-        request->version = NULL; /* as in dispatch: not pinned any more */
+        request->version = NULL; /* as in dispatch: no longer pinned */
         struct plan plan = plan_of(play);
         bool accepted = request->write->plan(request->write, &plan);
         conclude(play, &plan, accepted, &request->write->err, definition == &baremetal_definition);

@@ -1,6 +1,6 @@
-/* Policies: the first byte chooses settings and whether the rest is a policy file or the text of
- * one rule. What was read is asked of several callers: every rule by its name, as a request asks
- * it, and with an explanation, which must agree. */
+/* Policies: the first byte selects settings and whether the rest is a policy file or the text of
+ * one rule. The policy is evaluated for several callers: every rule by its name, as for a request,
+ * and with an explanation, which must agree. */
 #include "cli/policy_explain.h"
 #include "fuzz.h"
 #include "policy/files.h"
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (take(text, (data[0] & ONE_RULE) != 0, arena, &overrides, &err))
         policy = policy_build(&options, &overrides, &err);
     check(policy != NULL || err.message.len > 0);
-    arena_destroy(arena); /* a policy keeps nothing of what it was made from */
+    arena_destroy(arena); /* a policy keeps no reference to its source */
     if (policy != NULL) {
         for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
             ask_all(policy, &policy->sets[i]);

@@ -1,5 +1,5 @@
-/* Query strings: the first byte chooses the question and the microversion, the rest is the raw
- * query. It goes the whole way: parsed, checked, asked of a small cloud, and answered with JSON. */
+/* Query strings: the first byte selects the query and the microversion, the rest is the raw query
+ * string. It is parsed, checked, run on a small cloud, and answered with JSON. */
 #include "api/api.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"

@@ -1,6 +1,7 @@
-/* Bodies of plans, up to the first line break; behind it a catalogue of flavors, none: the built-in
- * one. Whatever comes is refused shortly or is a stack that keeps the rules, whose text reads as
- * the same stack, and whose fingerprint does not depend on the order of keys. */
+/* Bodies of plans, up to the first line break; after it a catalogue of flavors, or nothing for the
+ * built-in one. Any input is either refused with a short error or read as a stack that obeys the
+ * rules, whose text reads as the same stack, and whose fingerprint does not depend on the order of
+ * keys. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "fuzz.h"

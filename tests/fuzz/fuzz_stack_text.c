@@ -1,4 +1,4 @@
-/* What may stand as a plan's content in a file: nothing, or a stack that keeps the rules and is
+/* The content of a plan in a file: it is either refused, or a stack that obeys the rules and is
  * written as it was read. */
 #include "base/err.h"
 #include "fuzz.h"

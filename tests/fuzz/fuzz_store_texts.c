@@ -1,5 +1,5 @@
-/* What the store reads of what others wrote: the first byte chooses a connection's URL, an instant
- * of a row, or a row of the change log. */
+/* Texts in the database that other programs wrote: the first byte selects a connection URL, a time
+ * in a row, or a row of the change log. */
 #include "base/arena.h"
 #include "fuzz.h"
 #include "store/sqlite/instant.h"
@@ -29,7 +29,7 @@ static void check_instant(struct slice text)
         check(instant_parse((struct slice){again, INSTANT_LEN}) == us);
 }
 
-/* The kinds of changes that are written down as each kind of entry. */
+/* The kinds of changes that are logged as each kind of entry. */
 static const enum change_kind WRITTEN_AS[LOG_KIND_COUNT] = {
     [LOG_CLASS_INSERTED] = CHANGE_CLASS_INSERT,
     [LOG_CLASS_RENAMED] = CHANGE_CLASS_RENAME,
@@ -55,7 +55,7 @@ static const enum change_kind WRITTEN_AS[LOG_KIND_COUNT] = {
     [LOG_VALET + VALET_PLACEMENTS] = CHANGE_VALET_PLACEMENT_PUT,
 };
 
-/* Of the two kinds that leave the same entry, one for odd ids. */
+/* Two kinds of changes leave the same entry; odd ids stand for the second. */
 static struct change change_of(const struct log_entry *entry)
 {
     struct change change = {.kind = WRITTEN_AS[entry->kind]};
@@ -84,7 +84,7 @@ static struct change change_of(const struct log_entry *entry)
     return change;
 }
 
-/* What was read is written again, and read again. */
+/* What was read is written and read again. */
 static void check_log(struct slice text)
 {
     struct log_entries entries = {0};

@@ -1,4 +1,4 @@
-/* Paths: the first byte chooses the method, the rest is the raw path. */
+/* Paths: the first byte selects the method, the rest is the raw path. */
 #include "api/api.h"
 #include "api/routes.h"
 #include "api/services/healthcheck.h"
@@ -30,8 +30,8 @@ static void check_args(const struct api_request *request, struct arena *arena)
     }
 }
 
-/* What a path allows names the method of the route that was found there, once it has that version.
- */
+/* The methods allowed for a path include the method of the route found there, if the version has
+ * it. */
 static void check_allow(struct api_request *request)
 {
     const struct route_finder *routes = request->endpoint->routes;

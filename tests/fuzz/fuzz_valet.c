@@ -1,5 +1,5 @@
-/* The Valet API: up to the first line break a raw path, behind it a body. A path means what it
- * decodes to, segment by segment; a body is refused with a short text or can be read. */
+/* The Valet API: up to the first line break a raw path, after it a body. A path is decoded segment
+ * by segment; a body is either refused with a short text or readable. */
 #include "api/api.h"
 #include "api/text/query_string.h"
 #include "base/arena.h"
@@ -43,7 +43,7 @@ static void check_said(struct err *err, struct arena *arena)
     *err = (struct err){.arena = arena};
 }
 
-/* Whatever a body is, each schema has an answer to it, and what passes is within limits. */
+/* Each schema accepts or refuses any body, and accepted bodies are within limits. */
 static void check_members(json_t *body, struct arena *arena)
 {
     static const struct schema *const SCHEMAS[] = {
@@ -57,7 +57,7 @@ static void check_members(json_t *body, struct arena *arena)
             check(text_is_utf8(body_text(body, "name")) && body_text(body, "action").len <= 255);
 }
 
-/* What is to be written is asked for whole, or refused. */
+/* The handler either submits a write or refuses the body with a 400. */
 static void check_create(struct fuzz_request *r)
 {
     struct api_request *request = &r->request;

@@ -1,6 +1,6 @@
-/* Bodies of writes: the first byte chooses the microversion, the second the route, the rest is the
- * body. What is accepted is planned, applied to a next version, which is audited and thrown away,
- * and answered. */
+/* Bodies of writes: the first byte selects the microversion, the second the route, the rest is the
+ * body. Accepted bodies are planned, applied to a next version, which is audited and discarded, and
+ * answered. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request->version = world_get()->version;
     memcpy(request->args, ROUTES[route].args, sizeof(request->args));
     if (ROUTES[route].handle(request) == API_WRITE) {
-        request->version = NULL; /* as in dispatch: not pinned any more */
+        request->version = NULL; /* as in dispatch: no longer pinned */
         carry_out(request, arena);
         ROUTES[route].finish(request);
     }

@@ -1,6 +1,5 @@
-/* Plays files, and the files of directories, to a harness that was built without libFuzzer: each
- * named on the command line, in order. Exits with 1 if nothing was played, so that a lost corpus
- * shows. */
+/* Runs a harness built without libFuzzer on files and on all files in directories, as named on the
+ * command line, in order. Exits with 1 if there were none, so that a lost corpus is noticed. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static bool play_file(const char *path)
     if (in != NULL)
         fclose(in);
     if (ok) {
-        /* Of exactly its size, so that a sanitizer sees a read behind its end. */
+        /* Exactly its size, so that a sanitizer detects a read beyond its end. */
         uint8_t *exact = malloc(data.len == 0 ? 1 : data.len);
         check(exact != NULL);
         if (data.len > 0)
@@ -42,7 +41,7 @@ static int not_hidden(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* How many files were played; -1: one could not be read. */
+/* The number of files that were run; -1: one could not be read. */
 static int play(const char *path)
 {
     struct stat info;

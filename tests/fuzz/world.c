@@ -8,7 +8,7 @@
 #include "policy/keeper.h"
 #include "replica/apply.h"
 
-/* Added to the ids of what is in memory only: the database's next ids never come near. */
+/* Added to ids that exist only in memory: the database's next ids never come near. */
 static const int64_t FAR = (int64_t)1 << 50;
 
 enum { PROVIDERS = 8, VCPU = 0, MEMORY_MB = 1, DISK_GB = 2, AGGREGATES = 2 };
