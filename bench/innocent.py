@@ -2,7 +2,7 @@
 """The effect of bad clients on innocent ones: the time of a small GET, on kept and on new connections, beside one
 kind of bad client at a time.
 
-bench/innocent.py [--berthd build/berthd] [--hosts 40000] [--seconds 5] [KIND…]
+    bench/innocent.py [--berthd build/berthd] [--hosts 40000] [--seconds 5] [KIND…]
 
 Prints one line for each kind: how many requests were answered and how many failed, p50, p99 and the longest time, and
 the memory of the server."""

@@ -2,7 +2,7 @@
 """The cost of expensive requests for other clients: small reads beside endless searches, large lists, large bodies,
 and a provider with 200 000 consumers; and the time of another project's list beside endless searches of one project.
 
-bench/lanes.py [--berthd FILE] [--build build] [--work DIRECTORY] [--runs 3]
+    bench/lanes.py [--berthd FILE] [--build build] [--work DIRECTORY] [--runs 3]
 
 The cloud has 40 000 hosts, a host with 12 devices for which no search can succeed, and a pool that all clients use."""
 

@@ -2,7 +2,7 @@
 """The longest time for which a single request occupies a worker or the writer: expensive requests, each kind alone,
 and the longest busy period of either thread meanwhile (bench/occupy_watch.c).
 
-bench/occupy.py [--berthd build/berthd] [--build build] [--runs 5] [KIND…]
+    bench/occupy.py [--berthd build/berthd] [--build build] [--runs 5] [KIND…]
 
 Prints for each kind the status, and the milliseconds of the longest busy period: in processor time, and by the clock,
 which includes the commits' syncs and other programs; the median of the runs. The cloud is that of bench/lanes.py, and

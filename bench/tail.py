@@ -2,7 +2,7 @@
 """The tail of the claims' latencies: 16 and 256 connections that claim without a pause, alone and beside one client
 that creates plans and deletes them as fast as it can. Each run is long enough to contain many checkpoints.
 
-bench/tail.py [--berthd FILE]... [--seconds 60] [--rounds 3] [--build build]
+    bench/tail.py [--berthd FILE]... [--seconds 60] [--rounds 3] [--build build]
 
 Several programs are measured alternately, each on a fresh copy of one cloud, and the medians of the rounds count,
 because the speeds of machine and disk change within minutes. `./dev bench` measures one program, with shorter rounds."""

@@ -1,4 +1,4 @@
-"""A program that answers each line of JSON by a line of JSON."""
+"""A program that answers each line of JSON with a line of JSON."""
 
 import json
 import subprocess

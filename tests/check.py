@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""./dev check: everything that must hold, part by part, each with its time.
+"""./dev check: all checks, part by part, each with its time.
 
-    tests/check.py [TIER | PART…]   the parts of a tier (landing unless one is named), or those named
+    tests/check.py [TIER | PART…]   the parts of a tier (landing by default), or those named
     tests/check.py --list           their names, each with its tier
 
-The tiers, each with all parts of those before it: `quick` for every few minutes of work, `landing` for what CI wants
-to see, `full` for nights: long seeds and loads, fuzzing, coverage, and every suite under TSan.
-    tests/check.py --jobs N       so many at a time; 2 unless said otherwise, since most of them wait most of the time
+Each tier includes all parts of the tiers before it: `quick` for every few minutes of work, `landing` for CI, `full` for
+nights: long seeds and loads, fuzzing, coverage, and every suite under TSan.
+    tests/check.py --jobs N       the number of parts at a time; 2 by default, since most parts mostly wait
 
-A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole. What it
-prints goes to build/check/PART.log, and is shown when it fails. The last line is the sum of all parts.
+A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole. Its output goes to
+build/check/PART.log, and is shown when it fails. The last line is the sum of all parts.
 """
 
 import argparse
@@ -29,16 +29,16 @@ LOGS = "build/check"
 PART_TIMEOUT_S = 900
 SHOWN_LINES = 150
 
-children = set()  # commands that run now
+children = set()  # running commands
 
 
 TIERS = ("quick", "landing", "full")
 
 
 class Part:
-    """`tier`: the first one that it is in. `after`: parts that it needs the outcome of. `room`: of those that name one only one runs at a time. `alone`:
-    nothing runs beside it, because it measures. `waits`: most of its time it waits for clients and timeouts, so it runs
-    beside as many others as there are jobs."""
+    """`tier`: the first tier that includes it. `after`: parts whose results it needs. `room`: only one part with
+    this value runs at a time. `alone`: nothing runs beside it, because it measures. `waits`: it mostly waits for
+    clients and timeouts, so it runs in addition to the jobs."""
 
     def __init__(self, name, *commands, tier="landing", reports=None, after=("build",), room=None, alone=False,
                  waits=False, seconds_most=PART_TIMEOUT_S, **environment):
@@ -46,7 +46,7 @@ class Part:
         self.tier = tier
         self.seconds_most = seconds_most
         self.commands = commands
-        self.reports = reports  # sanitizers write here what they find
+        self.reports = reports  # sanitizers write their reports here
         self.after, self.room, self.alone, self.waits = set(after), room, alone, waits
         self.environment = environment
 
@@ -56,7 +56,7 @@ def script(path, *arguments):
 
 
 def build(directory, *options, compiler="gcc"):
-    """Set up once, then built; warnings are errors."""
+    """Sets the directory up once, then builds; warnings are errors."""
     jobs = str(os.cpu_count())
     setup = "[ -f %s/build.ninja ] || CC=%s meson setup %s --buildtype=debugoptimized %s" % (
         directory, compiler, directory, shlex.join(options))
@@ -73,17 +73,17 @@ def simulate(directory, world, seeds):
 def sanitized(name, kinds):
     directory = "build-" + name
     berthd = directory + "/berthd"
-    # code that starts no thread, and shares nothing with any: there are no races to be found
+    # code that starts no threads and shares nothing between threads has no races
     without = ("--without", "fuzz,sim,query/,model/,valet/solve/,valet/api/stack") if name == "tsan" else ()
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": "second_deadlock_stack=1:halt_on_error=1",
     }
-    # a second signal ends berthd in the middle of everything, which is a leak of threads to the tool, and it waits a second then
+    # a second signal ends berthd immediately, which the tool reports as a leak of threads after waiting a second
     ends_at_once = {"TSAN_OPTIONS": found["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
 
-    # Races are in what threads share, which the functional suites' single requests are not after.
+    # Races occur in data shared between threads, which the functional suites' sequential requests hardly exercise.
     full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy")}
 
     def part(what, *commands, waits=False, **other):
@@ -93,7 +93,7 @@ def sanitized(name, kinds):
                     after=(name + "-build",), waits=waits, **environment)
 
     parts = [
-        # of debug information only what a report's lines need
+        # only as much debug information as the lines in reports need
         Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
                                     "-Dc_args=-g1"), after=()),
         part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
@@ -106,7 +106,7 @@ def sanitized(name, kinds):
              script("tests/valet/changes.py", "--berthd", berthd, "--walks", "3"),
              script("tests/valet/ids.py", "--berthd", berthd),
              script("tests/valet/answers.py", "--berthd", berthd)),
-        # without "pathological": it measures memory and time, of which sanitizers take their own
+        # without "pathological", which measures memory and time: sanitizers use some of both
         part("hostile", script("tests/hostile/run.py", "--berthd", berthd, "malformed", "bodies", "slow", "metal", "greedy", "mixture")),
         part("running",
              script("tests/running/run.py", "--berthd", berthd, "--quick", "tls", "sockets", "stop", "restart"), **ends_at_once),
@@ -117,7 +117,7 @@ def sanitized(name, kinds):
              script("tests/crash/kill.py", "--berthd", berthd, "--kills", "5", "--terms", "5"),
              script("tests/conf/reload.py", "--berthd", berthd),
              script("tests/faults/run.py", "--berthd", berthd, "two_berthd", "backup", "file_replaced", "sqlite_shell_writes")),
-        # without those whose time goes to the Python service, or to loads that -load has, too
+        # without the cases that mostly run the Python service, or loads that -load includes, too
         part("logging", script("tests/logging/run.py", "--berthd", berthd, "files", "daemons")),
         part("policy",
              script("tests/policy/run.py", "--build", directory),
@@ -133,7 +133,7 @@ HOUR_S = 3600
 
 
 def at_length():
-    """What takes hours."""
+    """Parts that take hours."""
     return [
         Part("diff-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000", "--seeds", "10"),
              tier="full", seconds_most=2 * HOUR_S),
@@ -153,7 +153,7 @@ def at_length():
 
 PARTS = [
     Part("build", build("build"), tier="quick", after=()),
-    # for its warnings: none of them depends on how well it optimises
+    # for its warnings: none of them depends on optimisation
     Part("clang", build("build-clang", "-Doptimization=0", "-Ddebug=false", compiler="clang"), after=()),
     Part("format",
          ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"], tier="quick", after=()),
@@ -232,7 +232,7 @@ def end_group(pid):
 
 
 def run_command(command, environment, log, seconds_most):
-    """(exit status, seconds of CPU of it and of all that it waited for); what it leaves running ends with it."""
+    """(exit status, CPU seconds of the command and its children); processes that it leaves running are ended."""
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              env={**os.environ, **environment}, start_new_session=True)
     children.add(child.pid)
@@ -264,7 +264,7 @@ def verdict_of(status, text, reports):
 
 
 def run_part(part):
-    """(passed, failed, seconds of CPU, what it printed)"""
+    """(passed, failed, CPU seconds, output)"""
     path = os.path.join(ROOT, LOGS, part.name + ".log")
     if part.reports:
         os.makedirs(part.reports, exist_ok=True)
@@ -286,7 +286,7 @@ def run_part(part):
 
 
 class Schedule:
-    """Parts in their order, several at a time. Workers call next() and ended()."""
+    """The parts in order, several at a time. Workers call next() and ended()."""
 
     def __init__(self, parts):
         self.waiting = list(parts)
@@ -299,7 +299,7 @@ class Schedule:
                     any(other.alone or (part.room and other.room == part.room) for other in self.running))
 
     def next(self, only_waits):
-        """A part to run, or None: there is none left. `only_waits`: one that mostly waits."""
+        """A part to run, or None if there is none left. `only_waits`: only one that mostly waits."""
         with self.changed:
             while any(part.waits or not only_waits for part in self.waiting):
                 for part in self.waiting:
@@ -308,7 +308,7 @@ class Schedule:
                         self.running.append(part)
                         return part
                     if part.alone and not part.after & {other.name for other in self.waiting + self.running}:
-                        break  # those behind it would keep it waiting for ever
+                        break  # later parts would delay it for ever
                 self.changed.wait()
         return None
 
@@ -337,7 +337,7 @@ def work(schedule, score, only_waits):
         start = time.monotonic()
         try:
             passed, failed, cpu, text = run_part(part)
-        except Exception as problem:  # whatever it is, the others go on
+        except Exception as problem:  # the others go on in any case
             passed, failed, cpu, text = 0, 1, 0, repr(problem)
         score.tell(part, time.monotonic() - start, cpu, passed, failed, text)
         schedule.ended(part)

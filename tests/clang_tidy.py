@@ -3,9 +3,9 @@
 
     tests/clang_tidy.py [--all | FILE…]
 
-Changed are those that differ from the commit that `origin/main` and HEAD have in common, and those that git does not
-know; where that is HEAD itself, as in a fresh clone, those of its last commit. What is looked for is in .clang-tidy. The
-last line is `N passed, N failed`: a case is a file.
+Checks files that differ from the merge base of `origin/main` and HEAD, and files that git does not know; if that commit
+is HEAD itself, as in a fresh clone, the files of its last commit. The enabled checks are in .clang-tidy. The last line
+is `N passed, N failed`: a case is a file.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def is_checked(name):
 
 
 def check(name):
-    """What is wrong with the file, or ""."""
+    """The problem with the file, or ""."""
     done = subprocess.run(["clang-tidy", "-p", BUILD, "--quiet", "--warnings-as-errors=*", name], cwd=ROOT,
                           capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stdout + done.stderr[-2000:]

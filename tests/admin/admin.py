@@ -1,4 +1,4 @@
-"""What the cases of this folder share: a berthd with an admin listener, and its pages."""
+"""Shared by the cases of this folder: a berthd with an admin listener, and its pages."""
 
 import http.client
 import os
@@ -7,7 +7,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "faults"), os.path.dirname(HERE)]
-sys.path.append(os.path.join(os.path.dirname(HERE), "keystone"))  # for its stand-in; case.py is that of faults
+sys.path.append(os.path.join(os.path.dirname(HERE), "keystone"))  # for its stand-in; case.py is that of faults/
 sys.dont_write_bytecode = True
 
 import case  # noqa: E402
@@ -50,7 +50,7 @@ class Berthd(servers.Berthd):
         return status, text
 
     def await_ready(self, wanted, word="", seconds=5):
-        """Waits for that status of /readyz with that word in it; how long it takes to be noticed is told."""
+        """Waits until /readyz has that status and contains that word; prints how long that took."""
         end = time.monotonic() + seconds
         while True:
             began = time.monotonic()

@@ -1,5 +1,5 @@
-"""A strict reader of Prometheus' text format 0.0.4 and of OpenMetrics 1.0.0, as far as berth writes them: whatever
-is doubtful is refused."""
+"""A strict reader of Prometheus' text format 0.0.4 and of OpenMetrics 1.0.0, as far as berth writes them: it refuses
+everything doubtful."""
 
 import math
 import re
@@ -21,7 +21,7 @@ def must(good, what, line):
 
 
 def read_labels(text, line):
-    """The labels of `{…}`, from behind the brace; and what stands behind them."""
+    """Returns the labels of `{…}`, from after the brace, and the text after them."""
     labels = {}
     while not text.startswith("}"):
         name = LABEL_NAME.match(text)
@@ -60,7 +60,7 @@ def read_sample(line):
 
 
 class Page:
-    """What a scrape holds. `samples`: {name: {(labels, sorted): value}}; `types`, `helps`: by metric."""
+    """The content of a scrape. `samples`: {name: {(labels, sorted): value}}; `types`, `helps`: by metric."""
 
     def __init__(self, text, openmetrics=False):
         self.samples, self.types, self.helps = {}, {}, {}
@@ -123,10 +123,10 @@ class Page:
             must(values[-1] == self.samples[name + "_count"][key], "count is not the last bucket", name)
 
     def get(self, name, **labels):
-        """The value of one series; 0 if it is not there."""
+        """The value of one series; 0 if it is missing."""
         return self.samples.get(name, {}).get(tuple(sorted(labels.items())), 0)
 
     def sum(self, name, **labels):
-        """Of all series with these labels."""
+        """The sum of all series with these labels."""
         wanted = set(labels.items())
         return sum(value for key, value in self.samples.get(name, {}).items() if wanted <= set(key))

@@ -20,7 +20,7 @@ def health(server):
 
 class Health(Case):
     def pages(self):
-        """What there is, in which forms, and what there is not."""
+        """Which pages exist, in which forms, and which do not."""
         with self.berthd() as server:
             status, headers, text = server.page("/")
             expect(status == 200 and headers["content-type"].startswith("text/plain"), headers)
@@ -60,13 +60,13 @@ class Health(Case):
             expect(server.stop() == 0, "the end")
 
     def open_to_others(self):
-        """On another address than loopback it is said once that anybody may look."""
+        """On any other address than loopback one log line warns that anybody may read the pages."""
         with self.berthd(admin_host="0.0.0.0") as server:
             lines = [line for line in server.log().splitlines() if " WARNING " in line]
             expect(len(lines) == 1 and "admin_listen: 0.0.0.0 is not loopback" in lines[0], lines)
 
     def file_removed(self):
-        """The file is taken away and put back: not ready meanwhile, but alive."""
+        """The file is removed and put back: in between berth is not ready, but alive."""
         with self.berthd() as server:
             away = server.database + "-away"
             server.await_ready(200)
@@ -84,7 +84,7 @@ class Health(Case):
             expect(server.scrape().get("berth_database_outages_total", extent="all") == 1, "outages")
 
     def schema_not_served(self):
-        """Somebody stamps the schema with an old revision, an unknown one, or none."""
+        """Another program stamps the schema with an old revision, an unknown one, or none."""
         with self.berthd() as server:
             shell = sqlite3.connect(server.database, isolation_level=None, timeout=10)
             for revision in ("b4ed3a175331", "ffffffffffff"):
@@ -101,7 +101,7 @@ class Health(Case):
             shell.close()
 
     def locked(self):
-        """A lock in the way of writes is none in the way of readiness, also while a write waits for it."""
+        """A lock that blocks writes does not affect readiness, even while a write waits for it."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
@@ -120,7 +120,7 @@ class Health(Case):
                 time.sleep(0.1)
             shell.execute("COMMIT")
             expect(waiting.getresponse().status == 201, "the write that waited")
-            # So long that the write is refused: reads go on, and that is told.
+            # Long enough that the write is refused: reads go on, and that is reported.
             shell.execute("BEGIN IMMEDIATE")
             status, _ = client.claim(consumer(1), None, **{HOST: {"VCPU": 1}})
             expect(status == 503, status)
@@ -131,7 +131,7 @@ class Health(Case):
             shell.close()
 
     def behind(self):
-        """Somebody else writes: followed before the answer; what cannot be followed is told."""
+        """After another program's write berth follows it before the answer; if it cannot, that is reported."""
         with self.berthd() as server:
             shell = sqlite3.connect(server.database, isolation_level=None, timeout=10)
             for number in range(20):
@@ -152,7 +152,7 @@ class Health(Case):
             shell.close()
 
     def crowded(self):
-        """One address cannot take all connections of the admin listener: a probe gets in from another."""
+        """One address cannot take all connections of the admin listener: a probe from another address is served."""
         with self.berthd() as server:
             crowd = []
             for _ in range(300):
@@ -160,7 +160,7 @@ class Health(Case):
                 crowd.append(sock)
                 try:
                     sock.sendall(b"GET / HTTP/1.1\r\nX: ")
-                except OSError:  # turned away
+                except OSError:  # the connection was closed
                     pass
             time.sleep(0.3)
             for path in ("/healthz", "/readyz", "/metrics"):
@@ -172,7 +172,7 @@ class Health(Case):
                 sock.close()
 
     def drains(self):
-        """From SIGTERM to the end: not ready, alive, and metrics go on."""
+        """From SIGTERM until the end: not ready, alive, and metrics are still served."""
         with self.berthd() as server:
             kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
             kept.request("GET", "/healthcheck")
@@ -186,7 +186,7 @@ class Health(Case):
             expect(server.page("/healthz")[0] == 200, "not alive")
             page = server.scrape()
             expect(page.get("berth_stopping") == 1 and page.get("berth_replica_version") > 0, "metrics")
-            try:  # nobody new gets in
+            try:  # no new connection is accepted
                 fetch(server.port, "/", timeout=1)
                 raise AssertionError("somebody got in")
             except OSError:

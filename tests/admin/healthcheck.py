@@ -1,4 +1,4 @@
-"""/healthcheck against the real oslo.middleware: the same settings, the same files, the same questions."""
+"""/healthcheck compared with the real oslo.middleware: the same settings, files and requests."""
 
 import itertools
 import json
@@ -50,14 +50,14 @@ class Healthcheck(Case):
             for method, accept in itertools.product(("GET", "HEAD", "POST", "PUT"), ACCEPTS):
                 theirs = peer(settings, server.port, method, accept)
                 mine = ours(server.port, method, accept)
-                # A 204 says nothing of its type.
+                # A 204 need not have a content type.
                 expect(mine == theirs or (theirs[0] == 204 and mine[::2] == theirs[::2]),
                        f"{settings} {method} {accept}: {mine}, not {theirs}")
                 count += 1
             return count
 
     def as_oslo_middleware(self):
-        """Every backend, file there or not, in every form."""
+        """Every backend, with the file present or not, in every form."""
         there = os.path.join(self.directory, "off <&'\"")
         open(there, "w").close()
         gone = os.path.join(self.directory, "gone")
@@ -65,13 +65,13 @@ class Healthcheck(Case):
         for path in (None, there, gone):
             file = {} if path is None else {"disable_by_file_path": path}
             count = self._compare({"backends": "disable_by_file", **file}, count)
-            # Both know the port of the listener; theirs is told in the request.
+            # Both know the port of the listener; oslo.middleware takes it from the request.
             count = self._compare({"backends": "disable_by_file,disable_by_files_ports", **file,
                                    "disable_by_file_paths": f"1:{there}"}, count)
         expect(count == 6 * 4 * len(ACCEPTS), count)
 
     def by_port(self):
-        """disable_by_files_ports looks at the port that the request came to."""
+        """disable_by_files_ports uses the port that the request came to."""
         there = os.path.join(self.directory, "off")
         server = self.berthd()
         with open(server.config_file, "a") as file:
@@ -88,7 +88,7 @@ class Healthcheck(Case):
             expect(ours(server.port, "GET", None)[::2] == (200, "OK"), "afterwards")
 
     def enabled_by_files(self):
-        """A backend of newer releases than the one beside us: all of its files must be there."""
+        """A backend of newer releases than the installed one: all of its files must exist."""
         files = [os.path.join(self.directory, name) for name in ("first", "second")]
         with self.berthd(options=["[healthcheck]", "backends = enable_by_files",
                                   "enable_by_file_paths = " + ",".join(files)]) as server:
@@ -98,7 +98,7 @@ class Healthcheck(Case):
                     open(files.pop(), "w").close()
 
     def in_detail(self):
-        """The members that both have are equal; ours tells of berth where theirs tells of Python."""
+        """Members that both have are equal; some of ours describe berth where oslo.middleware describes Python."""
         there = os.path.join(self.directory, "off")
         open(there, "w").close()
         settings = {"backends": "disable_by_file", "disable_by_file_path": there, "detailed": "true"}
@@ -121,7 +121,7 @@ class Healthcheck(Case):
             expect(row in page and "<H2>Result of 2 checks:</H2>" in page, page)
 
     def warnings(self):
-        """What checks nothing is told at start."""
+        """A backend that checks nothing is reported at startup."""
         with self.berthd(options=["[healthcheck]", "backends = enable_by_files,no_such,disable_by_file"]) as server:
             lines = [line for line in server.log().splitlines() if " WARNING " in line]
             expect(len(lines) == 3 and all(any(told in line for line in lines) for told in (
@@ -129,7 +129,7 @@ class Healthcheck(Case):
                 "'disable_by_file' has no file to look for")), lines)
 
     def not_in_the_request_log(self):
-        """Monitoring does not fill the log; what others ask still stands there."""
+        """Health checks are not logged as requests; other requests still are."""
         with self.berthd() as server:
             for _ in range(5):
                 fetch(server.port, "/healthcheck")

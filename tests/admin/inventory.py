@@ -34,7 +34,7 @@ def key(**labels):
 
 
 def from_api(client):
-    """The same series by the API: three GETs a provider, as the exporter asks."""
+    """The same series from the API: three GETs for each provider, as the exporter sends them."""
     series = {PREFIX + field: {} for field in FIELDS}
     allocations = {}
     for provider in client.must(200, "GET", "/resource_providers")["resource_providers"]:
@@ -59,7 +59,7 @@ def difference(mine, theirs):
 
 class Inventory(Case):
     def against_the_api(self):
-        """Random clouds, names that need escaping, after every few writes."""
+        """Random clouds, with names that need escaping, checked after every few writes."""
         with self.berthd() as server:
             client = server.client()
             chosen = random.Random(9)
@@ -96,7 +96,7 @@ class Inventory(Case):
             expect(not any(name.startswith("openstack") for name in server.scrape().samples), "without asking")
 
     def of_one_version(self):
-        """While a claim moves to and fro between two hosts, every scrape has it exactly once."""
+        """While a claim moves back and forth between two hosts, every scrape has it exactly once."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "one", VCPU=10)
@@ -130,7 +130,7 @@ class Inventory(Case):
             expect(seen >= {1, 4}, f"{moves[0]} moves, and never seen: {seen}")
 
     def nodes_by_state(self):
-        """Bare metal's nodes and allocations, counted, against what that API lists."""
+        """The counts of bare metal nodes and allocations, compared with the lists of the Bare Metal API."""
         with self.berthd(baremetal_port=servers.free_port()) as server:
             metal = metal_client.MetalClient(server.baremetal_port)
             metal.make_node("enroll", power=None)
@@ -159,7 +159,7 @@ class Inventory(Case):
             metal.close()
 
     def ten_thousand(self):
-        """10 000 providers of three classes: how long it takes, and that nobody waits for it."""
+        """10 000 providers of three classes: how long a scrape takes, and that it does not delay other requests."""
         with self.berthd() as server:
             server.stop()
         shell = sqlite3.connect(server.database)
@@ -184,7 +184,7 @@ class Inventory(Case):
                 expect(status == 200 and text.count(PREFIX + "usage{") == 30000, "samples")
             page = server.scrape("/metrics?inventory=1")
             expect(page.sum(PREFIX + "total", resourcetype="MEMORY_MB") == 10000 * 1048576, "total")
-            for _ in range(ABANDONED):  # who goes before he is served costs nothing
+            for _ in range(ABANDONED):  # clients that close before they are served cost nothing
                 gone = socket.create_connection(("127.0.0.1", server.admin_port))
                 gone.sendall(b"GET /metrics?inventory=1 HTTP/1.1\r\nHost: x\r\n\r\n")
                 gone.close()

@@ -1,4 +1,4 @@
-"""/metrics: what is counted for known traffic, and that nothing but the known is told."""
+"""/metrics: what is counted for known traffic, and that nothing else is exported."""
 
 import http.client
 import os
@@ -22,9 +22,9 @@ REFUSED = "berth_writer_refused_requests_total"
 SHARING = "bbbbbbbb-0000-4000-8000-000000000003"
 ALONE = "bbbbbbbb-0000-4000-8000-000000000004"
 AGGREGATES = ["dddddddd-0000-4000-8000-00000000000%d" % number for number in (1, 2)]
-SLOW_LANE_S = 90  # its threads run when nobody else wants the processor: they may begin late, and be late to notice
+SLOW_LANE_S = 90  # its threads run when the processor is otherwise idle: they may begin late, and notice late
 
-# Each leaves nothing for one reason; `at` another microversion than the newest.
+# Each fails for one reason; `at`: a microversion other than the newest.
 QUESTIONS = [
     ("unknown_resource_class", "resources=CUSTOM_NEVER:1"),
     ("unknown_trait", "resources=VCPU:1&required=CUSTOM_NEVER"),
@@ -50,7 +50,7 @@ AT = {"one_provider_a_tree": "1.28"}
 
 
 def build(client):
-    """A host with a child, a provider that shares its disk with the host, and a host alone."""
+    """A host with a child, a provider that shares its disk with the host, and a separate host."""
     client.make_provider(HOST, "host", VCPU=16)
     client.must(200, "POST", "/resource_providers", {"name": "child", "uuid": CHILD, "parent_provider_uuid": HOST})
     client.set_inventory(CHILD, 0, SRIOV_NET_VF=4)
@@ -67,7 +67,7 @@ def build(client):
 
 
 class Delta:
-    """What has changed between two scrapes, series by series."""
+    """The changes between two scrapes, series by series."""
 
     def __init__(self, before, after):
         self.before, self.after = before, after
@@ -76,7 +76,7 @@ class Delta:
         return self.after.get(name, **labels) - self.before.get(name, **labels)
 
     def changed(self, name):
-        """{labels: change} of a metric's series that have changed."""
+        """{labels: change} of the metric's series that have changed."""
         found = {key: value - self.before.samples.get(name, {}).get(key, 0)
                  for key, value in self.after.samples.get(name, {}).items()}
         return {key: value for key, value in found.items() if value}
@@ -135,7 +135,7 @@ class Metrics(Case):
             expect(delta.get("berth_http_response_bytes_total", **show) >= 8 * len(body), "bytes")
 
     def candidates(self):
-        """How many were found, and for each condition that one question fails by it."""
+        """The number of candidates, and a failed query for each condition."""
         with self.berthd() as server:
             client = server.client()
             build(client)
@@ -144,7 +144,7 @@ class Metrics(Case):
             expect(reasons == asked | {"limit", "abandoned", "not_known"}, reasons ^ asked)
             for reason, question in QUESTIONS:
                 if reason == "nothing_asked":
-                    continue  # the API refuses such a question before it is asked
+                    continue  # the API refuses such a query before it is run
                 before = server.scrape()
                 status, answer = client.ask("GET", "/allocation_candidates?" + question, version=AT.get(reason))
                 expect(status == 400 if reason.startswith("unknown") else answer["allocation_requests"] == [],
@@ -173,7 +173,7 @@ class Metrics(Case):
             expect(server.scrape().get(NONE, reason="limit") == 2, "limit")
 
     def writer(self):
-        """Batches, commits, refusals by reason, and the log's head."""
+        """Batches, commits, refusals by reason, and the head of the log."""
         with self.berthd() as server:
             client = server.client()
             build(client)
@@ -276,7 +276,7 @@ class Metrics(Case):
                 connection.close()
 
     def formats(self):
-        """Both formats hold the same, by our reading and by Prometheus' client library's."""
+        """Both formats have the same content, according to our reader and to Prometheus' client library."""
         with self.berthd() as server:
             client = server.client()
             build(client)
@@ -297,11 +297,11 @@ class Metrics(Case):
                 theirs = {(sample.name, tuple(sorted(sample.labels.items())))
                           for family in families for sample in family.samples}
                 mine = {(name, labels) for name, series in page.samples.items() for labels in series}
-                # whole bounds have another form in the other format; theirs are normalised
+                # integer bounds have another form in the other format; the library's are normalised
                 expect(theirs == mine or {name for name, _ in theirs} == {name for name, _ in mine}, theirs ^ mine)
 
     def clients_make_no_series(self):
-        """Whatever is sent, there are no more series than the table of routes allows."""
+        """No request can create more series than the table of routes permits."""
         with self.berthd() as server:
             client = server.client()
             client.must(404, "GET", "/nowhere")
@@ -323,7 +323,7 @@ class Metrics(Case):
             expect(versions <= {"none"} | {f"1.{minor}" for minor in range(40)}, versions)
 
     def under_load(self):
-        """Scrapes while eight clients write: each well-formed, no counter goes back, nothing is lost."""
+        """Scrapes while eight clients write: each is well-formed, no counter decreases, nothing is lost."""
         with self.berthd() as server:
             load.fill(server.client(), 8)
             first = server.scrape()
@@ -357,10 +357,11 @@ class Metrics(Case):
             print(f"       {scrapes} scrapes beside {written} writes, the longest {longest * 1000:.0f} ms")
 
     def saturated(self):
-        """All connections of the Placement listener are taken and its slow lane is busy: the admin answers."""
+        """All connections of the Placement listener are taken and its slow lane is busy: the admin listener still
+        answers."""
         with self.berthd(options=["[berth]", "max_connections = 8", "header_deadline = 60"]) as server:
             client = server.client()
-            for number in range(8):  # a search without end: every group may be on every child
+            for number in range(8):  # an endless search: every group may be on every child
                 client.must(200, "POST", "/resource_providers", {"name": f"c{number}", "uuid": consumer(number),
                             **({"parent_provider_uuid": consumer(0)} if number else {})})
                 client.set_inventory(consumer(number), 0, VCPU=12)
@@ -394,12 +395,12 @@ class Metrics(Case):
             for connection in searches + half:
                 connection.close()
             end = time.monotonic() + SLOW_LANE_S
-            while server.scrape().get(NONE, reason="abandoned") < 2:  # the clients have gone
+            while server.scrape().get(NONE, reason="abandoned") < 2:  # the clients have disconnected
                 expect(time.monotonic() < end, "searches go on for nobody")
                 time.sleep(0.1)
 
     def tokens(self):
-        """With Keystone: what became of tokens, the cache, questions, and that Keystone is away."""
+        """With Keystone: results of token checks, the cache, queries, and Keystone being unavailable."""
         keystone = FakeKeystone()
         keystone.add("good"), keystone.add("other")
         options = {"www_authenticate_uri": keystone.url, "auth_url": keystone.url, "auth_type": "password",
@@ -432,7 +433,7 @@ class Metrics(Case):
             expect(fetch(server.port, "/healthcheck")[0] == 200 and server.readiness()[0] == 200, "health")
 
     def reloads(self):
-        """Configurations and policies that were taken on SIGHUP, and those that cannot be."""
+        """Configurations and policies that were accepted on SIGHUP, and those that were refused."""
         policy = os.path.join(self.directory, "policy.yaml")
         with self.berthd(options=["[oslo_policy]", f"policy_file = {policy}"]) as server:
 

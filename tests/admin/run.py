@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The admin listener and /healthcheck: pages against what is known to have happened.
+"""The admin listener and /healthcheck: compares pages with known events.
 
     tests/admin/run.py --berthd build/berthd [CASE…]
 
@@ -8,7 +8,7 @@ The last line is `N passed, N failed`.
 
 import sys
 
-import admin  # noqa: F401  (finds the folders of the others)
+import admin  # noqa: F401  (finds the folders of the other modules)
 import case
 from healthcheck import Healthcheck
 from health import Health

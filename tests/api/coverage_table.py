@@ -1,4 +1,4 @@
-"""Count, for each route with its methods and each microversion, the tests that ask it."""
+"""Counts, for each route with its methods and each microversion, the tests that send such requests."""
 
 import collections
 import re
@@ -36,7 +36,7 @@ def patterns():
 
 
 def request_of(test, defaults):
-    """(method, path, minor version); None for a version that is not one of ours."""
+    """(method, path, minor version); None for a version that does not exist."""
     method, url = test.get('method', 'GET'), test.get('url', '')
     for key in test:
         if key.isupper():
@@ -51,7 +51,7 @@ def request_of(test, defaults):
 
 
 def print_table(files):
-    """Print the table; the result is 1 if a route, a microversion, or a pair of them is never asked."""
+    """Prints the table; returns 1 if a route, a microversion, or a combination of them is never tested."""
     routes = list(patterns())
     counts = collections.Counter()
     others = 0

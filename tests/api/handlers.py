@@ -1,4 +1,4 @@
-"""Response handlers of the API tests: what gabbi's own assertions cannot say shortly.
+"""Response handlers of the API tests, for checks that gabbi's own assertions cannot express briefly.
 
 Providers are written by the names that the file gives them (see suites.py), never by UUID.
 """
@@ -10,7 +10,7 @@ import re
 from gabbi import json_parser
 from gabbi.handlers import base
 
-# The sentence that opens the detail of an error, by its status.
+# The first sentence of an error's detail, by its status.
 OPENINGS = {
     400: 'The server could not comply with the request since it is either malformed or otherwise incorrect.',
     403: 'Access was denied to this resource.',
@@ -30,7 +30,7 @@ HTTP_DATE = re.compile('^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-3][0-9] '
                        '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) 20[0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$')
 
 
-# Set by the runner: the Python service is asked, whose known faults are forgiven.
+# Set by the runner: requests go to the Python service, whose known bugs are tolerated.
 REFERENCE = False
 
 
@@ -39,7 +39,7 @@ def name_of(test, uuid):
 
 
 def error_of(test):
-    """(what follows the opening of the detail, the other keys) of an error whose form is as it must be."""
+    """(the rest of the detail after its first sentence, the other keys) of an error that is well-formed."""
     body = json.loads(test.output)
     test.assertEqual(['errors'], list(body))
     test.assertEqual(1, len(body['errors']))
@@ -65,9 +65,9 @@ def error_of(test):
 class ErrorHandler(base.ResponseHandler):
     """response_error: {detail: TEXT, code: CODE, …}: the whole error body.
 
-    The status line, title, opening sentence and request id are implied. `detail` is what follows the opening; with
-    slashes around it is a regular expression. `code`, by default placement.undefined_code, is there from 1.23 and
-    not before. Other keys are compared as they are.
+    The status line, title, opening sentence and request id are implied. `detail` is the text after the opening
+    sentence; with slashes around it it is a regular expression. `code`, by default placement.undefined_code, must be
+    present from 1.23 on and absent before. Other keys are compared as they are.
     """
 
     test_key_suffix = 'error'
@@ -125,11 +125,11 @@ class RawHandler(base.ResponseHandler):
 
 
 class CandidatesHandler(base.ResponseHandler):
-    """response_candidates: the allocation requests, in any order, each a line:
+    """response_candidates: the allocation requests, in any order, each on a line:
 
         cn1 VCPU:1 MEMORY_MB:512 | ss1 DISK_GB:10 => :cn1,ss1 _NIC:nic1
 
-    What follows the arrow are the mappings, compared if any line has them. `[none]` means that there is no
+    The mappings follow the arrow; they are compared if any line has them. `[none]` means that there is no
     candidate (and no summary). Each provider used must have a summary with each class used.
     """
 
@@ -213,7 +213,7 @@ class CandidatesHandler(base.ResponseHandler):
 
 class SummariesHandler(base.ResponseHandler):
     """response_summaries: {PROVIDER: {resources: {CLASS: USED/CAPACITY}, traits: […], parent: P, root: P}}: all
-    summaries, whole. A key that the microversion lacks is left out."""
+    summaries, complete. Keys that the microversion lacks are omitted."""
 
     test_key_suffix = 'summaries'
     test_key_value = {}
@@ -238,7 +238,8 @@ class SummariesHandler(base.ResponseHandler):
 
 
 class SummarisedHandler(base.ResponseHandler):
-    """response_summarised: [PROVIDER, …]: the providers that have a summary, in any order. [none]: none has."""
+    """response_summarised: [PROVIDER, …]: the providers that have a summary, in any order. [none]: there are no
+    summaries."""
 
     test_key_suffix = 'summarised'
     test_key_value = []
@@ -262,8 +263,8 @@ class ProvidersHandler(base.ResponseHandler):
 
 
 class LimitedHandler(base.ResponseHandler):
-    """response_limited: {count: N, of: [LINE, …], roots: M}: N different candidates, all among those given, of M
-    trees."""
+    """response_limited: {count: N, of: [LINE, …], roots: M}: N different candidates, all among the given ones, from
+    M trees."""
 
     test_key_suffix = 'limited'
     test_key_value = {}
@@ -286,12 +287,12 @@ class LimitedHandler(base.ResponseHandler):
 
 
 class ImpliedHandler(base.ResponseHandler):
-    """What every answer must have, asserted without a word in the file; `response_implied: [off]` asserts nothing.
+    """Requirements for every answer, checked without being named in the file; `response_implied: [off]` disables
+    them.
 
-    The request id; the microversion, echoed, with vary on success; the cache headers of a 200 from 1.15 and none
-    before; application/json without parameters for every JSON body; the form of an error; no body and no type with
-    a 204.
-    `response_implied: [reference lacks last-modified]` asks only berth for that header.
+    The request id; the microversion, echoed, with vary on success; the cache headers of a 200 from 1.15 on and none
+    before; application/json without parameters for every JSON body; the form of an error; no body and no type with a
+    204. `response_implied: [reference lacks last-modified]` requires that header only from berth.
     """
 
     test_key_suffix = 'implied'

@@ -1,9 +1,9 @@
-"""Serve the Python placement service on loopback, for proving the tests.
+"""Serves the Python placement service on loopback, to validate the tests against it.
 
     reference.py CONFIG_DIR PORT
 
-Requests are handled one at a time by wsgiref, with its environment made exact: no invented content type, the
-path as the client sent it. The service is also mounted below /placement, as berth is by default.
+wsgiref handles requests one at a time, with a corrected environment: no invented content type, the path as the client
+sent it. The service is also mounted below /placement, as berth is by default.
 """
 
 import os

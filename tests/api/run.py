@@ -31,7 +31,7 @@ import coverage_table  # noqa: E402
 import handlers  # noqa: E402
 import suites  # noqa: E402
 
-# A server that does not answer fails its test instead of stopping the run.
+# If a server does not answer, its test fails instead of blocking the run.
 socket.setdefaulttimeout(suites.REQUEST_SECONDS)
 
 START_SECONDS = 60
@@ -102,7 +102,7 @@ class Server:
             return stream.read()[-2000:].decode(errors='replace')
 
     def __exit__(self, *exception):
-        """Stop it; the result says whether it had ended before, or ended badly."""
+        """Stops it; the result says whether it had ended earlier, or ended with an error."""
         self.complaint = ''
         if self.process.poll() is not None:
             self.complaint = 'the server ended while it was asked: ' + self.tail()
@@ -122,7 +122,7 @@ class Server:
 
 
 class Result(unittest.TestResult):
-    """Counts, and keeps what failed."""
+    """Counts, and collects the failures."""
 
     def __init__(self, show):
         super().__init__()
@@ -201,7 +201,7 @@ def named_files(folder, names, parser):
 
 
 def run_all(paths, arguments, **more):
-    """Two files at a time; the exit status."""
+    """Runs two files at a time; returns the exit status."""
     start = time.monotonic()
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -1,11 +1,11 @@
-"""Read a test file and make plain gabbi of it.
+"""Reads a test file and converts it to plain gabbi.
 
-A file of gabbits/ is gabbi YAML with a few words more; README.md says what they mean. This module takes them out:
+A file of gabbits/ is gabbi YAML with a few additional words, which README.md describes. This module removes them:
 
 - top level: `config`, `skip_reference`, `names`, `cloud`, `claims`
 - in a test: `at`, `differs`, and the defaults of the headers
 - anywhere in a string: <name>, the UUID of a provider, consumer, aggregate, project or user of this file;
-  <each-NAME>, a UUID for each microversion that a test is asked at; <version>, that microversion; <minor>, its second number
+  <each-NAME>, a UUID for each microversion that a test is run at; <version>, that microversion; <minor>, its second number
 """
 
 import collections
@@ -39,7 +39,7 @@ json_parser.parse = functools.lru_cache(maxsize=None)(json_parser.parse)
 
 
 class BadFile(Exception):
-    """A test file that says something this module does not know."""
+    """A test file contains something that this module does not know."""
 
 
 def uuid_of(name):
@@ -58,7 +58,7 @@ def expand_versions(text):
 
 
 class File:
-    """One test file, read."""
+    """One test file, parsed."""
 
     KEYS = {'config', 'skip_reference', 'names', 'cloud', 'claims', 'defaults', 'tests'}
     HANDLERS = handlers.HANDLERS
@@ -93,7 +93,7 @@ class File:
         return uuids
 
     def replace(self, value, minor=None):
-        """Put UUIDs in the place of <names>, at any depth."""
+        """Replaces <names> by UUIDs, at any depth."""
         if isinstance(value, str):
             return NAME.sub(lambda match: self._replace_one(match.group(1), minor), value)
         if isinstance(value, list):
@@ -114,7 +114,7 @@ class File:
         raise BadFile('%s: <%s> is not a name of this file' % (self.name, name))
 
     def tests(self, reference):
-        """The tests as gabbi takes them."""
+        """The tests in gabbi's form."""
         made = []
         for test in self.document['tests']:
             test = copy.deepcopy(test)
@@ -172,7 +172,7 @@ class File:
         return suite
 
     def build_cloud(self, port):
-        """Create the providers and claims that the file declares."""
+        """Creates the providers and claims that the file declares."""
         builder = CloudBuilder(self, port)
         try:
             builder.build()

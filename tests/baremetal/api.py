@@ -26,7 +26,7 @@ REQUEST_SECONDS = 60
 
 
 class Server:
-    """What api/run.py expects of one, on either side."""
+    """The interface that api/run.py expects of a server, for either side."""
 
     def __init__(self, arguments, config):
         more = {"fake_delay_s": config["fake_delay_s"], "options": config["ironic" if arguments.reference else "berth"]}

@@ -1,4 +1,4 @@
-"""berthd with its bare metal API open, for tests: the same to them as real_ironic.Ironic."""
+"""berthd with its Bare Metal API enabled, for tests: with the same interface as real_ironic.Ironic."""
 
 import os
 import re
@@ -11,11 +11,11 @@ sys.path[:0] = [os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 
-FAKE_DELAY_MS = 20  # each passing state: long enough to be a state, short enough for tests
+FAKE_DELAY_MS = 20  # each transient state: long enough to be observed, short enough for tests
 
 
 class Berth(servers.Berthd):
-    """`port` and `url` are the bare metal API's, `placement_port` is Placement's. Both APIs show one inventory."""
+    """`port` and `url` are the Bare Metal API's, `placement_port` is Placement's. Both APIs show one inventory."""
 
     name = "berth"
 
@@ -64,7 +64,7 @@ class Berth(servers.Berthd):
 
 
 def add_arguments(parser):
-    """--berthd or --reference: which side a test asks."""
+    """--berthd or --reference: which service is tested."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--berthd", metavar="PROGRAM", help="ask this berthd")
     which.add_argument("--reference", action="store_true", help="ask the real service")

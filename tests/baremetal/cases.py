@@ -1,4 +1,5 @@
-"""Questions of every kind from a seed: mostly nearly right, because what is wholly wrong is refused at the first look."""
+"""Requests of every kind from a seed: mostly nearly valid, because entirely invalid ones are refused at the first
+check."""
 
 import random
 
@@ -56,7 +57,7 @@ class Cases:
         return self.chance.choice(LIKE_UUIDS + NAMES)
 
     def body_of(self, makers, percent):
-        """An object of some members, one in `percent` of which is of a wrong kind; in any order."""
+        """An object of some members in any order; `percent` is the probability that a member has the wrong type."""
         body = {}
         for name in self.chance.sample(sorted(makers), self.chance.randint(0, min(5, len(makers)))):
             body[name] = self.value() if self.some(percent) else makers[name]()
@@ -209,7 +210,7 @@ class Cases:
                                                         {"reason": "", "x": 1}, {"target": 1})}
 
     def all(self, count):
-        """(kind, question), so many of each kind."""
+        """(kind, request), `count` of each kind."""
         for make in (self.allocation, self.node, self.put_traits, self.put_trait, self.patch, self.mask, self.negotiate,
                      self.argument, self.provision, self.power, self.maintenance, self.clean_error):
             many = count // 4 if make in (self.put_trait, self.maintenance, self.power, self.clean_error) else count
@@ -218,6 +219,6 @@ class Cases:
 
 
 def states():
-    """Every verb; not those that the other service has for its own."""
+    """Every verb, except those that only the other service has."""
     for verb in [*VERBS, "abort"]:
         yield {"ask": "states", "verb": verb}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The checks of the bare metal API's bodies, patches, arguments and versions, and its machine of states, against the real
-service's own functions, word for word but for tests/baremetal/intended.py.
+"""Compares the checks of the Bare Metal API's bodies, patches, arguments and versions, and its state machine, word
+for word with the real service's own functions, except for tests/baremetal/intended.py.
 
     tests/baremetal/checks.py --build build [--seeds 2] [--first 1] [--count 800]      last line: N passed, N failed
 """
@@ -58,7 +58,7 @@ class Differential:
         return False
 
     def compare_states(self, job):
-        """Each verb in each state, and what a restart makes of it."""
+        """Each verb in each state, and the result of a restart."""
         ours, theirs = self.harness.ask(job)["value"], reference.answer(job)["value"]
         self.expect(ours["since"] == theirs["since"], f"{job}: since {ours['since']}, not {theirs['since']}")
         self.expect(set(ours["states"]) == set(theirs["states"]), f"{job}: {set(ours['states']) ^ set(theirs['states'])}")
@@ -70,7 +70,8 @@ class Differential:
                 self.explained["undeploying a failed rescue is not in the specification"] += 1
                 other["state"] = other["target"] = None
             if job["verb"] == "abort" or mine["passing"]:
-                # abort: only from states that no node gets to; passing states: their own events, which a lock keeps out
+                # abort: only from states that no node reaches; transient states: their own events, which a lock
+                # prevents
                 other["state"] = other["target"] = None
             self.expect(mine == other, f"{job['verb']} in {name}:\n  berth  {mine}\n  ironic {other}")
 

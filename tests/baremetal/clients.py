@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""The real clients at a bare metal API: `openstack baremetal`, `baremetal` (python3-ironicclient) and openstacksdk.
+"""The real clients with a Bare Metal API: `openstack baremetal`, `baremetal` (python3-ironicclient) and
+openstacksdk.
 
     tests/baremetal/clients.py --berthd build/berthd | --reference [FLOW…]
 
-Each flow has a server and a process of its own: they wait most of their time, two seconds whenever a client asks again.
-The programs' own shells run in forks (starting one takes a second); one flow starts them as a user does. The last line
-is `N passed, N failed`.
+Each flow has a server and a process of its own: they mostly wait, two seconds between a client's polls. The programs'
+own shells run in forks (starting one takes a second); one flow starts them as a user does. The last line is `N passed,
+N failed`.
 """
 
 import argparse
@@ -38,7 +39,7 @@ WRITTEN = "bbbbbbbb-0000-4000-8000-000000000001"
 
 
 class Wrong(Exception):
-    """A client said something else than it should."""
+    """A client's output differs from what was expected."""
 
 
 def expect(wanted, got, what):
@@ -47,7 +48,7 @@ def expect(wanted, got, what):
 
 
 def in_process(function, *arguments):
-    """What it returns, run in a process of its own: the clients keep in globals what they were told."""
+    """Returns the function's result from a process of its own, because the clients keep state in globals."""
     said, says = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(target=lambda: says.send(function(*arguments)))
     child.start()
@@ -67,7 +68,7 @@ class Shell:
         self.placement_port = getattr(server, "placement_port", None)  # berth's other API
 
     def run(self, text, version=None):
-        """(exit status, standard output, standard error) of `text`, said after `baremetal`."""
+        """(exit status, standard output, standard error) of the command line `baremetal` + `text`."""
         options = ["--os-baremetal-api-version", version] if version else []
         return in_process(self._run, options, shlex.split(text))
 
@@ -91,7 +92,7 @@ class Shell:
         return out
 
     def show(self, text, version=None):
-        """What it prints as JSON."""
+        """The JSON that it prints."""
         out = self.ok(text + " -f json", version)
         try:
             return json.loads(out)
@@ -211,7 +212,7 @@ def care(shell):
 
 
 def versions(shell):
-    """What a version has, and how one is agreed on."""
+    """The features of a version, and version negotiation."""
     shell.ok("node create --driver fake-hardware --name n1 --resource-class big")
     expect("big", shell.show("node show n1", version="1.61")["resource_class"], "at 1.61")
     expect([], shell.show("allocation list", version="1.52"), "at 1.52")
@@ -224,7 +225,7 @@ def versions(shell):
 
 
 def by_hand(shell):
-    """As a user starts it: the lines that a newcomer tries first."""
+    """Started as a user does: the lines that a newcomer tries first."""
     environment = {**os.environ, "OS_AUTH_TYPE": "none", "OS_ENDPOINT": shell.url}
     program = ["openstack", "baremetal"] if shell.program == "openstack" else ["baremetal"]
 
@@ -246,7 +247,7 @@ def by_hand(shell):
 
 
 def used_in_placement(shell):
-    """What this API took is taken for Placement's clients."""
+    """Resources allocated through this API are in use for Placement's clients."""
     uuid = shell.show("node show n")["uuid"]
     environment = {**os.environ, "OS_AUTH_TYPE": "admin_token", "OS_TOKEN": "admin", "OS_ENDPOINT": f"http://127.0.0.1:{shell.placement_port}"}
     done = subprocess.run(["openstack", "resource", "provider", "usage", "show", uuid, "-f", "json"], capture_output=True, text=True,
@@ -314,7 +315,7 @@ def sdk(url):
 
 
 def negotiation(url):
-    """Which version ironicclient and openstacksdk arrive at."""
+    """The version that ironicclient and openstacksdk negotiate."""
     import openstack
     from ironicclient import client
     from keystoneauth1 import adapter, noauth, session
@@ -340,13 +341,13 @@ AT_ONCE = 6
 
 
 def complaint_of(name, options):
-    """What is wrong in a flow, or None."""
+    """The first problem in a flow, or None."""
     flow, program = FLOWS[name]
     try:
         with berth_baremetal.server_of(options) as server:
             flow(Shell(program, server) if program else server.url)
             return server.complaint()
-    except Exception as problem:  # whatever it is, the other flows go on
+    except Exception as problem:  # the other flows go on in any case
         return f"{type(problem).__name__}: {problem}"
 
 

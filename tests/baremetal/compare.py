@@ -1,5 +1,5 @@
-"""What must be equal of two answers, and what need not be: the hosts, times, request ids, uuids that a server chose,
-and orders that the reference leaves open."""
+"""What must be equal in two answers, and what may differ: hosts, times, request ids, uuids chosen by a server, and
+orders that the reference does not define."""
 
 import json
 import re
@@ -11,21 +11,21 @@ TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?$")
 HOST = re.compile(r"http://127\.0\.0\.1:\d+")
 VERSION_HEADERS = tuple(f"x-openstack-ironic-api-{name}" for name in ("minimum-version", "maximum-version", "version"))
 REQUEST_ID = re.compile(r"^req-" + UUID.pattern + "$")
-REASON = re.compile(r"(?<=^Couldn't apply patch )(.*?)Reason: .*$", re.S)  # upstream prints its Python objects there
-# Words of sets, in the order that Python printed them.
+REASON = re.compile(r"(?<=^Couldn't apply patch )(.*?)Reason: .*$", re.S)  # there upstream prints its Python objects
+# Words from sets, in the order in which Python printed them.
 SETS = (re.compile(r"(?<=^Nodes cannot be found: )(.*)$"), re.compile(r"(?<=requested traits )([\w, ]+)(?=\.)"),
         re.compile(r"(?<=Reserved words are: )(.*)$"), re.compile(r"(?<=Additional properties are not allowed \()(.*)(?= w)"),
         re.compile(r"(?<=Unexpected arguments: )(.*)$"), re.compile(r'(?<=Field\(s\) ")([^"]*)(?=" are not)'))
 
 
 class Pairs:
-    """Which uuid of the other side stands for which of the reference, for those that the servers chose."""
+    """Pairs of uuids that the two servers chose for the same object."""
 
     def __init__(self):
         self.theirs_of, self.ours_of = {}, {}
 
     def learn(self, reference, other, sent):
-        """From two answers to one POST: what differs at the same place, and was not sent."""
+        """Learns pairs from two answers to one POST: uuids at the same place that differ and were not sent."""
         mine, theirs = UUID.findall(reference), UUID.findall(other)
         if len(mine) != len(theirs):
             return
@@ -41,7 +41,7 @@ class Pairs:
 
 
 def words(text):
-    """Words of an error, sets in one order."""
+    """The text of an error, with sets in a fixed order."""
     text = REASON.sub(r"\1Reason: …", HOST.sub("BASE", text))
     for pattern in SETS:
         text = pattern.sub(lambda match: ", ".join(sorted(match.group(1).split(", "))), text)
@@ -61,7 +61,7 @@ def plain(value, key=None):
 
 
 class Normal:
-    """An answer as it is compared."""
+    """An answer in the form in which it is compared."""
 
     def __init__(self, answer):
         self.status = answer.status
@@ -89,7 +89,8 @@ class Normal:
 
 
 def is_by_router(answer):
-    """Errors of routing and version negotiation have another form; upstream sends no version headers and no id with them."""
+    """Errors of routing and version negotiation have another form; upstream sends neither version headers nor an id
+    with them."""
     try:
         return "faultstring" not in json.loads(answer.json["error_message"])
     except (ValueError, KeyError, TypeError):
@@ -109,7 +110,7 @@ def differences(one, two, at=""):
 
 
 def compare(reference, other):
-    """[(what, of the reference, of the other)]: status, words, headers, body."""
+    """[(what, value of the reference, value of the other)]: status, words, headers, body."""
     one, two = Normal(reference), Normal(other)
     found = []
     if one.status != two.status:

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The same random but seeded requests to the real bare metal service and to berth, every answer compared.
+"""Sends the same random but seeded requests to the real bare metal service and to berth, and compares every answer.
 
     tests/baremetal/differential.py --berthd build/berthd [--requests 2000] [--seed N] [--until N] [--verbose]
-    tests/baremetal/differential.py --reference …      two of the real service: proves the comparison, intends nothing
+    tests/baremetal/differential.py --reference …      two of the real service: proves the comparison, without intended differences
 
-After each request that may have begun something, both sides are waited for until no node is locked or under way and no
-allocation is allocating; then all nodes and allocations are compared. The last line is `N passed, N failed`.
+After each request that may have started an action, it waits until on both sides no node is locked or in a transient
+state and no allocation is allocating; then all nodes and allocations are compared. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -29,7 +29,7 @@ import real_ironic  # noqa: E402
 import servers  # noqa: E402
 
 MOST_FAILURES = 10
-LEAST_SUCCEEDED = 0.4  # of all requests: else the walk asks only what is refused
+LEAST_SUCCEEDED = 0.4  # of all requests: otherwise the walk would only test refusals
 WALK = 500  # requests of one pair of servers
 
 
@@ -104,7 +104,7 @@ class Walk:
         print("FAILED", text, flush=True)
 
     def read_state(self, after):
-        """Both sides at rest, and equal; what the generator knows."""
+        """Waits until both sides are at rest, compares them, and updates the generator's knowledge."""
         self.states += 1
         shown = []
         for side in (self.reference, self.other):

@@ -1,7 +1,7 @@
-"""Random but seeded requests to a bare metal API: what clients send, and what no good client sends.
+"""Random but seeded requests to a Bare Metal API: valid and invalid ones.
 
-A request follows from the seed and from the state of the reference (nodes and allocations as its API shows them), so a
-walk can be played again. Where upstream chooses at random, among several nodes that fit, the request leaves one.
+A request depends only on the seed and on the state of the reference (nodes and allocations as its API shows them), so a
+walk can be repeated. Where upstream chooses at random among several suitable nodes, the request permits only one.
 """
 
 import json
@@ -17,7 +17,7 @@ BAD_IDENTS = ("a%20b", "%C3%A4", "x" * 256, "a%2Fb", "a,b")
 WORDS = ("", "x", "true", "0", "-1", "10", "none", "%20")
 VERBS = ("manage", "provide", "active", "deleted", "rebuild", "adopt", "inspect", "clean", "rescue", "unrescue", "abort",
          "deploy", "undeploy", "fly", "available")
-# What leads on from a state: mostly chosen, so that nodes get about.
+# Verbs that lead out of a state: chosen most often, so that nodes pass through many states.
 NEXT = {"enroll": ("manage",), "manageable": ("provide", "provide", "provide", "inspect", "adopt"),
         "available": ("active", "manage", "active"), "active": ("deleted", "rebuild", "rescue", "deleted"),
         "rescue": ("unrescue", "deleted"), "clean failed": ("manage",), "inspect failed": ("manage",)}
@@ -26,7 +26,7 @@ NODE_FIELDS = ("uuid", "name", "driver", "extra", "properties", "instance_uuid",
                "description", "traits", "provision_state", "power_state", "last_error", "retired", "shard", "updated_at", "fault")
 ALLOCATION_FIELDS = ("uuid", "name", "resource_class", "traits", "candidate_nodes", "extra", "owner", "state", "last_error",
                      "node_uuid", "created_at", "updated_at")
-OLD_NAMES = ("1.5", "1.6", "1.7", "1.8", "1.9")  # other names are idents there (1.2)
+OLD_NAMES = ("1.5", "1.6", "1.7", "1.8", "1.9")  # there other names are idents (1.2)
 MOST_NODES, MOST_ALLOCATIONS = 9, 14
 
 
@@ -64,7 +64,7 @@ class Generator:
         self.random = random.Random(seed)
         self.nodes, self.allocations = [], []  # as the reference shows them
         self.gone = [self.new_uuid() for _ in range(3)]
-        self.has_own_uuids = True  # every uuid there was chosen here
+        self.has_own_uuids = True  # every uuid there was chosen by the generator
 
     def new_uuid(self):
         return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
@@ -81,13 +81,13 @@ class Generator:
     def some(self, choices, most=3):
         return [self.random.choice(choices) for _ in range(self.random.randint(0, most))]
 
-    # What is there, and how one names it.
+    # Existing objects, and their idents.
 
     def node(self):
         return self.random.choice(self.nodes) if self.nodes else None
 
     def ident(self, things, extra=()):
-        """Mostly of something that is there."""
+        """Usually of an existing object."""
         if things and not self.chance(8):
             thing = self.random.choice(things)
             return thing["name"] if thing["name"] and self.chance(45) else thing["uuid"]
@@ -160,7 +160,7 @@ class Generator:
         return self.random.choice(classes) if classes and self.chance(70) else self.random.choice(CLASSES)
 
     def _leave_one(self, body):
-        """Of several nodes that fit the real service takes any: candidates name one."""
+        """Among several suitable nodes the real service takes any: naming candidates leaves one."""
         if body.get("node") is not None:
             return
         fitting = fitting_nodes(self.nodes, body)
@@ -172,7 +172,7 @@ class Generator:
         return self.pick({}, {"a": 1}, {"a": {"b": [1, None, "x"]}, "list": ["p", "q"]}, {"text": "ÿ €"}, {"a": True, "n": 1.5})
 
     def _spoil(self, body, unknown):
-        """What a schema or a check refuses."""
+        """Adds something that a schema or a check refuses."""
         kind = self.random.randrange(4)
         if kind == 0:
             body[self.random.choice(unknown)] = self.pick(None, "x", 1)
@@ -205,7 +205,7 @@ class Generator:
             marker = self.random.choice(things)["uuid"] if things and self.chance(85) else self.pick("x", self.gone[0])
             arguments.append("marker=" + marker)
         if self.chance(30):
-            keys = keys + ("uuid",) if self.has_own_uuids else [key for key in keys if key != "last_error"]  # which has uuids
+            keys = keys + ("uuid",) if self.has_own_uuids else [key for key in keys if key != "last_error"]  # objects that have uuids
             keys = tuple(keys)
             arguments.append("sort_key=" + self.pick(*keys, *keys, "extra", "traits", "what", "links"))
         if self.chance(25):
@@ -347,7 +347,7 @@ class Generator:
         if node and not self.chance(15):
             ident, state = node["uuid"], node["provision_state"]
         verb = self.random.choice(NEXT.get(state, VERBS)) if not self.chance(20) else self.random.choice(VERBS)
-        # Upstream refuses these in maintenance, berth does not (8.4): from then on the nodes would differ.
+        # In maintenance upstream refuses these, and berth does not (8.4): afterwards the nodes would differ.
         if verb in ("rescue", "unrescue", "clean") and not (node and ident == node["uuid"] and not node["maintenance"]):
             verb = "manage"
         body = {"target": verb}

@@ -1,5 +1,5 @@
-"""Where berth means to answer otherwise than the real service's functions, and when: (reason, condition over the question,
-berth's answer and the other). Whatever differs without one of these is a fault."""
+"""Intended differences between berth's answers and the real service's functions: (reason, condition over the
+request, berth's answer and the other). A difference that none of these explains is a bug."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def is_other_uuid(text):
 
 
 def lower_uuids(value):
-    """Members that are UUIDs, as they are kept."""
+    """Members that are UUIDs, as they are stored."""
     if not isinstance(value, dict):
         return value
     return {name: member.lower() if name.endswith("uuid") and reference.is_uuid_like(member) else member
@@ -24,7 +24,7 @@ def lower_uuids(value):
 
 
 def same_words(ours, theirs):
-    """The same answer but for words that newer releases of the validator have, and for the schema that it prints."""
+    """The same answer except for words of newer releases of the validator, and for the schema that it prints."""
     if "text" not in ours or "text" not in theirs or ours["status"] != theirs["status"]:
         return False
     mine = ours["text"].split("  Failed validating ")[0]
@@ -36,7 +36,7 @@ def same_words(ours, theirs):
 
 
 def unordered(text):
-    """Names that the other service tells in the order of a set."""
+    """Names that the other service reports in the order of a set."""
     found = re.fullmatch(r"(.*(?:arguments: |\(s\) \"))(.*?)(\" are not valid)?", text or "", re.S)
     return (found[1], sorted(found[2].split(", ")), found[3]) if found else text
 
@@ -59,7 +59,7 @@ def refuses_empty_name(job, ours, theirs):
 
 
 def is_line_break(job, ours, theirs):
-    """Python's $ lets one follow."""
+    """Python's $ also matches before a final line break."""
     return ("value" in theirs and ("\\n" in json.dumps(job) or "%0A" in json.dumps(job))) or ours.get("text", "").endswith("\n'")
 
 
@@ -81,7 +81,7 @@ def no_steps(job, ours, theirs):
 
 
 def keeps_its_own(job, ours, theirs):
-    """What the driver finds out is not a client's to say."""
+    """Clients cannot set what the driver finds out."""
     return job["ask"] == "node" and {"boot_mode", "console_enabled", "secure_boot"} & set(job["body"]) and \
         "Additional properties are not allowed" in ours.get("text", "")
 
@@ -98,7 +98,7 @@ TABLE = [
     ("a clean without steps is one", no_steps),
 ]
 
-# What a node in these states can do besides there, by the other's machine; the specification leaves it out.
+# Verbs that the other's machine also permits in these states; the specification omits them.
 UNDEPLOYED_FROM = ("rescue failed", "unrescue failed", "rescue wait", "wait call-back")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""kill -9 in each passing state, in a power operation and while allocations are looked for: what comes after the restart
-(baremetal-allocations spec, 10 and 12.18).
+"""kill -9 in each transient state, in a power operation and during the search for nodes: checks the state after the
+restart (baremetal-allocations spec, 10 and 12.18).
 
     tests/baremetal/kill.py --berthd build/berthd [--rounds 12]
 
@@ -25,8 +25,8 @@ LONG_MS, WAIT_S = 5000, 2
 HOST = "127.0.0.1"
 RESCUE = {"rescue_password": "secret"}
 
-# Where a node is, what it is told, the state it passes, its target there; after the kill its state and target; a verb
-# that would be possible if nobody had the node.
+# The node's state, the verb, the transient state, its target there; after the kill its state and target; a verb that
+# would be possible if the node were not locked.
 PASSING = [
     ("enroll", "manage", "verifying", "manageable", "enroll", None),
     ("available", "active", "deploying", "active", "deploy failed", "active"),
@@ -66,7 +66,7 @@ def first_problem(found, wanted):
 
 
 def ask_again(berth, path, body, told):
-    """A second request while the node is locked: after two seconds it is refused."""
+    """A second request while the node is locked is refused after two seconds."""
     client = metal_client.MetalClient(berth.port)
     began = time.monotonic()
     told.append((path, client.ask("PUT", path, body), time.monotonic() - began))
@@ -109,7 +109,7 @@ def passing_states(score, berth):
         berth, f"/v1/nodes/{powered}/states/provision", {"target": "active"}, waited), daemon=True))
     for thread in threads:
         thread.start()
-    for node in nodes + [torn_down, powered]:  # whatever its state, this verb is none of it
+    for node in nodes + [torn_down, powered]:  # in no state is this verb possible
         ask_again(berth, f"/v1/nodes/{node}/states/provision", {"target": "abort"}, at_once)
     for thread in threads:
         thread.join(30)
@@ -134,14 +134,14 @@ def check_restart(score, berth, nodes, torn_down, powered):
     score.case("power, and killed", first_problem(found, {
         "power_state": "power on", "target_power_state": None, "provision_state": "available",
         "last_error": "Pending power operation was aborted due to conductor restart"}))
-    for node, *_ in rows:  # nothing is stuck
+    for node, *_ in rows:  # no node is stuck
         client.must(202, "PUT", f"/v1/nodes/{node}/maintenance")
         client.must(204, "DELETE", f"/v1/nodes/{node}")
     client.close()
 
 
 def allocating(score, berth):
-    """What is looked for is taken up again, with what was patched in between."""
+    """The search for a node continues, with what was patched in between."""
     client = metal_client.MetalClient(berth.port)
     node = client.must(200, "GET", "/v1/nodes")["nodes"][0]["uuid"]
     client.must(202, "PUT", f"/v1/nodes/{node}/states/power", {"target": "power on"})
@@ -175,14 +175,15 @@ def allocate_until(port, end, made):
             made.append(client.must(201, "POST", "/v1/allocations", {"resource_class": "silver"})["uuid"])
     except OSError:
         pass  # killed
-    except Exception as failure:  # http.client's
+    except Exception as failure:  # from http.client
         if not type(failure).__module__.startswith("http"):
             made.append(repr(failure))
     client.close()
 
 
 def killed_under_load(score, berth, rounds):
-    """kill -9 between the two commits of many: whatever was acknowledged is there and ends, as many as nodes succeed."""
+    """kill -9 between the two commits of many allocations: each acknowledged one exists and is decided, and as many
+    succeed as there are nodes."""
     nodes = 6
     client = metal_client.MetalClient(berth.port)
     for _ in range(nodes):

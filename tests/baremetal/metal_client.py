@@ -1,5 +1,5 @@
-"""One conversation with a bare metal API, berth's or the real service's: requests, and waiting for what happens
-in the background."""
+"""One client of a Bare Metal API, berth's or the real service's: sends requests, and waits for actions in the
+background."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ class Answer:
 
 
 def fault_of(text):
-    """The words of an error, whichever of the two forms it has; None if it has none."""
+    """The text of an error in either of the two forms; None if there is no error."""
     try:
         message = json.loads(text)["error_message"]
         inner = json.loads(message)
@@ -38,7 +38,7 @@ def fault_of(text):
 
 
 class MetalClient:
-    """`prefix` stands before every path, `headers` go with every request. Not for several threads."""
+    """`prefix` precedes every path, `headers` are sent with every request. Not thread-safe."""
 
     def __init__(self, port, version=NEWEST, prefix="", timeout=60, headers=None):
         self.port, self.version, self.prefix, self.timeout, self.headers = port, version, prefix, timeout, headers or {}
@@ -81,7 +81,7 @@ class MetalClient:
         return answer.json if answer.text else None
 
     def until(self, path, is_reached, seconds=REST_SECONDS):
-        """GET until it is so; the body."""
+        """Repeats GET until is_reached; returns the body."""
         end = time.monotonic() + seconds
         while True:
             body = self.must(200, "GET", path)
@@ -92,10 +92,10 @@ class MetalClient:
             time.sleep(0.01)
 
     def at_rest(self, seconds=REST_SECONDS):
-        """The answers to the lists of all nodes in detail and all allocations, once nothing is under way."""
+        """The answers to the lists of all nodes in detail and all allocations, once no action is in progress."""
         end = time.monotonic() + seconds
         while True:
-            allocations = self.ask("GET", "/v1/allocations")  # first: what these have taken the nodes then show
+            allocations = self.ask("GET", "/v1/allocations")  # read first, so that the nodes show what these have taken
             nodes = self.ask("GET", "/v1/nodes/detail")
             if nodes.status != 200 or allocations.status != 200:
                 raise AssertionError(f"no state: {nodes}, {allocations}")
@@ -117,7 +117,7 @@ class MetalClient:
         return self.until(f"/v1/nodes/{ident}", lambda node: node["power_state"] == state and is_steady(node))
 
     def make_node(self, state="available", power="power on", traits=(), maintenance=False, **fields):
-        """A node that has come as far as `state`: enroll, manageable, available or active."""
+        """A node brought to `state`: enroll, manageable, available or active."""
         node = self.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", **fields})
         ident = node["uuid"]
         if traits:
@@ -132,7 +132,7 @@ class MetalClient:
         return self.must(200, "GET", f"/v1/nodes/{ident}")
 
 
-# States that have a target although nothing is going on.
+# States that have a target although no action is in progress.
 RESTING = ("deploy failed", "clean failed", "inspect failed", "adopt failed", "rescue failed", "unrescue failed", "error")
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""One periodic round of nova-compute with its ironic driver, as nova's own code does it, for tests.
+"""One periodic round of nova-compute with its ironic driver, run by nova's own code, for tests.
 
     nova_compute.py CONFIG_FILE INSTANCE,… round        each node: the driver, the resource tracker, the report client
     nova_compute.py CONFIG_FILE INSTANCE,… forget NODE  what it does with a node that its driver no longer lists
 
-Only nova's database is not there: which services and instances it would tell stands in `Instances` and `Services`. INSTANCE
-are the uuids of the instances that this nova-compute has. Prints a line of JSON: {NODE: null, or the error}.
+Only nova's database is replaced: `Instances` and `Services` return its services and instances. INSTANCE are the uuids
+of this nova-compute's instances. Prints a line of JSON: {NODE: null, or the error}.
 """
 
 import json
@@ -23,7 +23,7 @@ HOST = "compute-1"
 
 
 def without_database(instances):
-    """What nova's tables would answer."""
+    """Replaces nova's tables by these answers."""
     objects.ServiceList.get_all_computes_by_hv_type = lambda *arguments: []
     objects.InstanceList.get_uuids_by_host = lambda *arguments: list(instances)
     objects.InstanceList.get_uuids_by_host_and_node = lambda *arguments: []
@@ -31,7 +31,7 @@ def without_database(instances):
 
 
 def compute_node(uuid):
-    """Of a node: nova takes its uuid for its own, and for the hypervisor's name."""
+    """The record of a node: nova uses the node's uuid as its own, and as the hypervisor's name."""
     return objects.ComputeNode(uuid=uuid, hypervisor_hostname=uuid, host=HOST)
 
 
@@ -41,14 +41,14 @@ def play_round(driver, tracker, admin):
         try:
             tracker._update_to_placement(admin, compute_node(uuid), startup=True)
             done[uuid] = None
-        except Exception as problem:  # as compute.manager: one node's failure is not another's
+        except Exception as problem:  # as compute.manager does: one node's failure does not affect the others
             done[uuid] = f"{type(problem).__name__}: {problem}"
     return done
 
 
 def main():
     config_file, instances, what, *nodes = sys.argv[1:]
-    directory = os.path.join(os.path.dirname(config_file), "nova.conf.d")  # empty: the machine's own is not read
+    directory = os.path.join(os.path.dirname(config_file), "nova.conf.d")  # empty, so that the machine's own is not read
     os.makedirs(directory, exist_ok=True)
     config.parse_args(["nova-compute", "--config-dir", directory], default_config_files=[config_file], configure_db=False)
     objects.register_all()

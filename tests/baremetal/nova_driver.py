@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Debian's nova with its ironic driver beside a bare metal API: what it writes to Placement of twenty nodes, and that it
-has nothing to write the second time.
+"""Debian's nova with its ironic driver and a Bare Metal API: what it writes to Placement for twenty nodes, and that
+it writes nothing the second time.
 
     tests/baremetal/nova_driver.py --berthd build/berthd     both orders: the driver first, the mirror first
-    tests/baremetal/nova_driver.py --reference               the real services, Ironic and Placement: the proving ground
+    tests/baremetal/nova_driver.py --reference               the real services, Ironic and Placement, to validate the test
 
-What the driver wrote must be what rules C1 and C2 of the specification say. The last line is `N passed, N failed`.
+The driver must have written what rules C1 and C2 of the specification require. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import servers  # noqa: E402
 ROUND_SECONDS = 240
 INSTANCES = [f"aaaaaaaa-0000-4000-8000-{number:012}" for number in range(10)]
 
-# What `metal_client.make_node` makes, and then `more`: what it cannot.
+# What `metal_client.make_node` creates, followed by `more`, which it cannot create.
 NODES = [
     {"name": "enrolled", "state": "enroll", "power": None, "resource_class": "big"},
     {"name": "enrolled-on", "state": "enroll", "resource_class": "big"},
@@ -121,7 +121,7 @@ def rows_of(database):
 
 
 def changed(before, after):
-    """Words on the rows that differ, or ''."""
+    """The rows that differ, as text, or ''."""
     said = ""
     for name in sorted(set(before) | set(after)):
         old, new = before.get(name, []), after.get(name, [])
@@ -131,12 +131,13 @@ def changed(before, after):
 
 
 def normal_class(name):
-    """As nova's: each run of what is no letter or digit of ASCII, underscores among them, is one underscore."""
+    """As nova's: each run of characters that are not ASCII letters or digits, including underscores, becomes one
+    underscore."""
     return "CUSTOM_" + re.sub("[^0-9A-Za-z]+", "_", name).upper()
 
 
 def check_providers(metal, placement):
-    """C1 and C2 for each node with a class, as Placement's clients see it."""
+    """C1 and C2 for each node with a class, from the view of Placement's clients."""
     providers = {one["uuid"]: one for one in placement.must(200, "GET", "/resource_providers")["resource_providers"]}
     for node in metal.must(200, "GET", "/v1/nodes/detail")["nodes"]:
         if node["resource_class"] is None:
@@ -153,7 +154,7 @@ def check_providers(metal, placement):
 
 
 def check_round(done, metal):
-    """Every node was reported, but the one without a class, which nova refuses."""
+    """Every node was reported except the one without a class, which nova refuses."""
     nodes = {node["uuid"]: node for node in metal.must(200, "GET", "/v1/nodes/detail")["nodes"]}
     expect(set(nodes), set(done), "the driver's nodes")
     for uuid, problem in done.items():
@@ -173,7 +174,7 @@ def twice(nova, metal, placement, database):
 
 
 def notices(nova, metal, placement, database):
-    """A round after a change writes that change: so the rounds without one did look."""
+    """A round after a change writes that change, which proves that the rounds without one did check."""
     before = rows_of(database)
     metal.must(202, "PUT", "/v1/nodes/free/maintenance")
     check_round(nova.run("round"), metal)
@@ -182,7 +183,7 @@ def notices(nova, metal, placement, database):
 
 
 def reference_cases(directory):
-    """(name, problem) of the real services."""
+    """(name, problem) with the real services."""
     with servers.PythonService(directory) as service:
         import real_ironic
         with real_ironic.Ironic() as ironic:
@@ -194,7 +195,7 @@ def reference_cases(directory):
 
 
 def mirror_first(options):
-    """The mirror has written the providers: the driver adds its own traits, and then nothing."""
+    """The mirror has written the providers: the driver adds its own traits, and then nothing more."""
     with berth_baremetal.Berth(options.berthd) as berth:
         metal, placement = metal_client.MetalClient(berth.port), servers.Client(berth.placement_port)
         nova = Nova(berth.directory, berth.url, berth.placement_port)
@@ -206,7 +207,7 @@ def mirror_first(options):
 
 
 def forgotten(nova, metal, placement, database):
-    """A node that another holds is none of the driver's: nova would delete its provider, which stays."""
+    """A node that another service holds is not the driver's: nova tries to delete its provider, which stays."""
     node = metal.must(200, "GET", "/v1/nodes/allocated")
     done = nova.run("round", instances=[])
     expect(False, node["uuid"] in done, "the driver lists the node")
@@ -216,7 +217,7 @@ def forgotten(nova, metal, placement, database):
 
 
 def driver_first(options):
-    """The driver has written the providers, without a mirror: they are adopted, and nothing of theirs changes."""
+    """The driver has written the providers, without a mirror: they are adopted, and stay unchanged."""
     with berth_baremetal.Berth(options.berthd, options={"baremetal": {"mirror": "false"}}) as berth:
         metal, placement = metal_client.MetalClient(berth.port), servers.Client(berth.placement_port)
         nova = Nova(berth.directory, berth.url, berth.placement_port)

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""A hundred allocations at the bare metal API, a hundred claims at Placement's and a hundred plans at Valet's for the same
-ten nodes, all at once: no node twice, a plan whole or not at all, and whoever gets none is told why.
+"""A hundred allocations through the Bare Metal API, a hundred claims through Placement's and a hundred plans through
+Valet's for the same ten nodes, all at once: no node is given out twice, each plan succeeds completely or not at all,
+and every client that gets no node is told why.
 
     tests/baremetal/races.py --berthd build/berthd [ROUND…]
 
-Rounds: plain, plans (with the Valet API), flips (operators put nodes in and out of maintenance meanwhile), powers (and lock
-them), two (two berthd on one file); each is run several times, what was got is given back between. The last line is `N passed, N failed`.
+Rounds: plain, plans (with the Valet API), flips (operators set and clear maintenance of nodes meanwhile), powers (and
+lock them), two (two berthd on one file); each is run several times, and all nodes are released in between. The last
+line is `N passed, N failed`.
 """
 
 import argparse
@@ -32,7 +34,7 @@ REASONS = ("no available nodes match the resource class gold.", "all nodes were 
 
 
 class Race:
-    """What the clients of a round were told."""
+    """The answers that the clients of a round received."""
 
     def __init__(self, berths, nodes):
         self.berths, self.nodes = berths, nodes
@@ -49,7 +51,7 @@ class Race:
     def run(self, target, number):
         try:
             target(number)
-        except Exception as failure:  # a thread's end would go unseen
+        except Exception as failure:  # otherwise the failure of a thread would go unnoticed
             self.problem(f"{target.__name__} {number}: {failure!r}")
 
     def placement(self, number):
@@ -92,7 +94,7 @@ class Race:
             connection.close()
 
     def plan(self, number):
-        """Each plan asks for a node, or for two."""
+        """Each plan needs one node, or two."""
         chance = random.Random(number)
         node = {"type": "OS::Nova::Server", "properties": {"flavor": {
             "vcpus": 0, "ram": 0, "disk": 0, "extra_specs": {f"resources:{IN_PLACEMENT}": "1"}}}}
@@ -132,7 +134,7 @@ class Race:
         client.close()
 
     def watch(self, number):
-        """At no moment is a node held twice, or free while somebody has it."""
+        """A node is never held twice, and never free while a consumer has it."""
         client = self.placement(number)
         while not self.over.is_set():
             for node in self.nodes:
@@ -144,7 +146,7 @@ class Race:
 
 
 def verdict_of(race):
-    """The first thing that is wrong in the end, or None; and how many nodes each API gave away."""
+    """The first problem at the end, or None; and how many nodes each API gave out."""
     client, placement = race.metal_api(0), race.placement(0)
     nodes, allocations = client.at_rest()
     nodes = {node["uuid"]: node for node in nodes.json["nodes"]}
@@ -191,7 +193,7 @@ def give_back(race):
 
 
 def one_race(berths, nodes, more, wants_all):
-    """(what is wrong, how many allocations, claims and placements of plans got a node)."""
+    """(problem, how many allocations, claims and placements of plans got a node)."""
     race = Race(berths, nodes)
     kinds = [race.allocate, race.claim] + ([race.plan] if berths[0].valet_port else [])
     clients = [(kind, n) for kind in kinds for n in range(CLIENTS)]

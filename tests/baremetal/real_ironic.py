@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""The real bare metal service (Debian's python3-ironic) on loopback, for tests: what berth's bare metal API must equal.
+"""The real bare metal service (Debian's python3-ironic) on loopback, for tests: the reference for berth's Bare Metal
+API.
 
-    tests/baremetal/real_ironic.py [PORT]       serves until Ctrl-C, for questions by hand
+    tests/baremetal/real_ironic.py [PORT]       serves until Ctrl-C, for manual experiments
 
 One process is conductor and API, without RPC between them; `apart=True` starts both as they are deployed, with
-JSON-RPC. Each instance has a directory, a port and an SQLite file of its own. Without authentication, with the
-`fake-hardware` driver, and without the periodic tasks: nothing happens that no request asked for.
+JSON-RPC. Each instance has a directory, a port and an SQLite file of its own. It runs without authentication, with the
+`fake-hardware` driver, and without the periodic tasks, so that nothing happens without a request.
 """
 
 import os
@@ -29,7 +30,7 @@ NEWEST = "1.82"
 INTERFACES = ("bios", "boot", "console", "deploy", "inspect", "management", "power", "raid", "rescue", "vendor")
 DELAYS = ("bios", "boot", "deploy", "inspect", "management", "power", "raid", "rescue", "storage", "vendor")
 
-# What `python3-ironic` starts from: the packages with the commands bring init scripts.
+# Starts the commands of `python3-ironic`: the Debian packages that contain them would install init scripts.
 MAIN = """
 import importlib, sys
 sys.argv[0] = "ironic"
@@ -37,7 +38,7 @@ sys.exit(importlib.import_module("ironic.cmd." + sys.argv.pop(1)).main())
 """
 
 template_lock = threading.Lock()
-template = {}  # the file with its schema, made once
+template = {}  # the file with its schema, created once
 
 
 def options_of(directory, port, rpc_port, fake_delay_s, apart):
@@ -51,7 +52,7 @@ def options_of(directory, port, rpc_port, fake_delay_s, apart):
         },
         "api": {"host_ip": "127.0.0.1", "port": port, "api_workers": 1, "project_admin_can_manage_own_nodes": "false"},
         "json_rpc": {"auth_strategy": "noauth", "host_ip": "127.0.0.1", "port": rpc_port},
-        # 0 takes a periodic task away
+        # 0 disables a periodic task
         "conductor": {
             "sync_power_state_interval": 0, "power_failure_recovery_interval": 0, "check_allocations_interval": 0,
             "check_provision_state_interval": 0, "sync_local_state_interval": 0, "cache_clean_up_interval": 0,
@@ -67,7 +68,7 @@ def options_of(directory, port, rpc_port, fake_delay_s, apart):
 
 
 class Ironic:
-    """Child processes that end with `kill`, by their ids."""
+    """Child processes, terminated by their ids."""
 
     name = "ironic"
 
@@ -78,7 +79,7 @@ class Ironic:
         self.apart = apart
         self.processes = []
         self.config_file = os.path.join(self.directory, "ironic.conf")
-        os.mkdir(os.path.join(self.directory, "ironic.conf.d"))  # empty: the machine's own is not read
+        os.mkdir(os.path.join(self.directory, "ironic.conf.d"))  # empty, so that the machine's own is not read
         with open(os.path.join(self.directory, "policy.yaml"), "w"):
             pass
         sections = options_of(self.directory, self.port, servers.free_port(), fake_delay_s, apart)
@@ -132,7 +133,7 @@ class Ironic:
         raise RuntimeError("ironic did not become ready: " + problem)
 
     def _is_ready(self):
-        """It answers, and its conductor knows the driver."""
+        """Whether it answers, and its conductor knows the driver."""
         request = urllib.request.Request(f"{self.url}/v1/drivers/fake-hardware", headers={"x-openstack-ironic-api-version": NEWEST})
         try:
             with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as answer:
@@ -141,7 +142,7 @@ class Ironic:
             return False
 
     def halt(self):
-        """As a power cut of the processes: what they had in the database stays for the next start."""
+        """Kills the processes as a power cut would: the database keeps their rows for the next start."""
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
@@ -156,7 +157,7 @@ class Ironic:
         self.kill()
 
     def complaint(self):
-        """Why it is no longer well, or ''."""
+        """The reason why it does not work any more, or ''."""
         ended = [process for process in self.processes if process.poll() is not None]
         return f"ended with {ended[0].returncode}: {self.log()[-2000:]}" if ended else ""
 

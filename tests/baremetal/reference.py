@@ -1,5 +1,5 @@
-"""What the real service's own functions say to the questions that harness.c answers: {"value": …}, {"status", "text"}, or
-{"crash": TEXT} where it would answer 500."""
+"""The answers of the real service's own functions to the requests that harness.c answers: {"value": …}, {"status",
+"text"}, or {"crash": TEXT} where it would answer 500."""
 
 import logging
 import types
@@ -30,7 +30,7 @@ ALLOCATION_FIELDS = allocation.PATCH_ALLOWED_FIELDS
 
 
 def checked(controller, name):
-    """A controller's method with its checks of arguments, without what makes an HTTP answer of it."""
+    """A controller's method with its checks of arguments, without the creation of an HTTP answer."""
     function = getattr(controller, name)
     while function.__code__.co_name != "inner_check_args":
         function = function.__wrapped__
@@ -90,7 +90,7 @@ def ask_mask(job):
 
 
 def ask_negotiate(job):
-    headers = {} if job["own"] is None else {base.Version.string: job["own"].encode().decode("latin-1")}  # as WSGI has it
+    headers = {} if job["own"] is None else {base.Version.string: job["own"].encode().decode("latin-1")}  # in the form of WSGI
     version = base.Version(headers, versions.min_version_string(), versions.max_version_string())
     v1.Controller()._check_version(version)
     return version.minor
@@ -113,7 +113,7 @@ def ask_argument(job):
 
 
 def state_for(verb):
-    """A state in which that verb does something, so that the checks behind that one are reached."""
+    """A state in which that verb is possible, so that later checks are reached."""
     event = states.VERBS.get(verb, verb) if isinstance(verb, str) else None
     for state in sorted(states.machine.states):
         machine = states.machine.copy()
@@ -174,7 +174,7 @@ def ask_states(job):
 
 
 def after(state, event):
-    """(state, target) behind an event, as a task leaves them in the row."""
+    """(state, target) after an event, as a task leaves them in the row."""
     machine = states.machine.copy()
     machine.initialize(state)
     if not machine.is_actionable_event(event):

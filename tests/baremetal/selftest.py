@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Proves that the differential sees what is wrong: the real service beside itself, where one side's answers are altered
-now and then. Each alteration must be found, and nothing else.
+"""Proves that the differential detects faults: compares the real service with itself, while some answers of one side
+are altered. Each alteration must be found, and nothing else.
 
     tests/baremetal/selftest.py [--requests N]
 

@@ -1,8 +1,8 @@
-"""The differences that are wanted: berth does not repeat the real service's faults (the specification's quirks).
+"""The intended differences: berth does not repeat the real service's bugs (the specification's quirks).
 
-Every difference that a run finds must be explained by an entry here, or the run fails; every entry must be hit, or the run
-fails, but those with a `mark`, which names the test that shows it. `undo` tells that the reference took what berth refuses:
-the allocation or node of that request is deleted there again.
+Every difference that a run finds must be explained by an entry here, and every entry must be used, or the run fails.
+Entries with a `mark`, which names the test that covers them, need not be used. `undo` means that the reference accepted
+what berth refuses: the allocation or node of that request is deleted there again.
 """
 
 import json
@@ -42,7 +42,7 @@ class Entry:
 
 
 def whole(condition):
-    """Explains whatever differs of a case."""
+    """Explains every difference of a case."""
     return lambda case, difference: condition(case)
 
 
@@ -52,7 +52,7 @@ def member(*paths):
 
 
 def is_quirk_500(case):
-    """A Python exception that nobody caught; what a backfill refuses is 500 on both sides."""
+    """An uncaught Python exception; a refused backfill is 500 on both sides."""
     return case.reference.status == 500 and 400 <= case.other.status < 500 and "Cannot backfill" not in compare.fault_of(case.reference)
 
 
@@ -131,7 +131,7 @@ ENTRIES = [
 
 
 def explained(case):
-    """(entries that explain, differences that none explains)"""
+    """(entries that explain, differences that no entry explains)"""
     used, left = [], []
     for difference in case.found:
         entry = next((entry for entry in ENTRIES if entry.covers(case, difference)), None)

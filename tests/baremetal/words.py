@@ -1,4 +1,5 @@
-"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there) and those of this API (README.md here)."""
+"""Test files of gabbits/: gabbi YAML with the additional words of tests/api (README.md there) and of this API
+(README.md here)."""
 
 import collections
 import copy
@@ -21,15 +22,15 @@ PREFIX = "x-openstack-ironic-api-"
 TITLES = {400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable"}
 SETUP_SECONDS = 60
 
-# Set by the runner: the real service is asked, whose router sends less with its errors.
+# Set by the runner: requests go to the real service, whose router sends less with its errors.
 REFERENCE = False
 
 
 class Implied(base.ResponseHandler):
-    """What every answer must have, asserted without a word in the file: the request id; below /v1 the range and the
-    version used (errors of the router may leave them out, and the real service's leaves the id out, too);
-    application/json for every body; neither body nor type with 202 and 204; the form of an error; with 405 the methods
-    that there are (of berth). `response_implied: ['off']` asserts nothing."""
+    """Requirements for every answer, checked without being named in the file: the request id; below /v1 the range
+    and the version used (errors of the router may omit them, and the real service's router omits the id, too);
+    application/json for every body; neither body nor type with 202 and 204; the form of an error; with 405 the
+    permitted methods (berth only). `response_implied: ['off']` disables them."""
 
     test_key_suffix = "implied"
     test_key_value = []
@@ -59,7 +60,7 @@ class Implied(base.ResponseHandler):
 
     @staticmethod
     def check_error(test, status):
-        """Whether it came from routing."""
+        """Whether the error came from routing."""
         body = json.loads(test.output)
         test.assertEqual(["error_message"], list(body))
         error = json.loads(body["error_message"])
@@ -75,7 +76,7 @@ class Implied(base.ResponseHandler):
 
 
 class Faultstring(base.ResponseHandler):
-    """faultstring: TEXT: the words of an error, in either form; with slashes around them a regular expression."""
+    """faultstring: TEXT: the text of an error, in either form; with slashes around it a regular expression."""
 
     test_key_suffix = "faultstring"
     test_key_value = ""
@@ -106,7 +107,7 @@ class Keys(base.ResponseHandler):
 
 
 class Absent(base.ResponseHandler):
-    """response_absent: [JSONPATH, …]: nothing is there."""
+    """response_absent: [JSONPATH, …]: no matches."""
 
     test_key_suffix = "absent"
     test_key_value = []
@@ -130,12 +131,12 @@ class File(suites.File):
         for name in self.nodes:
             self.uuids[name] = suites.uuid_of(name)
         self.names_by_uuid = {value: name for name, value in self.uuids.items()}
-        # api/run.py hands this to the server
+        # api/run.py passes this to the server
         self.config = {"berth": self.document.get("config"), "ironic": self.document.get("reference_config"),
                        "fake_delay_s": self.document.get("fake_delay_s")}
 
     def tests(self, reference):
-        """`cases` make a test each, `until` polls, `faultstring` is short for its handler's key."""
+        """`cases` create one test each, `until` polls, `faultstring` is an abbreviation of its handler's key."""
         made = []
         for test in self.document["tests"]:
             cases = test.get("cases")

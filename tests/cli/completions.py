@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The shells' completions: are they what follows from the programs' own help, and do bash, zsh and fish offer it?
+"""The shells' completions: whether they match the programs' own help, and whether bash, zsh and fish offer them.
 
     tests/cli/completions.py [--build build] [--write]     --write: writes packaging/completions/ again
 
@@ -21,7 +21,7 @@ import servers  # noqa: E402
 
 PLACE = os.path.join(HERE, "..", "..", "packaging", "completions")
 GENERATED = "Generated from the program's help by tests/cli/completions.py --write."
-VALUES = {"--service": "placement baremetal valet"}  # of switches; others take files, directories or anything
+VALUES = {"--service": "placement baremetal valet"}  # of switches; others take files, directories or any text
 
 
 def kind_of(switch):
@@ -30,7 +30,8 @@ def kind_of(switch):
 
 
 def levels(program):
-    """[(path, [(word, its text)], its switches, whether it takes a file)], a path being a command's words in one text."""
+    """[(path, [(word, its text)], its switches, whether it takes a file)], where a path is a command's words in one
+    text."""
     found = [(" ".join(one.words), [(below.words[-1], below.help) for below in one.commands], one.switches, one.takes_file)
              for one in program.walk()]
     if program.words == ["berth"]:
@@ -56,7 +57,7 @@ def valued(found):
 
 
 def walk_of(found, name, words, first, end):
-    """Shell text that finds the path of the word that is completed: the same in bash and zsh."""
+    """Shell text that finds the path of the word being completed: the same in bash and zsh."""
     steps = [f"{path} {word}" for path, below, _, _ in found for word, _ in below]
     takes = [text for texts in valued(found).values() for text in texts]
     lines = [f"    local path={name} word= before= i", f"    for ((i = {first}; i < {end}; i++)); do", f"        word=${{{words}[i]}}"]
@@ -140,7 +141,7 @@ def ask_bash(program, words):
 
 
 def ask_zsh(program, words):
-    """The function alone, beside stand-ins that print what it hands to zsh."""
+    """Calls only the function, with stand-ins that print what it passes to zsh."""
     script = ("_describe() { print -l -- ${offered%%:*} }\n"
               "compadd() { shift; print -l -- $@ }; _files() { print -l -- *(N) }; _message() { : }\n"
               f"it() {{\n{open(f'{PLACE}/zsh/_{program}').read()}\n}}\n"
@@ -162,13 +163,13 @@ def check_shell(score, shell, ask, program):
             done = subprocess.run(ask(program.words[0], [*path.split(), start]), capture_output=True, text=True, timeout=60)
             offered = {line.split("\t")[0] for line in done.stdout.split("\n")}
             missing = expected - offered
-            # other shells than zsh are asked whole: what cannot begin so may not be offered
+            # other shells than zsh return all words: those with another beginning are not offered
             odd = {one for one in offered if one and not one.startswith(start)} if shell != "zsh" else set()
             score.case(f"{shell}: {path} {start}", f"missing {missing}, odd {odd}: {done.stderr}" if missing or odd or done.stderr else None)
 
 
 def check_values(score):
-    """The words behind a switch that takes some, and a switch whose value is the name of a command."""
+    """The words after a switch that takes some, and a switch whose value is the name of a command."""
     for shell, ask in (("bash", ask_bash), ("zsh", ask_zsh), ("fish", ask_fish)):
         if not shutil.which(shell):
             continue

@@ -1,5 +1,5 @@
-"""Databases for the tools to work on, made by the Python service's migrations: one a revision, with rows that
-old releases left incomplete or without, and what is no database of the service."""
+"""Databases for the tools to work on, created by the Python service's migrations: one for each revision, with rows
+that old releases left incomplete or without, and files that are not databases of the service."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, u
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
     SELECT 1 + i % 3, 'm' || (i / 2), i % 2, 1 FROM n;
 """
-# In the order of what they do: later ones need earlier ones.
+# In order: later ones need earlier ones.
 KINDS = {
     "complete": (ROWS,),
     "missing-roots": (ROWS, MISSING_ROOTS),
@@ -57,7 +57,7 @@ def execute(path, *scripts):
 
 
 class Databases:
-    """Templates in a directory, each made once; `copy` puts one where a case wants it."""
+    """Templates in a directory, each created once; `copy` puts one where a case needs it."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -87,7 +87,7 @@ class Databases:
 
 
 def content(path):
-    """What a tool may have changed: rows of upstream's tables, with times only as set or not."""
+    """What a tool may have changed: rows of upstream's tables; of times only whether they are set."""
     if not os.path.exists(path):
         return None
     connection = sqlite3.connect(path)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""./dev itself: help and mistakes install nothing, `./dev run` gives each port a directory of its own, and what it
-prints while it builds.
+"""./dev itself: help and mistakes install nothing, `./dev run` gives each port a directory of its own, and the
+output of a build.
 
     tests/cli/dev.py
 
-Needs build/ to be built. Where ./dev would install or build, commands of those names that only note how they were called
-come first in PATH. The last line is `N passed, N failed`.
+Needs build/ to be built. Where ./dev would install or build, PATH begins with commands of those names that only record
+their calls. The last line is `N passed, N failed`.
 """
 
 import contextlib
@@ -44,7 +44,8 @@ def expect(good, what):
 
 
 class Fakes:
-    """Commands that note their calls and do nothing. `installed`: what dpkg-query says of every package."""
+    """Commands that record their calls and do nothing. `installed`: the state that dpkg-query reports for every
+    package."""
 
     def __init__(self, directory, installed):
         self.path, self.calls_file = os.path.join(directory, "bin"), os.path.join(directory, "calls")
@@ -75,7 +76,8 @@ def dev(*words, **more):
 
 
 def ask_in_vain(words, status):
-    """Runs it where nothing is installed; what it printed. It must end like this without looking for a package."""
+    """Runs it where nothing is installed; returns its output. It must exit with that status without looking for a
+    package."""
     with tempfile.TemporaryDirectory() as directory:
         fakes = Fakes(directory, installed=False)
         done = dev(*words, env=fakes.environment())
@@ -113,7 +115,7 @@ def mistakes_install_nothing():
 
 
 def installs_what_is_missing():
-    """That the tests above would notice."""
+    """Proves that the tests above would notice an installation."""
     with tempfile.TemporaryDirectory() as directory:
         fakes = Fakes(directory, installed=False)
         done = dev("build", env=fakes.environment())
@@ -159,7 +161,7 @@ def builds_one_at_a_time():
 
 
 class Run:
-    """`./dev run PORT` until the end of the block; build/run/PORT is removed then unless it is kept."""
+    """`./dev run PORT` until the end of the block; build/run/PORT is then removed unless it is kept."""
 
     def __init__(self, port, keep=False):
         self.port, self.keep = port, keep
@@ -167,7 +169,7 @@ class Run:
         self.client = servers.Client(port)
 
     def __enter__(self):
-        settings = {"OS_API__AUTH_STRATEGY": "keystone", "OS_BAREMETAL__ENABLED": "false"}  # of the machine
+        settings = {"OS_API__AUTH_STRATEGY": "keystone", "OS_BAREMETAL__ENABLED": "false"}  # the machine's
         self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(["./dev", "run", str(self.port)], cwd=ROOT, env={**os.environ, **settings},
                                         stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
@@ -188,7 +190,7 @@ class Run:
         self.ports = dict(zip(("placement", "metal", "valet", "admin"), ports))
 
     def configuration(self):
-        """What is in its directory but the database."""
+        """The content of its directory except the database."""
         found = {}
         for name in sorted(os.listdir(self.home)):
             path = os.path.join(self.home, name)
@@ -218,7 +220,7 @@ def answers(port, path="/"):
 
 
 def runs_side_by_side():
-    """Started at once: each with its own configuration, database and ports, and all APIs open."""
+    """Started at once: each with its own configuration, database and ports, and all APIs enabled."""
     with Run(servers.free_port()) as first, Run(servers.free_port()) as second:
         first.await_ready()
         second.await_ready()
@@ -253,7 +255,7 @@ def refuses_the_port_of_another(run):
 
 
 def refuses_a_port_in_use():
-    """By something else: nothing is built for it."""
+    """The port is in use by another program: nothing is built."""
     with socket.socket() as other, tempfile.TemporaryDirectory() as directory:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -277,7 +279,7 @@ def keeps_its_database():
 
 
 def chooses_other_ports():
-    """At the end of all ports, where the next ones are no ports."""
+    """At the end of the range of ports, where the next numbers are not ports."""
     port = next(port for port in (65535, 65534, 65533) if is_free(port))
     with Run(port) as last:
         last.await_ready()

@@ -1,5 +1,5 @@
-"""The help of the programs, read. They print it from the tables that they parse their command lines with, so what is read
-here is what they take."""
+"""Parses the help of the programs. They print it from the tables with which they parse their command lines, so it
+lists exactly what they accept."""
 
 import dataclasses
 import os
@@ -14,15 +14,15 @@ SPELLING = re.compile(r"(?:^|, )(-[-\w]+)(?: ([A-Z][A-Z:=]*))?")
 @dataclasses.dataclass
 class Switch:
     names: list    # with their dashes
-    argument: str  # what the help calls it; "" if it takes none
+    argument: str  # its name in the help; "" if it takes none
     help: str
 
 
 @dataclasses.dataclass
 class Command:
-    """A program, a command of it, or an action of that."""
+    """A program, a command of it, or an action of a command."""
     words: list     # as typed: ["berth", "config", "show"]
-    argument: str   # as the list shows it behind the name: "[SECTION [OPTION]]"
+    argument: str   # as the list shows it after the name: "[SECTION [OPTION]]"
     help: str       # from the list
     switches: list
     commands: list  # one level below
@@ -61,7 +61,7 @@ def switches(text):
 
 
 def read(build, words, argument="", said="", lists=()):
-    """The command that these words call. `lists`: the entries of its list, if another help has shown them."""
+    """The command with these words. `lists`: the entries of its list, if another help has shown them."""
     text = run(build, [*words, "--help"]).stdout
     categories = entries(text, "categories:")
     listed = categories or lists or entries(text, "commands:", "actions:")

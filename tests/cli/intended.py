@@ -1,7 +1,7 @@
-"""Where the tools mean to answer otherwise than the Python tools 8.0.0 (docs/differences.md tells readers).
+"""Intended differences from the Python tools 8.0.0 (docs/differences.md describes them for readers).
 
-An entry takes a case and the two results, and gives back the Python tool's result as berth's is to be; it changes
-nothing where it does not apply. Every entry must be used by some case.
+An entry takes a case and the two results, and returns the Python tool's result as berth's should be; it changes nothing
+where it does not apply. Every entry must be used by some case.
 """
 
 import re
@@ -29,7 +29,7 @@ def newest_revision(case, python, berth):
 
 
 def no_owner_without_consumer(case, python, berth):
-    """Project and user of incomplete consumers are made with the first consumer that needs them."""
+    """Project and user of incomplete consumers are created with the first consumer that needs them."""
     if "online_data_migrations" in case.words and isinstance(python["content"], dict):
         content = dict(python["content"])
         made = [row for row in content.get("projects", []) if row["external_id"].startswith("00000000-")]
@@ -49,28 +49,28 @@ def no_traceback(case, python, berth):
 
 
 def configuration_is_unexpected(case, python, berth):
-    """placement-status: 1 would mean a warning where nothing could be checked."""
+    """placement-status: 1 would mean a warning although nothing could be checked."""
     if case.tool == "placement-status" and python["code"] == 1 and "Traceback" in python["err"]:
         python["code"] = 255
         return python
 
 
 def json_as_promised(case, python, berth):
-    """--json prints JSON; upstream's tool prints its table all the same."""
+    """--json prints JSON; upstream's tool prints its table nevertheless."""
     if "--json" in case.words and python["code"] in (0, 1, 2) and python["out"].startswith("+--"):
         python["out"] = berth["out"] if berth["out"].startswith('{"name": "Upgrade Check Results"') else python["out"]
         return python
 
 
 def version_is_told(case, python, berth):
-    """placement-status has --version, too, and the versions are each program's own."""
+    """placement-status has --version, too, and each program prints its own version."""
     if "--version" in case.words:
         python.update(code=0, out=berth["out"] if re.fullmatch(r"\d+\.\d+\.\d+\n", berth["out"]) else "")
         return python
 
 
 def help_in_own_words(case, python, berth):
-    """Help and usage are worded anew; they name every command and switch."""
+    """Help and usage have berth's own wording; they name every command and switch."""
     if "usage:" in python["out"] and (not case.words or case.words[-1] in ("-h", "--help", "db")):
         names = set(re.findall(r"(?<![\w-])--[a-z_-]+|\bonline_data_migrations\b|\bstamp\b|\bcheck\b", python["out"]))
         missing = sorted(name for name in names if name not in berth["out"] and name != "--log_config")
@@ -79,14 +79,14 @@ def help_in_own_words(case, python, berth):
 
 
 def help_without_configuration(case, python, berth):
-    """A command line without a command gets its help, whether there is a configuration or not."""
+    """A command line without a command prints its help, whether there is a configuration or not."""
     if case.words in ([], ["db"]) and "RequiredOptError" in python["err"] and case.tool == "placement-manage":
         python.update(code=1 if not case.words else 0, out=berth["out"] if "usage:" in berth["out"] else "")
         return python
 
 
 def stops_before_writing(case, python, berth):
-    """Refusals leave everything as it was: no empty file, no table of revisions."""
+    """Refusals change nothing: no empty file, no table of revisions."""
     if python["code"] != 0 and berth["content"] in (None, {}) or case.words[-1:] == ["version"]:
         if python["content"] in (None, {}) or set(python["content"]) == {"alembic_version"}:
             python["content"] = berth["content"]
@@ -94,7 +94,7 @@ def stops_before_writing(case, python, berth):
 
 
 def only_check(case, python, berth):
-    """`upgrade` has one command; upstream's takes any word for it."""
+    """`upgrade` has one command; upstream's accepts any word."""
     if case.words[:1] == ["upgrade"] and "bogus" in case.words:
         python.update(code=2, out="")
         return python
@@ -108,7 +108,7 @@ def stamps_are_checked(case, python, berth):
 
 
 def refusals_leave_no_step(case, python, berth):
-    """A sync is one transaction: one that is refused half-way leaves what was there, not an older revision's."""
+    """A sync is one transaction: if it is refused half-way, the database is unchanged, and not at an older revision."""
     if "sync" in case.words and python["code"] == 1 and "/" in case.database:
         content = dict(python["content"])
         if case.database.endswith("/without-revision"):
@@ -120,7 +120,7 @@ def refusals_leave_no_step(case, python, berth):
 
 
 def count_beyond_the_database(case, python, berth):
-    """A number that no database counts to is bad input; upstream's migrations fail over it."""
+    """A number beyond the database's range is bad input; upstream's migrations fail."""
     if case.words[-1:] == ["9" * 20]:
         python.update(code=127, out="Must supply a positive value for max_count\n")
         return python

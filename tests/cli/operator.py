@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The help of all programs, their versions, and what they say to names that they do not know.
+"""The help of all programs, their versions, and their errors for unknown names.
 
     tests/cli/operator.py --build build
 
@@ -20,7 +20,7 @@ import servers  # noqa: E402
 
 
 def problem_of(done, code, out=None, err=""):
-    """None, or what is wrong. `out` and `err`: what must be in it; "": nothing may be; None: anything."""
+    """The problem, or None. `out` and `err`: required text; "": no output; None: anything."""
     if done.returncode != code:
         return f"ends with {done.returncode}: {done.stderr!r}"
     for wanted, came in ((out, done.stdout), (err, done.stderr)):
@@ -61,7 +61,7 @@ def check_berth(build, score):
 
 
 def check_manual(score, program):
-    """Sections that every manual has, and each command and action of the program."""
+    """The sections that every manual has, and each command and action of the program."""
     name = program.words[0]
     with open(os.path.join(HERE, "..", "..", "docs", "man", f"{name}.8"), encoding="utf-8") as file:
         text = file.read()
@@ -86,7 +86,7 @@ def main():
     programs = helps.programs(build)
     for program in programs:
         name = program.words[0]
-        # upstream's tools print the number alone
+        # upstream's tools print only the number
         wanted = f"{version()}\n" if name.startswith("placement-") else f"{name} {version()}\n"
         for switch in ("--version", "-V"):
             done = helps.run(build, [name, switch])

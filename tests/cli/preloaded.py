@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The Python tools, imported once: each command line that is asked for runs in a fork, which spares the second that an
-import takes. A child is as fresh as a new process is: nothing but imports has been done before.
+"""The Python tools, imported once: each command line runs in a fork, which saves the second that an import takes. A
+child is in the same state as a new process, because only imports have run before.
 
-A line of JSON on standard input is {tool, words, directory, environment, out, err}, the latter two files to write into;
-the answer is a line with the exit code."""
+A line of JSON on standard input is {tool, words, directory, environment, out, err}, where the latter two are output
+files; the answer is a line with the exit code."""
 
 import importlib
 import json
@@ -21,7 +21,7 @@ def redirect(path, number):
 
 
 def become(asked):
-    """In the child; does not return."""
+    """Runs in the child; does not return."""
     os.chdir(asked["directory"])
     os.environ.clear()
     os.environ.update(asked["environment"])

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""placement-manage and placement-status beside the Python tools of the same names: the same command lines on
-copies of the same database, and then exit code, standard output and rows compared.
+"""Compares placement-manage and placement-status with the Python tools of the same names: the same command lines on
+copies of the same database, and then exit code, standard output and rows.
 
     tests/cli/run.py --build build [-v] [PART OF A NAME…]
 
-Differences that are meant are in intended.py. The last line is `N passed, N failed`: a case is one command line
-on one database, another each entry of intended.py, which must be of use.
+Intended differences are in intended.py. The last line is `N passed, N failed`: a case is one command line on one
+database; each entry of intended.py is another, which must be used.
 """
 
 import argparse
@@ -35,7 +35,7 @@ enabled = true
 
 
 class Case:
-    """`files`: further files in the directory of the configuration."""
+    """`files`: additional files in the directory of the configuration."""
 
     def __init__(self, tool, words, database="absent", before=(), configured=True, files=None, policy=""):
         self.tool, self.words, self.database, self.before = tool, list(words), database, list(before)
@@ -78,7 +78,7 @@ def cases():
 
 
 def lines(manage, status):
-    """Command lines that are odd by themselves."""
+    """Unusual command lines."""
     on = "422ece571366/complete"
     for words in ([], ["--help"], ["-h"], ["--version"], ["bogus"], ["--bogus"], ["db"], ["db", "-h"], ["db", "bogus"],
                   ["db", "stamp"], ["db", "stamp", "a", "b"], ["db", "version", "extra"], ["db", "sync", "--debug"],
@@ -171,7 +171,7 @@ UPGRADES = [*databases.REVISIONS, "a082b8bb98d0"]
 
 
 def steps_are_told(case, steps):
-    """Each upgrade has a line, as Alembic writes it."""
+    """Each upgrade has a line in Alembic's format."""
     revision = case.database.split("/")[0]
     if revision not in UPGRADES:
         return len(steps) == 1 and "Creating the schema at a082b8bb98d0" in steps[0]
@@ -180,7 +180,7 @@ def steps_are_told(case, steps):
 
 
 def verdict_of(case, python, berth):
-    """None, or what is wrong."""
+    """The problem, or None."""
     wanted = python
     for entry in intended.ENTRIES:
         wanted = entry.apply(case, wanted, berth)

@@ -1,7 +1,7 @@
 """Configurations for both readers: files, directories, variables and switches, drawn from a seed.
 
-Most cases are built from what oslo.config and berth are to read alike. A case with a `trick` has one thing on which
-they are meant to differ (intended.py), and nothing else that is odd.
+Most cases consist of what oslo.config and berth should read alike. A case with a `trick` has one intended difference
+(intended.py), and nothing else unusual.
 """
 
 import os
@@ -15,7 +15,7 @@ WORDS = ("true", "False", "ON", "off", "yes", "No", "1", "0", "2", "-1", "007", 
 KEYS = ("foo", "Debug", "max-age", "a b", "listen", "\u00e9", "workers", "name]", "use_syslog_", "x.y")
 SWITCHED = ("debug", "log_config_append", "log_date_format", "log_dir", "log_file", "syslog_log_facility", "use_journal",
             "use_json", "use_syslog", "watch_log_file")
-# Options whose texts have a meaning that oslo.log looks at later, and berth at once: see the tricks.
+# Options whose values oslo.log interprets later, and berth at once: see the tricks.
 LOG_TEXTS = {
     "default_log_levels": ("a=DEBUG", "placement=INFO, b.c=WARN,", "", "a=5"),
     "syslog_log_facility": ("LOG_LOCAL0", "local1", "user"),
@@ -59,7 +59,7 @@ class Generator:
 
     def __init__(self, rows, random):
         self.rows, self.random = rows, random
-        # a section that is named moves the plugin's options: see the tricks
+        # naming a section moves the plugin's options: see the tricks
         self.names = sorted(set(rows) - {("keystone_authtoken", "auth_section")})
         self.switches = {"--debug": None, "--nodebug": None, "--use-json": None, "--nouse-json": None, "--log-file": "f",
                          "--log-dir": "d", "--log-date-format": "%Y", "--syslog-log-facility": "LOG_USER",
@@ -71,7 +71,7 @@ class Generator:
         self.random.choice(kinds)(case)
         return case
 
-    # What a case consists of.
+    # The parts of a case.
 
     def plain(self, case):
         self.put(case, "a.conf", self.assignments(self.random.randint(1, 8)))
@@ -110,7 +110,7 @@ class Generator:
         self.put_text(case, "a.conf", "\n".join(lines))
 
     def searched(self, case):
-        """Without --config-file, in the home directory, which comes before /etc."""
+        """Without --config-file: in the home directory, which is searched before /etc."""
         case.files[self.random.choice([".placement/placement.conf", "placement.conf"])] = self.text(self.assignments(3))
         case.files["placement.conf.d/x.conf"] = self.text(self.assignments(2))
         case.files[".placement/placement.conf.d/.keep"] = b""
@@ -126,7 +126,7 @@ class Generator:
         return self.random.choice(self.names)
 
     def assignments(self, n):
-        """[(section, key, value)], the connection among them most of the time."""
+        """[(section, key, value)], usually including the connection."""
         found = [] if self.random.random() < 0.05 else [("placement_database", "connection", "x")]
         for _ in range(n):
             section, name = self.option()
@@ -144,7 +144,7 @@ class Generator:
         return found
 
     def value(self, section, name):
-        """Of any row, also of an old name: mostly something that is allowed."""
+        """A value for a row or an old name: mostly a valid one."""
         row = self.rows.get((section, name), {"type": "string", "choices": None})
         if name in LOG_TEXTS:
             return self.random.choice(LOG_TEXTS[name])
@@ -170,7 +170,7 @@ class Generator:
 
     def reference(self, section):
         other, name = self.option()
-        if self.random.random() < 0.75:  # one that can be followed
+        if self.random.random() < 0.75:  # one that can be resolved
             near = [key for key in self.names if key[0] in (section, "DEFAULT")]
             if self.random.random() < 0.5:
                 name = self.random.choice(near)[1]

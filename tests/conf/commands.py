@@ -57,7 +57,7 @@ class Commands:
                               env={**clean, "HOME": self.directory, **environment}, timeout=60)
         return done.returncode, done.stdout, done.stderr
 
-    # The cases. Each raises AssertionError, or is passed.
+    # The cases. Each raises AssertionError, or passes.
 
     def good_file_is_valid(self):
         code, out, err = self.run("validate", *self.write("a.conf", GOOD))
@@ -122,7 +122,7 @@ class Commands:
         assert code == 0, out
 
     def what_a_start_would_refuse_is_told(self):
-        """Each part's fault, as berthd tells it, and that of others in the same run."""
+        """Each subsystem's error, in berthd's words, together with those of others."""
         os.mkdir(os.path.join(self.directory, "wrong"))
         for name in ("policy.yaml", "logging.conf", "key.pem"):
             with open(os.path.join(self.directory, "wrong", name), "w", encoding="utf-8") as file:
@@ -152,7 +152,7 @@ class Commands:
         assert code == 1 and out.endswith("5 errors, 0 warnings, 0 notes\n"), out
 
     def certificates_that_expire_soon_are_warned_of(self):
-        """As berthd logs it; a warning, so that only --strict fails for it."""
+        """As berthd logs it; it is a warning, so only --strict fails."""
         def openssl(*words):
             subprocess.run(["openssl", *words], cwd=self.directory, capture_output=True, check=True)
 
@@ -204,7 +204,7 @@ class Commands:
         assert plain(again) == plain(first), (first, again)
 
     def sample_holds_the_defaults(self):
-        """With every line uncommented it is valid, and no value is another."""
+        """With every line uncommented it is valid, and no value changes."""
         code, sample, _ = self.run("sample")
         assert code == 0
         text = re.sub(r"^#(\w+ =)(?! <None>)", r"\1", sample, flags=re.M)
@@ -228,7 +228,7 @@ class Commands:
             assert code == 0 and out.startswith("usage: berth config") and err == "", (words, code, out, err)
 
     def what_cannot_be_written(self):
-        """A page that a full disk has cut is no success, for any of the programs."""
+        """Output that is cut by a full disk is a failure, for all programs."""
         where = self.write("a.conf", "[placement_database]\nconnection = sqlite:///" + self.directory + "/a.db\n")
         near = os.path.dirname(self.program)
         subprocess.run([near + "/placement-manage", *where, "db", "sync"], cwd=self.directory, check=True)

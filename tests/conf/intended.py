@@ -1,5 +1,5 @@
-"""Where berth reads configurations otherwise than oslo.config 9.0.0 (docs/differences.md tells readers): each entry
-makes cases with that one trick, and says what berth is to make of them."""
+"""Intended differences from oslo.config 9.0.0 (docs/differences.md describes them for readers): each entry creates
+cases with that one trick, and says what berth should read."""
 
 from cases import Case
 
@@ -9,7 +9,7 @@ NUMBER = "placement_database.max_retries"
 
 class Entry:
     """`texts`: files, one case each. `environment` and `arguments`: of all of them. `wanted`: {option: value}, or
-    None where berth refuses; oslo.config must do something else."""
+    None if berth refuses; oslo.config must do something else."""
 
     def __init__(self, id, reason, texts, wanted, environment=None, arguments=(), after=()):
         self.id, self.reason, self.texts, self.wanted = id, reason, texts, wanted

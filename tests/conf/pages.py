@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Pages that are generated from the table of options: are they what the program writes, and do the manuals name what
-the programs' own helps name?
+"""Pages that are generated from the table of options: whether they are up to date, and whether the manuals name what
+the programs' own helps name.
 
-    tests/conf/pages.py [--build build] [--write]     --write: writes them anew
+    tests/conf/pages.py [--build build] [--write]     --write: writes them again
 """
 
 import argparse
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# File, what the program is asked for, the lines between which that stands (None: the beginning, the end).
+# File, the program's argument, the lines between which its output stands (None: the beginning, the end).
 PAGES = (("docs/configuration.md", "reference", "<!-- berth config reference -->\n", None),
          ("docs/placement.conf.sample", "sample", None, None),
          ("docs/man/placement.conf.5", "manual", '.\\" berth config manual\n', '.\\" end\n'))
@@ -52,7 +52,7 @@ def switches_of(help_text):
 
 
 def switches_in(manual):
-    """The same of a manual's .It Fl lines."""
+    """The same from a manual's .It Fl lines."""
     found = {}
     for line in re.findall(r"^\.It (Fl .*)$", manual, re.M):
         for spelling in line.split(" , "):
@@ -83,7 +83,7 @@ def problems(build):
 
 
 def lint(path):
-    """What man and mandoc say against a manual."""
+    """The complaints of man and mandoc about a manual."""
     environment = {**os.environ, "MANWIDTH": "78", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", os.path.join(ROOT, path)], env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)

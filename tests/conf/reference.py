@@ -1,4 +1,4 @@
-"""The options of the Python service 8.0.0 (Debian's packages), and what oslo.config makes of configurations."""
+"""The options of the Python service 8.0.0 (Debian's packages), and how oslo.config reads configurations."""
 
 import contextlib
 import copy
@@ -36,14 +36,14 @@ def new_config():
     for plugin in PLUGINS:
         for option in ks_loading.get_auth_plugin_conf_options(plugin):
             option = copy.copy(option)
-            option.required = False  # one plugin's need is not another's
-            with contextlib.suppress(cfg.DuplicateOptError):  # their helps differ, nothing else
+            option.required = False  # a plugin's requirement is not another's
+            with contextlib.suppress(cfg.DuplicateOptError):  # only their helps differ
                 config.register_opt(option, group=AUTHTOKEN)
     return config
 
 
 def of_sample():
-    """What `oslo-config-generator` lists for the service: [(section, option)]."""
+    """The options that `oslo-config-generator` lists for the service: [(section, option)]."""
     listed = []
     for _, groups in generator._list_opts(list(NAMESPACES)):
         for group, options in groups:
@@ -52,7 +52,7 @@ def of_sample():
 
 
 def registered(config):
-    """[(section, option, its default as the service has it)]"""
+    """[(section, option, its default in the service)]"""
     found = []
     groups = [(None, config._opts)] + [(name, group._opts) for name, group in config._groups.items()]
     for section, options in groups:
@@ -69,7 +69,7 @@ def kind_of(option):
 
 
 def table():
-    """Rows in the form of `conf_dump table`; defaults and choices as Python has them."""
+    """Rows in the form of `conf_dump table`; defaults and choices as in Python."""
     rows = {}
     config = new_config()
     known = registered(config)
@@ -87,7 +87,7 @@ def table():
 
 
 class Reference:
-    """Reads configurations. `defaults`: {(section, name): value} where another default is wanted."""
+    """Reads configurations. `defaults`: {(section, name): value} for other defaults."""
 
     def __init__(self, defaults):
         self.defaults = defaults

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""SIGHUP to a running berthd: what changes at once, what waits for a restart, and what a bad file does.
+"""SIGHUP to a running berthd: changes that take effect at once, changes that need a restart, and invalid files.
 
     tests/conf/reload.py --berthd build/berthd [CASE…]
 
@@ -37,7 +37,7 @@ class Reload(case.Case):
             return file.read()
 
     def _reload(self, *options, text=None, wait_for="configuration read again"):
-        """Writes other lines, sends the signal, and gives back what the log says of it."""
+        """Writes new lines, sends the signal, and returns what is logged about it."""
         if text is None:
             text = "[api]\nauth_strategy = noauth2\n" + "".join(line + "\n" for line in options) + self.rest
         with open(self.server.config_file, "w") as file:
@@ -56,11 +56,11 @@ class Reload(case.Case):
         raise AssertionError(f"the log does not say {wait_for!r}: {self.server.log()[before:]}")
 
     def _requests_logged(self, client):
-        """How many lines tell of the answer to a request."""
+        """The number of log lines for answered requests."""
         count = lambda: self.server.log().count(" INFO placement.requestlog ")
         before = count()
         client.must(200, "GET", "/resource_providers")
-        time.sleep(0.5)  # lines are gathered for 0.1 s
+        time.sleep(0.5)  # lines are collected for 0.1 s
         return count() - before
 
     # The cases.
@@ -107,7 +107,7 @@ class Reload(case.Case):
             self._reload("[DEFAULT]", "debug = false")
 
     def deadlines(self):
-        """A client that does not go on is cut off after the new time, also on a connection from before."""
+        """A client that stalls is disconnected after the new time, even on a connection opened before."""
         with self._begin("[berth]", "header_deadline = 600") as server:
             early = self._half_a_request(server.port)
             self._reload("[berth]", "header_deadline = 1")
@@ -157,7 +157,7 @@ class Reload(case.Case):
             expect(self._requests_logged(client) == 1, "what is good again is not taken")
 
     def a_pipe(self):
-        """Nobody writes into it: the configuration stays, and the process listens to its signals."""
+        """A pipe without a writer: the configuration stays, and the process still reacts to signals."""
         with self._begin() as server:
             os.unlink(server.config_file)
             os.mkfifo(server.config_file)
@@ -174,7 +174,7 @@ class Reload(case.Case):
             expect("hunter2" not in server.log(), "a secret is in the log")
 
     def sections_of_origins(self):
-        """What oslo.middleware reads of them is not read here, and that is told without debug."""
+        """The settings of oslo.middleware are not used, which is reported even without debug."""
         with self._begin("[cors]", "allowed_origin = http://a", "[cors.b]", "allowed_origin = http://b",
                          "max_age = 1") as server:
             told = [line for line in server.log().splitlines() if " WARNING " in line]
@@ -182,7 +182,7 @@ class Reload(case.Case):
                                                 r"\[cors\] allowed_origin$", told[0]), told)
 
     def unknown_options(self):
-        """One warning each, at the start and at each reload."""
+        """One warning each, at startup and at each reload."""
         with self._begin("[berth]", "lisen = 127.0.0.1:1", "[bert]", "listen = x", "idle_timeout = 5") as server:
             wanted = ["[berth] lisen is not known, and is ignored; did you mean [berth] listen?",
                       "there is no section [bert]: its options are ignored; did you mean [berth]?"]
@@ -200,7 +200,7 @@ class Reload(case.Case):
             expect("hunter2" not in log, "a secret is in the log")
 
     def under_load(self):
-        """Signals while requests are answered: none is lost, and the last configuration counts."""
+        """Signals while requests are answered: none is lost, and the last configuration takes effect."""
         with self._begin() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=100)

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""berth's configuration beside oslo.config's.
+"""Compares berth's configuration with oslo.config's.
 
     tests/conf/run.py --build build [--cases 3000] [--seed 1] [-v]
 
-1. table: every option that the Python service and its middleware know is in berth's table (table.py has what
-   differs on purpose);
-2. values: generated configurations (files, directories, variables, switches; good, odd and broken ones) are read by
-   both, and every option must have the same value, or both must refuse. What differs on purpose has cases of its
-   own (intended.py).
-3. commands: `berth config` says what is wrong and what is in force (commands.py); the committed reference, sample
-   and manual are what it writes of its table, and manuals name the switches that helps name (pages.py).
+1. table: every option of the Python service and its middleware is in berth's table (table.py lists the intended
+   differences);
+2. values: generated configurations (files, directories, variables, switches; valid, odd and broken ones) are read by
+   both, and every option must have the same value, or both must refuse. Intended differences have cases of their own
+   (intended.py).
+3. commands: `berth config` reports errors and the settings in force (commands.py); the committed reference, sample
+   and manual match its output, and manuals name the switches that helps name (pages.py).
 
 The last line is `N passed, N failed`.
 """
@@ -41,7 +41,7 @@ BATCH = 200
 
 
 def common_rows(mine):
-    """Options that both know, as the generator draws them, and the defaults that the reference is to take over."""
+    """Options that both know, for the generator, and the defaults that the reference must use."""
     theirs = reference.table()
     config_names = {(section, option.dest) for section, option, _ in reference.registered(reference.new_config())}
     rows = {key: row for key, row in mine.items() if key in theirs and key in config_names}
@@ -81,7 +81,7 @@ class Comparison:
         return list(zip(batch, theirs, mine, strict=True))
 
     def difference(self, theirs, mine, tolerant=True):
-        """None if they agree. Tolerant: an empty number may be its default (intended.py)."""
+        """None if they agree. tolerant: an empty number may be its default (intended.py)."""
         if "error" in theirs or "error" in mine:
             return None if "error" in theirs and "error" in mine else \
                 f"oslo.config: {theirs.get('error', 'reads it')[:300]}; berth: {mine.get('error', 'reads it')}"

@@ -1,4 +1,4 @@
-"""Is every option that upstream knows in berth's table, with the same names, type, default, bounds and choices?"""
+"""Whether every option of upstream is in berth's table, with the same names, type, default, bounds and choices."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import reference
 FIELDS = ("type", "default", "choices", "any_case", "mutable", "secret", "min", "max", "old")
 NOT_HERE = "not here"
 
-# What differs on purpose: (section, name, field): (what upstream has, why berth's is another). None: whatever it is.
+# Intended differences: (section, name, field): (upstream's value, the reason). None: any value.
 INTENDED = {
     ("DEFAULT", "pybasedir", "default"): (None, "berth's own files lie elsewhere"),
     ("DEFAULT", "default_log_levels", "default"): (None, "the newest oslo.log, which has more names"),
@@ -29,7 +29,7 @@ def ours(program):
 
 
 def adapt(row):
-    """A row as Python would have it."""
+    """A row in Python's form."""
     row = dict(row)
     if row["choices"] is not None:
         row["choices"] = row["choices"].split("|")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""kill -9 under load, and SIGTERM under load: nothing acknowledged is lost, nothing is half done.
+"""kill -9 under load, and SIGTERM under load: no acknowledged write is lost, and no write is partial.
 
     tests/crash/kill.py --berthd build/berthd [--kills 100] [--terms 10] [--seed N]
 
@@ -24,7 +24,7 @@ TERM_SECONDS = 5
 
 
 def one_round(server, workers, chance, end):
-    """Load, the end of the server, a new start, the books. (problem, seconds that the end took)."""
+    """Load, the end of the server, a restart, the check. (problem, seconds that the stop took)."""
     for worker in workers:
         worker.client.port = server.port
     threads = load.start(workers)

@@ -1,9 +1,8 @@
-"""Clients that write all the time and remember what was acknowledged, to be compared with what a server
-says after a crash.
+"""Clients that write continuously and remember what was acknowledged, to be compared with the state after a crash.
 
-Each client has a provider of its own, and all share one. What a client was told is *acknowledged*; of the
-request that was under way when the server went nothing is known: both the state before it and the state
-after it are right, but nothing between.
+Each client has a provider of its own, and all share one. An answered write is *acknowledged*. The result of the request
+that was in flight when the server ended is unknown: both the state before it and the state after it are correct, but
+nothing in between.
 """
 
 import http.client
@@ -29,7 +28,7 @@ def fill(client, workers):
 
 
 class Worker:
-    """One client. `known`: what it was told, by entity; `open`: (entity, state wanted) of the request under way."""
+    """One client. `known`: acknowledged states, by entity; `open`: (entity, new state) of the request in flight."""
 
     def __init__(self, number, client, seed):
         self.client, self.random = client, random.Random(seed)
@@ -43,7 +42,7 @@ class Worker:
         self.stopped = False
         self.problem = None
 
-    # -- requests: each returns (entity, state wanted, method, path, body)
+    # -- requests: each returns (entity, new state, method, path, body)
 
     def _consumers(self):
         return [e for e, state in self.known.items() if e[0] == "consumer" and state != GONE]
@@ -93,7 +92,7 @@ class Worker:
         return chosen()
 
     def run(self):
-        """Until it is stopped, or the server goes away, or answers what it must not."""
+        """Runs until it is stopped, the server ends, or an answer is wrong."""
         try:
             while self.problem is None and not self.stopped:
                 entity, wanted, method, path, body = self._next()
@@ -105,7 +104,7 @@ class Worker:
                 status, answer = self.client.ask(method, path, body)
                 if status == 503 and self.refused is not None:
                     if "is not known" in str(answer):
-                        return  # either may be found
+                        return  # either state is correct
                     self.refused += 1
                     self.open = None
                     continue
@@ -138,7 +137,8 @@ class Worker:
         return name if status == 200 else GONE
 
     def check(self, client, everything=False):
-        """What was acknowledged and is not there, as a text; None if all is. Adopts what was left open."""
+        """Acknowledged states that are missing, as a text; None if all are there. Adopts the result of the request
+        in flight."""
         for entity in sorted(set(self.known) | self.touched) if everything else sorted(self.touched):
             state = self._state(client, entity)
             before = self.known.get(entity, GONE)
@@ -163,7 +163,7 @@ def start(workers):
 
 
 def check_all(workers, client, everything=False):
-    """The first problem, or None; the books of the shared provider are checked, too."""
+    """The first problem, or None; also checks the sums of the shared provider."""
     for worker in workers:
         problem = worker.problem or worker.check(client, everything)
         if problem:

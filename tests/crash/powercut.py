@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Power cuts: a VFS below SQLite keeps what was written and not synced in the process, so that killing it
-loses that. Everything acknowledged must be there afterwards; with synchronous=OFF something must be missing,
-or this test proves nothing. Where syncs and writes fail, nothing that was refused may be there either.
+"""Power cuts: a VFS below SQLite keeps unsynced writes in the process, so that killing it loses them. All
+acknowledged writes must be there afterwards; with synchronous=OFF some must be missing, or this test proves nothing.
+Where syncs and writes fail, refused writes must not be there either.
 
     tests/crash/powercut.py --build build [--cuts 30] [--reconstructions 150] [--seed N]
 
@@ -24,9 +24,9 @@ import load  # noqa: E402
 import servers  # noqa: E402
 
 WORKERS = 6
-EARLY = (0, 128)  # of 256 unsynced writes so many reach the disk all the same
+EARLY = (0, 128)  # this many of 256 unsynced writes reach the disk nevertheless
 FAILING = 40  # of 1024 syncs and writes, where some fail
-CHECKPOINTED_BYTES = 8 << 20  # the database file cannot be that large but by a checkpoint
+CHECKPOINTED_BYTES = 8 << 20  # the database file only becomes this large through a checkpoint
 
 
 def sound(database):
@@ -41,7 +41,7 @@ def cut_store(program, database, synchronous, early, seconds):
         child = subprocess.Popen([program, database, synchronous, str(early)], stdout=file, stderr=subprocess.PIPE)
         time.sleep(seconds)
         child.kill()
-        # at INFO the log tells of the schema alone
+        # at INFO the log only mentions the schema
         errors = "".join(line for line in child.communicate()[1].decode().splitlines(True) if " INFO " not in line)
     with open(out) as file:
         lines = file.read().splitlines()
@@ -49,7 +49,7 @@ def cut_store(program, database, synchronous, early, seconds):
 
 
 def missing(database, last):
-    """A problem, or None: traits are committed in the order of their ids. A cut may come before the tables are there."""
+    """A problem, or None: traits are committed in the order of their ids. A cut may come before the tables exist."""
     if last == 0:
         return None
     there = servers.rows(database, "SELECT coalesce(max(id), 0) FROM traits")[0][0]
@@ -69,7 +69,7 @@ def check_store(score, options, chance, directory):
             total = max(total, last)
         if not problem and total == 0:
             problem = "no cut came after a commit: this proves nothing"
-        # The connection that looked has checkpointed at its close only what was durable.
+        # The connection that checked it has checkpointed, at its close, only durable data.
         score.case(f"store, {options.cuts} cuts, {early} of 256 writes early, {total} commits kept", problem)
     database = os.path.join(directory, "checkpoints.db")
     last, problem = cut_store(program, database, "full", 128, 4)
@@ -80,18 +80,18 @@ def check_store(score, options, chance, directory):
     lost = 0
     for number in range(5):
         database = os.path.join(directory, f"off-{number}.db")
-        cut_store(program, database, "full", 0, 0.3)  # a sound file to begin with
+        cut_store(program, database, "full", 0, 0.3)  # a valid file to begin with
         sound(database)
         last, problem = cut_store(program, database, "off", 0, 0.4)
         try:
             lost += bool(missing(database, last))
         except sqlite3.DatabaseError:
-            lost += 1  # without syncs the file may be damaged, too
+            lost += 1  # without syncs the file may also be damaged
     score.case("store, synchronous=OFF loses something", None if lost else "5 cuts lost nothing: this proves nothing")
 
 
 def check_faults(score, options, directory):
-    """Syncs and writes fail, too: cuts at random moments inside the process, which checks them itself."""
+    """Syncs and writes also fail: cuts at random moments inside the process, which checks them itself."""
     program = os.path.join(options.build, "tests/crash/powercut_faults")
     done = subprocess.run([program, directory, str(options.seed), str(options.reconstructions)], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True)
