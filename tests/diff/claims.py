@@ -1,4 +1,4 @@
-"""Operations that claim, move, give up and count resources, and candidates questions: a mixin of Generator."""
+"""Operations that claim, move, release and count resources, and queries for candidates: a mixin of Generator."""
 
 import urllib.parse
 
@@ -18,7 +18,7 @@ class ClaimOperations:
         return self.uuid(), None
 
     def resources(self, most=3, freed=None):
-        """{provider uuid: {class: amount}} that fits nearly always."""
+        """{provider uuid: {class: amount}} that nearly always fits."""
         rng, chosen = self.rng, {}
         if self.claims and rng.random() < 0.3:
             allocations = rng.choice(self.claims)
@@ -38,7 +38,7 @@ class ClaimOperations:
             if free:
                 provider, rc = rng.choice(free)
                 chosen[provider.uuid] = {rc: questions.amount_for(rng, provider.inventory[rc])}
-        if rng.random() < 0.04:  # of a class that is not there, or too much
+        if rng.random() < 0.04:  # a class that does not exist, or too much
             provider = self.provider()
             chosen.setdefault(provider.uuid if provider else self.uuid(), {})[self.some_class()] = rng.choice((1, 9999))
         if not chosen:
@@ -95,7 +95,7 @@ class ClaimOperations:
         for _ in range(rng.choice((1, 2, 2, 3))):
             uuid, known = self.consumer(new=0.4)
             resources = self.resources(most=2)
-            if known and rng.random() < 0.35:  # moved or given up, as in a migration
+            if known and rng.random() < 0.35:  # moved or released, as in a migration
                 resources = {} if rng.random() < 0.5 else resources
             body[uuid] = self.claim_body(minor, uuid, known, resources)
         return self.request("POST", "/allocations", minor, body)
@@ -119,7 +119,7 @@ class ClaimOperations:
 
     @op(2, first=30)
     def op_reshape(self, minor):
-        """Moves one provider's class, with what is used of it, to a child or sibling; or rewrites as it is."""
+        """Moves one provider's class, with its allocations, to a child or sibling; or rewrites it unchanged."""
         rng, cloud = self.rng, self.cloud
         stocked = [p for p in cloud.providers if p.inventory]
         if not stocked:
@@ -150,7 +150,7 @@ class ClaimOperations:
             if not any(a[0] == source.uuid and a[1] == rc for a in consumer.allocations):
                 continue
             if rng.random() < 0.03:
-                continue  # forgotten: inventory in use
+                continue  # left out although in use
             wanted = {}
             for provider, name, used in consumer.allocations:
                 if moved and provider == source.uuid and name == rc:

@@ -1,9 +1,9 @@
 """The generator's model of the cloud: the reference's database, read between requests.
 
-Reading the tables instead of keeping books means that the model is never wrong, whatever the last request
-did. The same connection brings the reference back in step after an intended difference of state (`adopt`,
-`forget_consumer`): narrowly, for the named consumers and providers only, so that a periodic comparison of
-the whole state still sees everything else.
+The tables are read instead of tracking changes, so that the model is always right, whatever the last request did. The
+same connection brings the reference back in step after an intended difference of state (`adopt`, `forget_consumer`):
+only for the named consumers and providers, so that the periodic comparison of the whole state still detects other
+differences.
 """
 
 import sqlite3
@@ -112,7 +112,7 @@ class Cloud:
         return [p for p in self.providers if p.root is root]
 
     def leftovers(self):
-        """Consumers that a refused or empty write left behind in the reference (8.0.0's fault)."""
+        """Consumers that a refused or empty write left behind in the reference (a bug of 8.0.0)."""
         return [c.uuid for c in self.consumers.values() if not c.allocations and c.generation == 0]
 
     # -- bringing the reference back in step ------------------------------------------------------------
@@ -122,11 +122,11 @@ class Cloud:
         self.db.execute("DELETE FROM consumers WHERE uuid = ?", (uuid,))
 
     def adopt(self, other_path, consumers, providers, inventories=False):
-        """Takes the named consumers' rows and the named providers' generations (and, after a reshape,
-        inventories) from the database at `other_path`. Row ids are the reference's own."""
+        """Copies the named consumers' rows and the named providers' generations (and, after a reshape, inventories)
+        from the database at `other_path`. Row ids are the reference's own."""
         db = self.db
         db.execute("ATTACH DATABASE ? AS peer", (other_path,))
-        db.execute("BEGIN")  # not IMMEDIATE: that would lock the peer's file too
+        db.execute("BEGIN")  # not IMMEDIATE: that would lock berth's file too
         try:
             for uuid in consumers:
                 self.forget_consumer(uuid)

@@ -1,8 +1,8 @@
-"""Says in what a pair of answers differs, after taking out what may differ: ids, dates, orders of sets.
+"""Finds the differences in a pair of answers, after removing what may differ: ids, dates, orders of sets.
 
-`differences` returns a list of (what, reference's, berth's); the empty list is agreement. `what` is one of
-status, header NAME, body, detail, order-free text, candidates, limit, form. The candidates of
-GET /allocation_candidates are compared in `candidates.py`.
+`differences` returns a list of (what, reference's, berth's); the empty list means agreement. `what` is one of status,
+header NAME, body, detail, order-free text, candidates, limit, form. The candidates of GET /allocation_candidates are
+compared in `candidates.py`.
 """
 
 import html
@@ -12,14 +12,14 @@ import re
 REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 HEADERS = ("content-type", "location", "openstack-api-version", "vary", "cache-control", "allow", "www-authenticate")
 DATE = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\Z")
-# Texts in which names stand in the order of a Python set or of a dict of the validator.
+# Texts in which names are in the order of a Python set or of a dict of the validator.
 SET_ORDERED = re.compile(
     r"No such trait|No such resource|not found in|bad group\(s\)|orphaned|Unable to allocate inventory|"
     r"traits keys|root_required|does not exist|in use|do not match any of the regexes|does not match any of the regexes|"
     r"were unexpected|Invalid resource class|Invalid trait|missing|Multiple values"
 )
-# Lists whose order the reference leaves to the database or to a set. Traits of a provider summary are not
-# here: they stand in the order of trait ids.
+# Lists whose order the reference leaves to the database or to a set. Traits of a provider summary are not among them:
+# they are in the order of trait ids.
 FREE_LISTS = {"resource_providers": "uuid", "resource_classes": "name", "traits": None, "aggregates": None}
 
 
@@ -77,7 +77,7 @@ def _headers(request, reference, berth):
 
 
 def _form(request, berth):
-    """What holds for every answer of berth by itself."""
+    """Requirements for every answer of berth by itself."""
     found = []
     identity = berth.header("x-openstack-request-id") or ""
     if not REQUEST_ID.match(identity):
@@ -104,7 +104,7 @@ def _form(request, berth):
 
 
 def same_json(a, b):
-    """Equality that tells 1 from 1.0 and from true."""
+    """Equality that distinguishes 1 from 1.0 and from true."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -115,7 +115,7 @@ def same_json(a, b):
 
 
 def free(value, request):
-    """A copy with lists of free order sorted."""
+    """A copy with lists of undefined order sorted."""
     if not isinstance(value, dict):
         return value
     # PUT aggregates answers in the order of its request.
@@ -136,7 +136,7 @@ def free(value, request):
 
 
 def list_order_differs(reference, berth):
-    """True if only the order of a free list differs: counted and printed, no failure."""
+    """True if only the order of such a list differs: counted and printed, but not a failure."""
     mine, other = parse(reference), parse(berth)
     if not isinstance(mine, dict) or not isinstance(other, dict):
         return False
@@ -167,7 +167,7 @@ _FAILED = re.compile(r"\s*Failed validating '(\w+)' in (schema\S*)(.*?)\s*On ins
 
 
 def detail_key(text):
-    """What of a detail must agree: the words; of a validation error message, validator and both paths."""
+    """The part of a detail that must agree: the words; of a validation error the message, validator and both paths."""
     if not isinstance(text, str):
         return text
     text = re.sub(r"req-[0-9a-f-]{36}", "req-ID", text)
@@ -189,6 +189,6 @@ def order_free(text):
 
 
 def text_key(body):
-    """HTML and plain texts: the words, unescaped."""
+    """The words of HTML and plain texts, unescaped."""
     text = html.unescape(body.decode("utf-8", "backslashreplace"))
-    return detail_key(text.strip())  # which itself makes one blank of many, where they tell nothing
+    return detail_key(text.strip())  # which itself reduces several blanks to one, where they have no meaning

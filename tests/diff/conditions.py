@@ -1,7 +1,7 @@
-"""When a difference is an intended one: the conditions of intended.py's entries.
+"""The conditions of intended.py's entries: when a difference is an intended one.
 
-Each takes the case and one of its differences, and is as narrow as the difference is: on the request, on both
-answers, and where it needs to on the model of the cloud before the request.
+Each takes the case and one of its differences, and is as narrow as the difference: it depends on the request, on both
+answers, and if necessary on the model of the cloud before the request.
 """
 
 import re
@@ -99,7 +99,7 @@ def schema_words(case, difference):
 
 
 def claims_of(case):
-    """[(consumer, {provider: {class: amount}})] that a write asks for; None if it cannot be read."""
+    """[(consumer, {provider: {class: amount}})] in a write; None if it cannot be parsed."""
     body, path = case.body(), case.request.path
     try:
         if path.startswith("/allocations/"):
@@ -121,7 +121,7 @@ def claims_of(case):
 
 
 def over_capacity(case, difference):
-    """8.0.0 refuses; what is asked is, for each provider and class, no more than was used before, or fits."""
+    """8.0.0 refuses; the new amount for each provider and class is no more than before, or fits."""
     if case.statuses != (409, 204) or "Unable to allocate inventory" not in case.detail(case.reference):
         return False
     claims = claims_of(case)
@@ -200,14 +200,14 @@ def may_grow(case):
 
 
 def may_lose_anchors(case):
-    """Beside other groups an unsuffixed one that sharing providers alone can serve."""
+    """An unsuffixed group beside other groups that sharing providers alone can serve."""
     groups, _ = _groups(case)
     sharing = {rc for p in case.cloud.providers if p.sharing for rc in p.inventory}
     return "" in groups and len(groups) > 1 and set(groups[""].resources) <= sharing
 
 
 def _is_right(case):
-    """The second opinion is berth's; that a limited answer sums up less is an entry of its own."""
+    """The second opinion agrees with berth; a limited answer with fewer summaries has an entry of its own."""
     wrong = case.question.right()
     return wrong is not None and all(limit_summaries(case, difference) for difference in wrong)
 
@@ -255,12 +255,12 @@ def utf8_words(case, difference):
 
 
 def has_line_break(request):
-    """A key or value with a line break at its end: only 8.0.0 makes something of it."""
+    """A key or value ending with a line break: only 8.0.0 accepts it."""
     return "%0A" in request.target.upper()
 
 
 def line_break(case, difference):
-    """8.0.0 lets a line break follow where a pattern's end is; here such a text does not match."""
+    """8.0.0 lets a line break follow the end of a pattern; in berth such a text does not match."""
     sent = case.request.target.encode() + b" " + (case.request.body or b"")
     words = case.detail(case.berth)
     return case.berth.status == 400 and re.search(rb'%0[aA](?![^&=,/ ])|\\n"', sent) is not None and (
@@ -268,7 +268,7 @@ def line_break(case, difference):
 
 
 def limit_summaries(case, difference):
-    """Before 1.29 a limited answer tells the providers of its own candidates, no others."""
+    """Before 1.29 a limited answer has only the providers of its own candidates."""
     value = compare.parse(case.berth)
     if difference[0] != "summaries" or "limit=" not in case.request.query or case.berth.status != 200:
         return False

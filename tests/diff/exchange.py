@@ -1,14 +1,14 @@
-"""The two things that go over the wire: a request as raw as the generator made it, and an answer.
+"""A request as raw as the generator made it, and an answer.
 
-A target is the request line's middle part, byte for byte (as latin-1 text): percent encodings, `;` and bytes
-that are not UTF-8 reach both services unchanged.
+A target is the middle part of the request line, byte for byte (as latin-1 text): percent encodings, `;` and bytes that
+are not UTF-8 reach both services unchanged.
 """
 
 import re
 
 
 class Request:
-    """One HTTP request. `note` says what the generator meant by it (op, marks); it is never sent."""
+    """One HTTP request. `note` is the generator's purpose (op, marks); it is never sent."""
 
     __slots__ = ("method", "target", "headers", "body", "note", "version")
 
@@ -18,7 +18,7 @@ class Request:
         self.headers = list(headers)
         self.body = body
         self.note = note
-        self.version = version  # (1, n) that the service will use, or None if the header is not a good one
+        self.version = version  # (1, n) that the service will use, or None if the header is invalid
 
     def header(self, name):
         found = [v for k, v in self.headers if k.lower() == name.lower()]
@@ -39,7 +39,7 @@ class Request:
         return other
 
     def text(self):
-        """As one would type it; long bodies are cut."""
+        """As a user would type it; long bodies are cut."""
         lines = ["%s %s" % (self.method, self.target)]
         lines += ["%s: %s" % pair for pair in self.headers]
         if self.body is not None:
@@ -69,7 +69,7 @@ def show(body, most=3000):
     return text if len(text) <= most else text[:most] + " … (%d bytes)" % len(body)
 
 
-# Routes, for counting: (method, template) of every route there is.
+# (method, template) of every route, for counting.
 ROUTES = {
     "/": "GET",
     "/resource_providers": "GET POST",
@@ -95,7 +95,7 @@ _PATTERNS = [(re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + r"\Z"), path) for p
 
 
 def route_of(request):
-    """The route's template, or None for paths that belong to none."""
+    """The route's template, or None for paths without a route."""
     for pattern, path in _PATTERNS:
         if pattern.match(request.path):
             return path

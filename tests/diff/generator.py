@@ -1,8 +1,8 @@
-"""Makes the requests of one walk: seeded, valid in the main, some nearly valid, some hostile.
+"""Creates the requests of one walk from a seed: mostly valid, some nearly valid, some hostile.
 
-An operation is a method `op_*` with a weight and the microversions in which it makes sense. The version is
-drawn first, so that every microversion is asked often; then an operation that exists in it; then its
-arguments from the model of the cloud. Plots (plots.py) ask several requests in a row.
+An operation is a method `op_*` with a weight and the microversions in which it makes sense. The version is drawn first,
+so that every microversion is used often; then an operation that exists in it; then its arguments from the model of the
+cloud. Plots (plots.py) send several requests in a row.
 """
 
 import collections
@@ -15,7 +15,7 @@ from operations import NEWEST, STANDARD_TRAITS, ProviderOperations
 from plots import Plots
 from exchange import Request
 
-FAVOURITES = (6, 7, 9, 13, 14, 18, 19, 20, 26, 28, 29, 30, 34, 36, 37, 38)  # what real clients ask
+FAVOURITES = (6, 7, 9, 13, 14, 18, 19, 20, 26, 28, 29, 30, 34, 36, 37, 38)  # those of real clients
 
 
 class Generator(ProviderOperations, ClaimOperations, Plots):
@@ -33,7 +33,7 @@ class Generator(ProviderOperations, ClaimOperations, Plots):
         self.plots = [getattr(self, name) for name in sorted(dir(self)) if name.startswith("plot_")]
         self.aggregates = [self.uuid() for _ in range(5)]
         self._found_cloud()
-        # Every plot once in a walk, in a random order; the walk decides when.
+        # Every plot once in each walk, in random order; the walk decides when.
         self.waiting_plots = list(self.plots)
         rng.shuffle(self.waiting_plots)
 
@@ -69,7 +69,7 @@ class Generator(ProviderOperations, ClaimOperations, Plots):
         return Request(method, target, headers, body, note, (1, minor))
 
     def provider(self, wanted=lambda p: True):
-        """A provider, most often one as wanted; rarely one that is not there."""
+        """A provider, usually one as wanted; rarely one that does not exist."""
         if self.rng.random() < 0.02:
             return None
         good = [p for p in self.cloud.providers if wanted(p)] or self.cloud.providers
@@ -82,7 +82,7 @@ class Generator(ProviderOperations, ClaimOperations, Plots):
         now = provider.generation if provider else 0
         return now if self.rng.random() < 0.93 else max(0, now + self.rng.choice((-1, 1, 5)))
 
-    # -- the first requests: a cloud worth asking -----------------------------------------------------------
+    # -- the first requests: a cloud worth testing -----------------------------------------------------------
 
     def _found_cloud(self):
         rng, queue = self.rng, self.queue
@@ -150,7 +150,7 @@ class Generator(ProviderOperations, ClaimOperations, Plots):
         return uuid
 
     def inventory(self, rc, plain=False):
-        """A record for one class; odd in its limits now and then."""
+        """A record for one class, sometimes with unusual limits."""
         rng = self.rng
         total = {"VCPU": 16, "MEMORY_MB": 8192, "DISK_GB": 500}.get(rc, 8)
         record = {"total": total}
@@ -187,7 +187,7 @@ class Generator(ProviderOperations, ClaimOperations, Plots):
         if roll < 0.035:
             return hostile.request(self)
         minor = self.minor()
-        if roll < 0.05:  # an operation that may not exist yet, or no more, in this version
+        if roll < 0.05:  # an operation that may not exist in this version
             name, function = self.rng.choice(self.operations)
         else:
             able = [(n, f) for n, f in self.operations if f.first <= minor <= f.last]

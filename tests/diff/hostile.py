@@ -1,4 +1,4 @@
-"""Requests that no good client sends: broken texts, wrong types, odd spellings, missing tokens."""
+"""Invalid requests: broken texts, wrong types, odd spellings, missing tokens."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ TOKEN = ("X-Auth-Token", "admin")
 
 
 def request(generator):
-    """A request with its own idea, not made from a valid one."""
+    """A request built from scratch, not from a valid one."""
     rng = generator.rng
     minor = generator.minor()
     make = lambda method, target, body=None: generator.request(method, target, minor, body, note="hostile")  # noqa: E731
@@ -142,7 +142,7 @@ def candidate_queries(generator, uuid):
 
 
 def damage_body(rng, found):
-    """One wrong thing at a random place of a valid body."""
+    """Puts one error at a random place of a valid body."""
     body = json.loads(found.body)
     spots = []
 
@@ -187,7 +187,7 @@ def damage_body(rng, found):
 
 
 def damage_request(rng, found):
-    """A valid request in a wrong envelope."""
+    """A valid request in an invalid envelope."""
     headers = list(found.headers)
     drop = lambda name: [h for h in headers if h[0] != name]  # noqa: E731
     kind = rng.randrange(9)

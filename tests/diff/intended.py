@@ -1,13 +1,13 @@
-"""The differences that are wanted: berth follows the newest release and does not repeat 8.0.0's faults.
+"""The intended differences: berth follows the newest release and does not repeat bugs of 8.0.0.
 
-Every difference that a run finds must be explained by an entry here, or the run fails; every entry must be
-hit, or the run fails, except those with a `mark`: what can only be seen on another database, under
-concurrency, in a larger cloud, or in a release newer than 8.0.0. Such an entry names the test that shows it.
+Every difference that a run finds must be explained by an entry here, and every entry must be used, or the run fails.
+Entries with a `mark` need not be used: they can only be seen on another database, under concurrency, in a larger cloud,
+or in a release newer than 8.0.0. Such an entry names the test that covers it.
 
-An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the
-cloud as it was before. Where the fault can be taken out of the reference, `again` says how to ask it once
-more, and berth must then agree with that answer in full. `adopts` means that the two states now differ in the
-rows of the named consumers and providers: the reference takes berth's.
+An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the cloud
+before it. Where the bug can be removed from the reference, `again` says how to repeat the request, and berth must then
+agree with that answer completely. `adopts` means that the two states now differ in the rows of the named consumers and
+providers: the reference takes berth's.
 """
 
 import json
@@ -23,7 +23,7 @@ class Case:
     def __init__(self, request, reference, berth, cloud, found, question=None):
         self.request, self.reference, self.berth = request, reference, berth
         self.cloud, self.found = cloud, found
-        self.question = question  # of GET /allocation_candidates: .right() is the second opinion's verdict
+        self.question = question  # for GET /allocation_candidates: .right() is the verdict of the second opinion
         self.leftovers = set()
 
     @property
@@ -130,7 +130,7 @@ ENTRIES = [
           conditions.limit_summaries, versions=(16, 28)),
     Entry("line-break", None, ".*",
           "a name, uuid, suffix or limit with a line break at its end is malformed (placement.md, Validation texts)", conditions.line_break),
-    # What this run cannot show.
+    # Differences that this run cannot show.
     Entry("answer-too-large", READS, "/allocation_candidates",
           "an answer of more than 256 MiB is refused with 400, not built (placement.md, Body size)",
           mark="size", test="tests/hostile/pathological.py"),

@@ -1,4 +1,4 @@
-"""One request for each difference of intended.py that needs a certain text or header: plot_listed asks them."""
+"""One request for each difference of intended.py that needs a certain text or header: plot_listed sends them."""
 
 
 def _raw(method, path, body, minor=39):

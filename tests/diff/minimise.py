@@ -1,7 +1,7 @@
-"""Makes a failing walk short: leaves requests out as long as the last one still fails in the same way.
+"""Shortens a failing walk: leaves out requests as long as the last one still fails in the same way.
 
-Only requests that changed something count (the reference answered 2xx to a PUT, POST or DELETE). Every trial
-plays what is left on a fresh pair of databases, in a process of its own.
+Only requests that changed something count (the reference answered 2xx to a PUT, POST or DELETE). Every trial plays the
+remaining requests on a fresh pair of databases, in a separate process.
 """
 
 import multiprocessing
@@ -29,7 +29,7 @@ def _trial(job):
 
 
 def shortest(options, directory, trail, last, kind, patience_s=300):
-    """The shortest trail found within the time; the whole one if it does not fail again."""
+    """The shortest trail found within the time; the whole one if the failure cannot be reproduced."""
     deadline = time.monotonic() + patience_s
     count = 0
 

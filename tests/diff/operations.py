@@ -1,7 +1,7 @@
 """Operations on providers, inventories, classes and traits: a mixin of Generator.
 
-Each `op_*` makes one request at the microversion given; its weight and the versions in which it makes sense are
-in its decorator.
+Each `op_*` creates one request at the given microversion; its weight and the versions in which it makes sense are in
+its decorator.
 """
 
 import urllib.parse
@@ -125,7 +125,7 @@ class ProviderOperations:
         rng, provider = self.rng, self.provider(lambda p: len(p.inventory) < 3)
         free = [rc for rc in (self.some_class() for _ in range(6)) if not provider or rc not in provider.inventory]
         rc = rng.choice(free) if free and rng.random() < 0.93 else self.some_class()
-        if rng.random() < 0.07:  # one that is there
+        if rng.random() < 0.07:  # one that exists
             provider = self.provider(lambda p: bool(p.inventory))
             rc = rng.choice(sorted(provider.inventory)) if provider and provider.inventory else rc
         body = dict(self.inventory(rc), resource_class=rc)
@@ -145,7 +145,7 @@ class ProviderOperations:
         for rc in sorted(classes):
             inventories[rc] = self.inventory(rc)
             now = provider.inventory.get(rc) if provider else None
-            if now and now.used and rng.random() < 0.9:  # seldom below what is used
+            if now and now.used and rng.random() < 0.9:  # seldom below the current usage
                 inventories[rc] = {"total": max(now.total, now.used)}
         body = {"resource_provider_generation": self.generation(provider), "inventories": inventories}
         return self.request("PUT", self.path(provider, "/inventories"), minor, body)
@@ -238,7 +238,7 @@ class ProviderOperations:
         return rng.choice(self.cloud.custom_classes or names) if rng.random() < 0.6 else rng.choice(names)
 
     def _spare(self, names, kept):
-        """A custom name that the cloud can do without (and none of the first, which everything uses)."""
+        """A custom name that the cloud can do without (and none of the first ones, which everything uses)."""
         spare = [n for n in names if not n.startswith(kept)]
         return self.rng.choice(spare) if spare and self.rng.random() < 0.85 else self.rng.choice(names + ["VCPU"])
 

@@ -1,7 +1,6 @@
-"""Starts berthd (or a stand-in with the same command line) and asks it over one kept-open connection.
+"""Starts berthd (or a stand-in with the same command line) and sends requests over one kept-open connection.
 
-Requests are written as raw bytes, so that odd targets and headers arrive as they are; http.client reads the
-answers.
+Requests are written as raw bytes, so that odd targets and headers arrive unchanged; http.client reads the answers.
 """
 
 import http.client
@@ -57,7 +56,7 @@ class Peer:
             said += piece
 
     def stop(self):
-        """Ends it as an init system does; True if it ended by itself with status 0."""
+        """Ends it as an init system does; True if it exited with status 0."""
         self._hang_up()
         if self.process is None:
             return True
@@ -96,7 +95,7 @@ class Peer:
         fresh = self.socket is None
         answer = self._exchange(raw, request.method)
         if answer is None and not fresh:
-            # The kept-open connection had been closed meanwhile; a new one decides.
+            # The kept-open connection had been closed; a new one decides.
             self.reconnects += 1
             answer = self._exchange(raw, request.method)
         return answer or Answer(0, [], b"")

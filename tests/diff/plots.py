@@ -1,7 +1,7 @@
-"""Plots: several requests in a row that only together reach a state worth asking about.
+"""Plots: several requests in a row that only together reach a state worth testing.
 
-A mixin of Generator. A plot puts functions into `self.queue`; each makes its request when its turn comes, from
-the cloud as it is then, or returns None to drop it.
+A mixin of Generator. A plot puts functions into `self.queue`; each creates its request when it is next, from the
+current cloud, or returns None to drop it.
 """
 
 import listed
@@ -57,8 +57,8 @@ class Plots:
         self.queue.extend(steps)
 
     def plot_leftover_consumer(self):
-        """A claim refused for an unknown provider, and an empty write for a new consumer: 8.0.0 leaves a
-        consumer of generation 0 behind, which refuses the next claim with generation null."""
+        """A claim refused for an unknown provider, and an empty write for a new consumer: 8.0.0 leaves a consumer of
+        generation 0 behind, which makes it refuse the next claim with generation null."""
         rng = self.rng
         for empty in (False, True):
             consumer = self.uuid()
@@ -101,7 +101,7 @@ class Plots:
             self.queue.append(lambda q=query: self.request("GET", "/allocation_candidates?" + q, self.minor(29)))
 
     def plot_nested_sharing(self):
-        """A child provider shares: 8.0.0 answers some questions with 500. Undone at the end."""
+        """A child provider shares: 8.0.0 answers some queries with 500. Undone at the end."""
         children = [p for p in self.cloud.providers if p.parent and p.inventory]
         roots = [p for p in self.cloud.roots if "VCPU" in p.inventory or p.children]
         if not children or not roots:
@@ -143,11 +143,11 @@ class Plots:
         self.queue.append(put("aggregates", lambda p: saved.get("aggregates", [])))
 
     def plot_listed(self):
-        """Each of the small intended differences once, so that every run checks them."""
+        """Each of the small intended differences once, so that every run covers them."""
         self.queue.extend(lambda make=make: make(self) for make in listed.LISTED)
 
     def plot_walk_providers(self):
-        """Every kind of read of one provider, at one version: what an exporter does."""
+        """Every kind of read of one provider, at one version, as an exporter does."""
         minor = self.minor(11)
         provider = self.provider()
         for rest in ("", "/inventories", "/usages", "/aggregates", "/traits", "/allocations"):

@@ -1,8 +1,8 @@
-"""Questions for GET /allocation_candidates, made from what the cloud has, so that most have an answer.
+"""Queries for GET /allocation_candidates, created from the cloud, so that most have an answer.
 
-A question starts from one tree (and the providers that share with it): providers with room are picked, asked
-for amounts that fit, for traits that they have and for aggregates that they are in. Then a part of the
-questions is bent: too much, a trait that is elsewhere, a forbidden one, another tree.
+A query starts from one tree (and the providers that share with it): it selects providers with room, and requires
+amounts that fit, traits that they have and aggregates that they are in. Some queries are then altered: too much, a
+trait from elsewhere, a forbidden one, another tree.
 """
 
 from cloud import SHARES
@@ -20,7 +20,7 @@ def amount_for(rng, inventory):
 
 
 class Question:
-    """Collects the pairs of a query string; groups are written in order of their making."""
+    """Collects the pairs of a query string; groups are written in the order of their creation."""
 
     def __init__(self):
         self.pairs = []
@@ -34,7 +34,7 @@ class Question:
 
 
 def candidates_question(rng, cloud, minor):
-    """The target of one well-formed question at microversion 1.`minor` (>= 10)."""
+    """The target of one well-formed query at microversion 1.`minor` (>= 10)."""
     question = Question()
     roots = [r for r in cloud.roots if any(p.inventory for p in cloud.tree(r))]
     if not roots:
@@ -70,7 +70,7 @@ def candidates_question(rng, cloud, minor):
         elif holder.aggregates:
             question.add("member_of" + suffix, rng.choice(holder.aggregates))
         else:
-            question.add("in_tree" + suffix, holder.uuid)  # matches nothing: a rule of its own
+            question.add("in_tree" + suffix, holder.uuid)  # matches nothing: there is a special rule
         question.suffixes.append(suffix)
     if minor >= 36 and question.suffixes and (resourceless or rng.random() < 0.3):
         names = list(question.suffixes)
@@ -157,7 +157,8 @@ def _suffixed(rng, cloud, question, minor, tree, sharers, number, bend):
 
 
 def _crowd(rng, cloud, question, minor, tree, bend):
-    """Groups that want the same: as many as there are providers of it, or one more. How many were added."""
+    """Groups with equal requirements: as many as there are providers for them, or one more. Returns how many were
+    added."""
     classes = sorted({rc for p in tree for rc in p.inventory})
     if not classes:
         return 0
@@ -193,7 +194,7 @@ def _traits(rng, cloud, question, minor, suffix, used, bend):
         question.add("required" + suffix, "in:" + ",".join(any_of))
     if wanted:
         question.add("required" + suffix, ",".join(wanted))
-        if rng.random() < 0.1:  # repeated: from 1.39 both count, before that the last
+        if rng.random() < 0.1:  # repeated: from 1.39 on both count, before that the last
             question.add("required" + suffix, rng.choice(wanted))
 
 

@@ -1,7 +1,7 @@
-"""The Python service (Debian's python3-placement), asked in this process through its WSGI application.
+"""The Python service (Debian's python3-placement), called in this process through its WSGI application.
 
-No sockets: a request becomes a WSGI environ as uwsgi would make it. One application a process, because the
-service keeps its configuration and its database engine in globals. It runs without sync_on_startup: its own
+No sockets: a request becomes a WSGI environ as uwsgi would create it. There is one application for each process,
+because the service keeps its configuration and its database engine in globals. It runs without sync_on_startup: its own
 migrations do not know the newest schema revision, which berth writes.
 """
 
@@ -15,29 +15,30 @@ from exchange import Answer
 
 
 def config_text(database, sync, own=False):
-    """placement.conf for one of the two; `own`: the reference's, which need not log nor survive a power cut."""
+    """placement.conf for one of the two; `own`: the reference's, which needs neither a log nor safety against power
+    cuts."""
     lines = ["[DEFAULT]", "use_stderr = false"] if own else []
     lines += ["[api]", "auth_strategy = noauth2", "[placement_database]", "connection = sqlite:///" + database]
     lines += ["sync_on_startup = %s" % ("true" if sync else "false")]
     lines += ["sqlite_synchronous = false"] if own else []
-    lines += ["[oslo_policy]", "enforce_scope = false"]  # as 8.0.0 has it
+    lines += ["[oslo_policy]", "enforce_scope = false"]  # as in 8.0.0
     return "\n".join(lines) + "\n"
 
 
 def preload():
-    """Imports what takes seconds, before worker processes are forked."""
+    """Imports slow modules before worker processes are forked."""
     import placement.conf  # noqa: F401
     import placement.db_api  # noqa: F401
     import placement.deploy  # noqa: F401
 
 
 def _hasten():
-    """Saves a third of the service's time without touching what it does."""
+    """Saves a third of the service's time without changing its behaviour."""
     import jsonschema
     from sqlalchemy import pool
     from sqlalchemy.dialects.sqlite import pysqlite
 
-    # Its schemas are constants, checked against the metaschema at every request: once is enough.
+    # Its schemas are constants, but are checked against the metaschema at every request: once is enough.
     for validator in (jsonschema.Draft7Validator, jsonschema.Draft202012Validator):
         checked, check = {}, validator.check_schema
 
@@ -47,7 +48,7 @@ def _hasten():
                 checked[id(schema)] = schema
 
         validator.check_schema = staticmethod(once)
-    # SQLAlchemy opens the file anew for every transaction; a kept connection sees the same rows.
+    # SQLAlchemy opens the file again for every transaction; a kept connection sees the same rows.
     pysqlite.SQLiteDialect_pysqlite.get_pool_class = classmethod(lambda cls, url: pool.QueuePool)
     gc.collect()
     gc.freeze()
@@ -59,7 +60,7 @@ class Reference:
         from oslo_config import cfg
         from placement import conf, db_api, deploy
 
-        # Every statement would be formatted for the log at INFO and below; nobody reads it.
+        # Every statement would be formatted for the log at INFO and below, which is not read.
         logging.disable(logging.CRITICAL)
         _hasten()
         config = cfg.ConfigOpts()

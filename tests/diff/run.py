@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The differential: the same random but seeded requests to the Python service and to berthd.
+"""The differential: sends the same random but seeded requests to the Python service and to berthd.
 
     tests/diff/run.py [--berthd build/berthd] [--requests 10000] [--seeds 1] [--first-seed N] [--keep DIR]
     tests/diff/run.py --seed S --until N        plays seed S up to step N (only the part that N is in)
@@ -18,7 +18,7 @@ import tempfile
 import time
 
 if os.environ.get("PYTHONHASHSEED") != "0":
-    # The reference picks and prints in the order of Python's sets: a replay must see the same order.
+    # The reference selects and prints in the order of Python's sets: a replay must see the same order.
     os.environ["PYTHONHASHSEED"] = "0"
     os.execv(sys.executable, [sys.executable] + sys.argv)
 
@@ -31,7 +31,7 @@ import walk  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
 from peer import PeerError  # noqa: E402
 
-PART = 2500  # requests of one walk: small clouds are quick, and every walk has another cloud
+PART = 2500  # requests of one walk: small clouds are fast, and every walk has another cloud
 LEAST_ASKED = 50
 LEAST_SUCCEEDED = 0.60
 LEAST_ANSWERED = 1 / 2
@@ -115,7 +115,7 @@ def differential(args, directory, began):
     options.template = walk.make_template(options.program, directory)
     jobs = [(options, directory, job) for job in jobs_of(args)]
     results = []
-    # One process a walk: the service keeps its configuration in globals.
+    # One process for each walk: the service keeps its configuration in globals.
     with multiprocessing.get_context("fork").Pool(max(1, min(args.workers, len(jobs))), maxtasksperchild=1) as pool:
         for result in pool.imap_unordered(play, jobs, chunksize=1):
             results.append(result)
@@ -140,7 +140,7 @@ def summary(args, results, seconds):
         for name in ("routes", "routes_2xx", "versions", "hits", "statuses", "kinds"):
             getattr(total, name).update(getattr(result, name))
     shortfalls = thresholds(total)
-    # A short run or a replay cannot reach everything; it is not asked to.
+    # A short run or a replay cannot reach everything, and need not.
     strict = args.until is None and total.asked >= 10000
     print("requests %d, %.1f %% answered 2xx; statuses %s" % (
         total.asked, 100 * total.succeeded / max(total.asked, 1),
@@ -197,7 +197,7 @@ def thresholds(total):
 
 
 def print_intended(total):
-    """The list with its hits; returns the ids that should have been hit."""
+    """Prints the list with the number of uses; returns the ids that should have been used."""
     never = []
     print("intended differences (hits):")
     known = collections.Counter(total.hits)

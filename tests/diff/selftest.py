@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Proves the differential itself, without berthd.
+"""Validates the differential itself, without berthd.
 
 1. Two references (with different orders of sets) show no difference.
-2. Each corruption of selftest_server.py is found, as what it is.
-3. A reference with some of 8.0.0's faults taken out shows only intended differences, and the states stay in
-   step: over-capacity writes, leftover consumers, the three faults of candidates, the spread of limit.
+2. Each corruption of selftest_server.py is found and classified correctly.
+3. A reference with some of 8.0.0's bugs removed shows only intended differences, and the states stay in
+   step: over-capacity writes, leftover consumers, the three bugs of candidates, the spread of limit.
 
     tests/diff/selftest.py [KIND ...]       corruptions to try; all if none is named
 
@@ -43,7 +43,7 @@ def agree():
 
 
 def mended():
-    # a seed whose walk meets all that must be hit
+    # a seed whose walk uses all required entries
     status, output = run(["--newest"], "--allow-500", "--requests", "1800", "--first-seed", "2")
     hits = dict((name, int(n)) for n, name in re.findall(r"^ +(\d+)  ([\w-]+):", output, re.M))
     missed = [name for name in MUST_HIT if not hits.get(name)]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A stand-in for berthd: the Python service behind a small HTTP server, with berthd's command line.
 
---mutate KIND corrupts some of its answers; without it, it is a plain reference. --newest takes out some of
-8.0.0's faults, to prove how intended differences are handled. selftest.py uses both.
+--mutate KIND corrupts some of its answers; without it, it is a plain reference. --newest removes some of 8.0.0's bugs,
+to validate how intended differences are handled. selftest.py uses both.
 """
 
 import argparse
@@ -14,13 +14,14 @@ import sys
 import threading
 
 if os.environ.get("PYTHONHASHSEED") != "1":
-    # Another order of sets than run.py's reference has: what depends on it must not count.
+    # Another order of sets than that of run.py's reference: results that depend on it must not count.
     os.environ["PYTHONHASHSEED"] = "1"
     os.execv(sys.executable, [sys.executable] + sys.argv)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-# Before any import starts a thread: a handler would not run while the main thread waits, if another one gets the signal.
+# Before any import starts a thread: if another thread gets the signal, the handler does not run while the main thread
+# waits.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
 import reference  # noqa: E402
@@ -60,7 +61,7 @@ def write_answer(connection, answer, method):
     connection.sendall("\r\n".join(lines + ["", ""]).encode("latin-1") + body)
 
 
-# -- corruptions: each changes an answer now and then ----------------------------------------------------------
+# -- corruptions: each alters some answers -------------------------------------------------------------------
 
 
 def _edit(answer, change):
@@ -145,7 +146,7 @@ def mutate(kind, request, answer, number):
     return answer
 
 
-# What the differential must say of each: the difference that it finds first.
+# The difference that the differential must find first for each.
 KINDS = {
     "status": "status", "content-type": "header content-type", "vary": "header vary", "location": "header location",
     "version": "header openstack-api-version", "last-modified": "header last-modified",
@@ -170,7 +171,7 @@ def lost_write(database, ask):
     return answer
 
 
-# -- 8.0.0's faults taken out ------------------------------------------------------------------------------------
+# -- 8.0.0's bugs removed --------------------------------------------------------------------------------------
 
 
 def emulate_newest(database):
@@ -192,7 +193,7 @@ def emulate_newest(database):
         return {(uuid, rc): used for uuid, rc, used in rows}
 
     def check_growth(ctx, allocs):
-        """Over capacity passes if no use grows: checked against what is committed."""
+        """Writes over capacity pass if no usage grows, compared with what is committed."""
         try:
             return check(ctx, allocs)
         except Exception as error:

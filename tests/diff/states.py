@@ -1,5 +1,5 @@
-"""The part of a walk that keeps the two databases in step where an intended difference parts them, and compares
-the whole state, read through the API of both."""
+"""The part of a walk that keeps the two databases in step after an intended difference, and compares the whole
+state, read through the API of both."""
 
 import sqlite3
 import urllib.parse
@@ -17,10 +17,11 @@ def plain(method, target):
 
 
 class States:
-    """Needs a walk's cloud, result, options, report(), ask_reference() and ask_peer(); self.other is berth's file."""
+    """Needs a walk's cloud, result, options, report(), ask_reference() and ask_subject(); self.other is berth's
+    file."""
 
     def adopt(self, case):
-        """The reference takes the rows that the intended difference touched from berth's database."""
+        """The reference takes the rows that the intended difference affected from berth's database."""
         claims = conditions.claims_of(case) or []
         providers = {p for _, wanted in claims for p in wanted}
         for uuid, _ in claims:
@@ -43,7 +44,7 @@ class States:
         self.cloud.refresh()
 
     def copy_state(self):
-        """After a failure: the reference becomes what berth is, so that the rest of the walk says something."""
+        """After a failure the reference copies berth's state, so that the rest of the walk is meaningful."""
         source = sqlite3.connect("file:%s?mode=ro" % self.other, uri=True, timeout=10)
         db = self.cloud.db
         db.execute("BEGIN")

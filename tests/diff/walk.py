@@ -1,7 +1,7 @@
-"""One walk: a cloud of its own, a pair of databases, a reference in this process and a berthd beside it.
+"""One walk: a cloud of its own, a pair of databases, a reference in this process and a berthd.
 
-Every request goes to both; the answers are compared, differences must be intended. Then the two states are
-kept in step, and now and then compared (states.py); what has happened goes into the books (books.py).
+Every request goes to both; the answers are compared, and differences must be intended. Then the two states are kept in
+step, and compared from time to time (states.py); the results are recorded in the books (books.py).
 """
 
 import os
@@ -28,12 +28,12 @@ STATE_EVERY = 500
 
 
 class Options:
-    """What a walk is to do; pickled to the worker process."""
+    """The parameters of a walk; pickled for the worker process."""
 
     program = None  # command line of berthd
     template = None  # database to start from
-    same = False  # the peer is a reference too: nothing is intended, nothing is brought in step
-    oracle = False  # check the second opinion against the reference at every question
+    same = False  # the subject is a reference too: no difference is intended, nothing is brought in step
+    oracle = False  # compare the second opinion with the reference at every query
     verbose = False
     keep = None
     until = None
@@ -49,7 +49,7 @@ class Question:
         self.request, self.berth, self.cloud = request, berth, cloud
 
     def right(self):
-        """Differences between what is right and what berth answered; None if there is no right answer."""
+        """Differences between the right answer and berth's; None if there is no right answer."""
         value = compare.parse(self.berth)
         whole = candidates.expected(self.request, self.cloud)
         if whole is None or not isinstance(value, dict) or "allocation_requests" not in value:
@@ -125,7 +125,7 @@ class Walk(Books, States):
         self.compare_states(self.first_step + steps - 1)
 
     def learn(self, made, request, mine):
-        """Keeps some candidates, to be claimed."""
+        """Keeps some candidates for later claims."""
         if request.path != "/allocation_candidates" or mine.status != 200 or request.version is None:
             return
         value = compare.parse(mine)
@@ -144,7 +144,7 @@ class Walk(Books, States):
         started = time.monotonic()
         try:
             return self.reference.ask(request, self.peer.host)
-        except Exception as error:  # a WSGI server would answer so
+        except Exception as error:  # a WSGI server would give this answer
             return Answer(500, [("x-failure", repr(error))], b"")
         finally:
             self.result.reference_seconds += time.monotonic() - started
@@ -232,7 +232,7 @@ class Walk(Books, States):
         return found + wrong
 
     def check_oracle(self, request, whole):
-        """Where the reference has no known fault, the second opinion must agree with it."""
+        """Where the reference has no known bug, the second opinion must agree with it."""
         right = candidates.expected(request, self.cloud)
         if right is None:
             return []
@@ -264,11 +264,11 @@ class Walk(Books, States):
     # -- keeping step --------------------------------------------------------------------------------------------
 
     def ask_again(self, case, entries):
-        """The reference without its fault must say what berth said."""
+        """The reference without its bug must give berth's answer."""
         for uuid in case.leftovers:
             self.cloud.forget_consumer(uuid)
         if case.reference.status < 300 <= case.berth.status:
-            self.adopt(case)  # its fault let a write through, which has moved generations
+            self.adopt(case)  # its bug let a write through, which has incremented generations
         self.cloud.refresh()
         request = next(e.again for e in entries if e.again)(case)
         mine = self.ask_reference(request)
@@ -312,7 +312,7 @@ def make_template(program, directory):
         raise PeerError("%s did not end well at SIGTERM" % program[0])
     whole = os.path.join(directory, "whole.db")
     source, target = sqlite3.connect(database), sqlite3.connect(whole)
-    source.backup(target)  # with what may still be in a write-ahead log
+    source.backup(target)  # including what may still be in a write-ahead log
     source.close()
     target.close()
     return whole

@@ -1,9 +1,9 @@
-"""Compares what a page shows with what came, and lays out what came for a page.
+"""Compares the answer on a page with the real one, and formats an answer for a page.
 
-What no two runs have in common is made equal first: request ids, dates, the time and process of log lines, ports.
-A uuid that no command of the page names was made by the server: it may be any, but must be the same each time.
-In a page "…" stands for what is left out: the rest of a JSON array or object, lines, or a part of a line. What is
-JSON may be laid out in any way, and its members may stand in any order."""
+What differs between any two runs is made equal first: request ids, dates, the time and process of log lines, ports. A
+uuid that no command of the page names was chosen by the server: it may be any, but must be the same each time. In a
+page "…" stands for omitted text: the rest of a JSON array or object, lines, or a part of a line. JSON may be formatted
+in any way, and its members may be in any order."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def normal(text):
 
 
 class Uuids:
-    """Which uuid of this run a uuid of the page stands for."""
+    """Maps each uuid of the page to one of this run."""
 
     def __init__(self, named):
         self.named = named
@@ -137,7 +137,8 @@ def same_body(shown, actual, uuids):
 
 
 def same(shown, out, uuids, any_order=False):
-    """Whether a page's answer tells what a command wrote. With any_order lists and lines may be in another one."""
+    """Whether a page's answer matches the output of a command. With any_order lists and lines may be in another
+    order."""
     shown, out = normal(shown), normal(out)
     if any_order:
         out = SCHEMA_PRINTED.sub(r"\1\2", out)
@@ -148,7 +149,7 @@ def same(shown, out, uuids, any_order=False):
 
 
 def lay_out_json(value, indent=0, used=0):
-    """In as few lines as fit; `used` is what stands before it in its line."""
+    """Formats JSON in as few lines as fit; `used` is the width of the text before it in its line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + used <= WIDTH or not isinstance(value, (dict, list)) or not value:
         return line

@@ -1,4 +1,4 @@
-"""Runs the blocks of a page that are marked as tests, in its order, against a server of its own."""
+"""Runs the blocks of a page that are marked as tests, in order, against a server of its own."""
 
 import re
 
@@ -25,7 +25,7 @@ def definitions(path):
 
 
 def steps(page):
-    """Directives and blocks in the page's order; an answer goes with the test before it: [(what, answer or None)]"""
+    """Directives and blocks in the page's order; an answer belongs to the test before it: [(what, answer or None)]"""
     found = []
     for item in sorted(page.blocks + page.directives(), key=lambda one: one.first):
         if isinstance(item, markdown.Block) and is_answer(item):
@@ -35,7 +35,7 @@ def steps(page):
         elif isinstance(item, markdown.Directive) or is_test(item):
             found.append((item, None))
         else:
-            found.append((markdown.Block([], "", item.first, item.last), None))  # an answer may not skip it
+            found.append((markdown.Block([], "", item.first, item.last), None))  # a block between a test and its answer is an error
     return found
 
 
@@ -59,13 +59,13 @@ def run_directive(directive, shell):
 
 
 def run_block(block, answer, shell, uuids, any_order):
-    """(problem or None, what it wrote)"""
+    """(problem or None, output)"""
     out, err = shell.run(uuids.to_actual(block.text))
     return problem_of(answer, out, err, uuids, any_order), out + err
 
 
 def run_page(page, programs, report, rewrite=False, **server):
-    """Calls report(name, problem or None) for each test. With `rewrite`, wrong answers are put right in the file."""
+    """Calls report(name, problem or None) for each test. With `rewrite`, wrong answers are corrected in the file."""
     for block in page.blocks:
         if block.info[:1] == ["sh"] and block.info[1:2] not in (["test"], ["manual"]):
             report(f"{page.path}:{block.first}", "says neither `sh test` nor `sh manual`")

@@ -1,4 +1,4 @@
-"""Links between pages and to files: each leads somewhere, and every page is reached from docs/README.md."""
+"""Links between pages and to files: every target exists, and every page can be reached from docs/README.md."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import re
 import markdown
 
 START = "docs/README.md"
-# Pages that other work brings; a name leaves this list when its page is there.
+# Pages that are still to be written; a name is removed when its page exists.
 AWAITED = set()
 MANUALS = "docs/man/"  # installed elsewhere: pages name them as `berthd(8)`
 OUTSIDE = re.compile(r"^[a-z][a-z0-9+.-]*:")
@@ -44,7 +44,7 @@ def check(report):
         queue += [resolve(path, target)[0] for target, _ in pages[path].links() if not OUTSIDE.match(target)]
     for path, page in pages.items():
         if not path.startswith("docs/") and path not in reached:
-            continue  # of the project's root only what a reader of docs/ is sent to
+            continue  # of the project's root only what docs/ links to
         problems = [f"line {line}: {problem}" for target, line in page.links()
                     if not OUTSIDE.match(target) and (problem := problem_of(path, target, pages))]
         report(f"links of {path}", "; ".join(problems) or None)

@@ -1,4 +1,4 @@
-"""Reads a page: its headings, fenced blocks, links and the directives that stand in HTML comments."""
+"""Parses a page: its headings, fenced blocks, links and the directives in HTML comments."""
 
 import dataclasses
 import os
@@ -33,7 +33,7 @@ class Directive:
 
 @dataclasses.dataclass
 class Section:
-    """What stands below a heading, up to the next of the same level or above."""
+    """The content below a heading, up to the next of the same or a higher level."""
     level: int
     title: str
     text: str
@@ -47,7 +47,7 @@ class Page:
             self.text = file.read()
         self.lines = self.text.split("\n")
         self.blocks = []
-        self.prose = []  # lines, those of fenced blocks emptied
+        self.prose = []  # lines, with those of fenced blocks emptied
         self._read()
 
     def _read(self):
@@ -78,7 +78,7 @@ class Page:
                 for number, line in enumerate(self.prose, 1) if (match := HEADING.match(line))]
 
     def anchors(self):
-        """As GitHub makes them of headings."""
+        """The anchors that GitHub makes of headings."""
         found = set()
         for _, title, _ in self.headings():
             plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "")
@@ -99,7 +99,7 @@ class Page:
             yield Section(level, title, "\n".join(self.lines[line:end - 1]), line)
 
     def links(self):
-        """[(target, line)], code left out."""
+        """[(target, line)], without code."""
         return [(match.group(1), number) for number, line in enumerate(self.prose, 1)
                 for match in LINK.finditer(re.sub(r"`[^`]*`", "", line))]
 

@@ -1,6 +1,6 @@
-"""Messages and the sources. What docs/troubleshooting.md and the errors of the bare metal and Valet APIs explain in their tables,
-under `message`, `the text` or `the reason`, has to be something that berth says; every text with which the APIs, the
-planners or the database refuse something has to stand somewhere in the documentation, that of bare metal with its
+"""Messages and the sources. Every message that the tables of docs/troubleshooting.md and of the errors of the Bare
+Metal and Valet APIs explain, under `message`, `the text` or `the reason`, must occur in berth's code; every text
+with which the APIs, the planners or the database refuse something must be documented, for bare metal with its
 status."""
 
 import glob
@@ -11,9 +11,9 @@ import markdown
 
 METAL = "docs/api/baremetal/errors.md"
 VALET, PLANS = "docs/api/valet/groups.md", "docs/api/valet/plans.md"
-PAGES = {"docs/troubleshooting.md": 30, METAL: 60, VALET: 15, PLANS: 40}  # at least so many messages each
+PAGES = {"docs/troubleshooting.md": 30, METAL: 60, VALET: 15, PLANS: 40}  # the minimum number of messages of each
 COLUMNS = ("message", "the text", "the reason")
-LEAST = 8         # shorter pieces are everywhere
+LEAST = 8         # shorter parts occur everywhere
 LEAST_REFUSAL = 14
 REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/engine/**/*.c",
             "src/placement/**/*.c", "src/baremetal/**/*.c", "src/valet/api/**/*.c", "src/valet/write/*.c")
@@ -35,7 +35,7 @@ def pieces(text, pattern, least=LEAST):
 
 
 def strings(source):
-    """Of C text; neighbouring literals are one."""
+    """The strings in C text; adjacent literals are one."""
     for match in STRING.finditer(source):
         yield "".join(part[1:-1] for part in re.findall(ONE, match.group())).replace('\\"', '"')
 
@@ -54,7 +54,7 @@ def literals():
 
 
 def refusals():
-    """[(path, fixed part of a text with which something is refused)]; not of JSON, HTML or SQL."""
+    """[(path, fixed part of a text with which something is refused)]; without JSON, HTML and SQL."""
     for path, source in sources(*REFUSING):
         for call in CALL.finditer(source):
             for text in strings(call.group(1)):
@@ -102,7 +102,7 @@ def check_explained(path, least, said, report):
 
 
 def check_statuses(report):
-    """Where the sources set a status with a text, the page of bare metal's errors has a row of both."""
+    """Where the sources set a status with a text, the page of bare metal's errors has a row with both."""
     rows = [(set(cells[0].split(", ")), in_one_line(cells[1])) for heads, cells, _ in cells_of(markdown.Page(METAL))
             if heads[0] == "status"]
     found = 0

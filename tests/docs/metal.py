@@ -1,6 +1,6 @@
-"""The reference of the bare metal API against the sources: every route with its first version and its policy, every
-field with the version that brought it and who may set it, the verbs, power targets and passing states of the machine,
-the options, the statuses that the tests of the API have seen, and an example for each route."""
+"""Compares the reference of the Bare Metal API with the sources: every route with its first version and its policy,
+every field with its first version and who may set it, the verbs, power targets and transient states of the machine,
+the options, the statuses that occur in the tests of the API, and an example for each route."""
 
 import glob
 import os
@@ -17,9 +17,9 @@ HEAD = re.compile(rf"^({METHODS}) (/\S*)$")
 SAYS = re.compile(r"^Versions (1\.\d+) and later(?:;|\.)")
 FIELD = re.compile(r'\b(FIELD|INTERFACE)\((\w+),\s*"(\w+)",\s*(\d+),\s*([^()]*)\)')
 ROW = re.compile(rf"^\| `({METHODS}) (/v1/\S+)` \| (1\.\d+) \|(?: `(baremetal:[\w:]+)` \|)?", re.M)
-# Handlers of methods that a path does not have and that are refused in words of their own.
+# Handlers of methods that a path does not have and that are refused with texts of their own.
 REFUSING = ("handle_baremetal_nodes_refuse", "handle_baremetal_node_refuse")
-# Told once for all routes, in the overview.
+# Documented once for all routes, in the overview.
 EVERYWHERE = {401, 403, 405, 406, 413, 503}
 
 
@@ -29,12 +29,12 @@ def read(path):
 
 
 def anonymous(path):
-    """What a part of a path is called matters to nobody who asks."""
+    """The names of parts of a path do not matter to clients."""
     return re.sub(r"\{\w+\}", "{}", path)
 
 
 def routes():
-    """Of src/baremetal/api/routes.c: {(method, path): (first minor, handler)}"""
+    """From src/baremetal/api/routes.c: {(method, path): (first minor, handler)}"""
     table = re.search(r"baremetal_routes\[\w*\] = \{\n(.*?)\n\};", read("src/baremetal/api/routes.c"), re.S).group(1)
     found = {}
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
@@ -56,7 +56,7 @@ def sections(page):
 
 
 def told_routes(pages):
-    """[(method, path, first minor or None, where)]: of headings, and of tables for what is told in a line."""
+    """[(method, path, first minor or None, where)]: from headings, and from tables for routes described in a line."""
     for page in pages:
         for method, path, section in sections(page):
             says = SAYS.search(section.text.strip())
@@ -91,7 +91,7 @@ def check_policies(pages, report):
 
 
 def fields(path):
-    """{name: (first minor, where it may be given, whether it can be sorted by)}; not the internal ones."""
+    """{name: (first minor, where it may be given, whether it can be sorted by)}; without the internal ones."""
     found = {}
     for kind, _, name, since, rest in FIELD.findall(read(path)):
         flags = "USER | SORT" if kind == "INTERFACE" else rest.split(",")[1].strip()
@@ -116,7 +116,7 @@ def check_fields(page, title, source, least, report):
     for name in sorted(known.keys() | told.keys()):
         wanted = known.get(name, (None,))[:2]
         report(f"{page.path} `{name}`", None if told.get(name) == wanted else f"says {told.get(name)}, not {wanted}")
-    # The page says of which one cannot sort: lists, objects, and what has no column.
+    # The page lists the fields that cannot be sorted by: lists, objects, and those without a column.
     sentence = re.search(r"list can be sorted by all of them but (.*?)\n\n", page.text, re.S).group(1)
     objects = {row[0].strip("`") for row in table_of(page, title) if row[3] == "`{}`"} if "objects" in sentence else set()
     unsorted = set(re.findall(r"`(\w+)`", sentence)) | objects
@@ -130,7 +130,8 @@ def state_names():
 
 
 def transitions():
-    """Of src/model/node_machine.c: ({verb name: (since, NODE_…)}, {(NODE_verb, from, passed, to)}, {passing: failed})"""
+    """From src/model/node_machine.c: ({verb name: (since, NODE_…)}, {(NODE_verb, from, passed, to)}, {transient:
+    failed})"""
     source, state = read("src/model/node_machine.c"), state_names()
     verbs = {name: (int(since), verb) for name, verb, since in
              re.findall(r'\{"(\w+)", (NODE_\w+), (\d+)\}', source)}
@@ -178,7 +179,7 @@ def check_options(page, report):
 
 
 def statuses_seen():
-    """What tests/baremetal/gabbits expects: {(method, path): {status}}; of names only those that are routes."""
+    """The expectations of tests/baremetal/gabbits: {(method, path): {status}}; of names only those that are routes."""
     known = [(method, re.compile("^" + re.escape(path).replace(r"\{\}", "[^/]+") + "$"), (method, path))
              for method, path in routes()]
     known.sort(key=lambda route: route[2][1].count("{}"))

@@ -1,6 +1,6 @@
-"""Whether the policy rule that the reference names for a route of the bare metal API is the one that the route asks: in a
-berthd whose every rule is a role of its own, a caller with all roles but those named is refused, and one with those alone
-(and those of seeing what is there) is not."""
+"""Whether the policy rule that the reference names for a route of the Bare Metal API is the one that the route
+checks. In a berthd where every rule is a separate role, a caller with all roles except those named is refused, and a
+caller with only those (and those for seeing objects) is not."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ import markdown
 import metal
 
 TESTS = os.path.join(markdown.ROOT, "tests")
-sys.path += [os.path.join(TESTS, name) for name in ("", "baremetal", "keystone")]  # behind: names of this folder come first
+sys.path += [os.path.join(TESTS, name) for name in ("", "baremetal", "keystone")]  # appended: names of this folder come first
 
 import metal_client  # noqa: E402
 import fake  # noqa: E402
@@ -22,7 +22,7 @@ import servers  # noqa: E402
 SEEING = {"baremetal:node:get", "baremetal:allocation:get"}
 NAMED = re.compile(r"`(baremetal:[\w:]+)`")
 NODE = {"name": "n", "driver": "fake-hardware", "resource_class": "x"}
-BODIES = {  # what a write needs to come as far as the rule, and beyond it
+BODIES = {  # what a write needs to reach the rule and pass it
     ("POST", "/v1/allocations"): {"resource_class": "none"},
     ("PATCH", "/v1/allocations/{}"): [{"op": "add", "path": "/extra/a", "value": 1}],
     ("POST", "/v1/nodes"): {"driver": "fake-hardware"},
@@ -35,7 +35,7 @@ QUERIES = {"/v1/nodes/validate": "?node=n"}
 
 
 def named_rules(pages):
-    """[(method, path, {rule}, where)]: those of the sentence that begins a section, or of a row."""
+    """[(method, path, {rule}, where)]: from the first sentence of a section, or from a row."""
     for page in pages:
         for method, path, section in metal.sections(page):
             if path not in ("/", "/v1"):
@@ -46,7 +46,7 @@ def named_rules(pages):
 
 
 def filled(path):
-    """Of this node, this allocation, this driver."""
+    """With this node, this allocation, this driver."""
     path = path.replace("/v1/allocations/{}", "/v1/allocations/a").replace("/v1/nodes/{}", "/v1/nodes/n")
     path = path.replace("/v1/drivers/{}", "/v1/drivers/fake-hardware").replace("/v1/conductors/{}", "/v1/conductors/here")
     return path.replace("/traits/{}", "/traits/CUSTOM_A") + QUERIES.get(path, "")
@@ -90,11 +90,11 @@ class Rules:
             self.admin.until("/v1/allocations/a", lambda one: one["state"] == "active")
 
     def verdict_of(self, method, path, named):
-        """None, or what is not as the page says."""
+        """The difference from the page, or None."""
         if not named or not named <= self.all:
             return f"names {sorted(named)}"
         self.prepare()
-        # whoever may list everything may list
+        # a caller who may list everything may list
         without = self.all - named - {rule + "_all" for rule in named if rule.endswith(":list")}
         arguments = method, filled(path), BODIES.get((method, path))
         refused = self.caller(without).ask(*arguments)

@@ -1,5 +1,5 @@
-"""The API reference against the sources and against the API tests: every route with its microversions and its
-policy, every status that a test of the API has seen, every error code, every member of a body and parameter of a
+"""Compares the API reference with the sources and with the API tests: every route with its microversions and its
+policy, every status that occurs in the tests of the API, every error code, every member of a body and parameter of a
 query, an example for each route, and a request before and after for each microversion."""
 
 import glob
@@ -18,7 +18,7 @@ OVERVIEW = "docs/api/placement.md"
 HISTORY = "docs/api/microversions.md"
 HEAD = re.compile(r"^(GET|PUT|POST|DELETE) (/\S*)$")
 SAYS = re.compile(r"^Microversions? (1\.\d+)(?: to (1\.\d+)| and later)[;.](?: [Pp]olicy `([\w:]+)`\.)?", re.M)
-# Told once for all routes, in the overview.
+# Documented once for all routes, in the overview.
 EVERYWHERE = {401, 403, 405, 406, 413, 414, 415, 431, 503}
 HANDLER_CHECKS = {("GET", "/usages"): "placement:usages", ("GET", "/"): None}
 
@@ -33,13 +33,13 @@ def newest():
 
 
 def policies():
-    """Of src/policy/rules_placement.c: {POLICY_…: name}"""
+    """From src/policy/rules_placement.c: {POLICY_…: name}"""
     rows = re.findall(r'AT\((\w+)\) =\s*OPERATION\(\s*"([\w:]+)"', read("src/policy/rules_placement.c"))
     return {"POLICY_" + rule: "placement:" + name for rule, name in rows}
 
 
 def routes():
-    """Of src/placement/api/routes.c: {(method, path, first minor, last minor): policy's name or None}"""
+    """From src/placement/api/routes.c: {(method, path, first minor, last minor): policy's name or None}"""
     table = re.search(r"placement_routes\[\] = \{\n(.*?)\n\};", read("src/placement/api/routes.c"), re.S).group(1)
     names, found = policies(), {}
     for entry in re.split(r"(?=\{\.method = )", table)[1:]:
@@ -59,7 +59,7 @@ def reference_pages():
 
 
 def told_routes(pages):
-    """[(method, path, first minor, last minor, policy, section, page)]; the range is None if it is not told."""
+    """[(method, path, first minor, last minor, policy, section, page)]; the range is None if it is missing."""
     for page in pages:
         for section in page.sections(2):
             head = HEAD.match(re.sub(r"`| \(.*", "", section.title))
@@ -94,7 +94,7 @@ def statuses_told(section):
 
 
 def statuses_seen():
-    """What the API's tests expect: {(method, path of the table): {status: {minor}}}"""
+    """The expectations of the API's tests: {(method, path of the table): {status: {minor}}}"""
     seen, known = {}, list(coverage_table.patterns())
     for name in sorted(glob.glob(os.path.join(markdown.ROOT, "tests/api/gabbits/*.yaml"))):
         file = suites.File(name)

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""The documentation: every example is run against a live berthd and its answer compared with the page's, links lead
-somewhere, the API reference has all that the sources have.
+"""The documentation: runs every example against a live berthd and compares the answer with the page's; checks that
+link targets exist, and that the API reference covers the sources.
 
     tests/docs/run.py [--programs build] [PAGE…]       all checks, or the examples of these pages
-    tests/docs/run.py --write PAGE…                    puts what came into the pages where it differs
-    tests/docs/run.py --python PAGE…                   asks the Python service instead, to see where it differs
+    tests/docs/run.py --write PAGE…                    updates answers in the pages where they differ
+    tests/docs/run.py --python PAGE…                   uses the Python service instead, to see where it differs
 
-A page's blocks ```sh test are run in its order, in one shell, against a server of the page's own with an empty
-database; the block ```json answer (or text, http) that follows one is what it must write. Blocks ```sh test define are
-what other pages may ask for with <!-- define: PAGE -->; <!-- server: fresh --> starts a new server, with lines of
-placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, 127.0.0.1:6385 its bare
-metal API, 127.0.0.1:8090 its Valet API, /var/lib/berth its directory.
-answers.py tells what is made equal before it is compared.
+A page's blocks ```sh test are run in order, in one shell, against a server of the page's own with an empty
+database; the block ```json answer (or text, http) that follows one is its expected output. Blocks ```sh test define
+can be included by other pages with <!-- define: PAGE -->; <!-- server: fresh --> starts a new server, with lines of
+placement.conf after [api] if any are given. In the blocks 127.0.0.1:8778 is the server, 127.0.0.1:6385 its Bare
+Metal API, 127.0.0.1:8090 its Valet API, /var/lib/berth its directory.
+answers.py describes what is made equal before the comparison.
 
 The last line is `N passed, N failed`.
 """

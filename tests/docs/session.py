@@ -1,4 +1,4 @@
-"""A shell in which a page's blocks run one after the other, and the server that they ask."""
+"""A shell in which a page's blocks run one after the other, and its server."""
 
 import os
 import select
@@ -11,10 +11,10 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import servers  # noqa: E402
 
-ADDRESS = "127.0.0.1:8778"   # of the pages
-METAL = "127.0.0.1:6385"     # the same: the bare metal API
+ADDRESS = "127.0.0.1:8778"   # in the pages
+METAL = "127.0.0.1:6385"     # the same for the Bare Metal API
 VALET = "127.0.0.1:8090"     # and the Valet API
-STATE = "/var/lib/berth"     # of the pages: the directory of the run
+STATE = "/var/lib/berth"     # in the pages: the directory of the run
 SECONDS = 60
 
 
@@ -48,7 +48,7 @@ class Session:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def fresh_server(self, options):
-        """With a new database; the ports stay, so that what the shell remembers holds."""
+        """With a new database; the ports stay, so that variables of the shell remain valid."""
         port = self.server.port if self.server else None
         if self.server:
             self.server.kill()
@@ -68,7 +68,7 @@ class Session:
         os.symlink(self.server.id + ".log", link)
 
     def places(self):
-        """What stands in the pages, and what it is here."""
+        """What the pages contain, and what replaces it here."""
         return {ADDRESS: f"127.0.0.1:{self.server.port}", METAL: f"127.0.0.1:{self.metal_port}",
                 VALET: f"127.0.0.1:{self.valet_port}", STATE: self.directory}
 

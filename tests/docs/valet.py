@@ -1,5 +1,5 @@
-"""The reference of the Valet API against the sources: every route with its methods and its rule, a section and an example
-for each of them, the options."""
+"""Compares the reference of the Valet API with the sources: every route with its methods and its rule, a section and
+an example for each of them, the options."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def read(path):
 
 
 def routes():
-    """Of src/valet/api/routes.c: [(method, path, rule)], the rule "" where nobody is asked for one."""
+    """From src/valet/api/routes.c: [(method, path, rule)], the rule "" where none is checked."""
     rules = dict(re.findall(r'AT\((\w+)\) = RULE\("([\w:]+)", (?:\w+)', read("src/policy/rules_valet.c")))
     table = re.search(r"valet_routes\[\w*\] = \{\n(.*?)\n\};", read("src/valet/api/routes.c"), re.S).group(1)
     found = []

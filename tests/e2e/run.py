@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The real `openstack` client against berth: every command of osc-placement, its output compared with that of
-the same walk against the Python service (walk.py has the commands).
+"""The real `openstack` client against berth: every command of osc-placement, its output compared with that of the
+same walk against the Python service (walk.py has the commands).
 
     tests/e2e/run.py --berthd build/berthd [--show] [VERSION…]
 
-The Python service runs on a copy of a database that berth made, so that standard classes and traits are equal.
-The last line is `N passed, N failed`: a case is one command at one version.
+The Python service runs on a copy of a database that berth created, so that standard classes and traits are equal. The
+last line is `N passed, N failed`: a case is one command at one version.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def walk(server, version):
 
 
 def loose(value):
-    """Orders that no API promises are taken out: those of lists, of candidates' numbers, and inside texts."""
+    """Removes orders that no API guarantees: those of lists, of candidates' numbers, and inside texts."""
     if isinstance(value, dict):
         return {key: loose(item) for key, item in value.items() if key != "#"}
     if isinstance(value, list):
@@ -51,13 +51,13 @@ def loose(value):
 
 
 def normal(arguments, status, out, err):
-    """What must be equal."""
+    """The parts that must be equal."""
     err = re.sub(r"req-[0-9a-f-]{36}", "req-ID", err)
     # The Python service prints the schema and the value, too (docs/differences.md).
     err = re.sub(r"(Failed validating '\w+' in schema[^:]*):.*(  On instance[^:(]*).*(\(HTTP 400\))", r"\1\2 \3", err, flags=re.S)
     err = re.sub(r"127\.0\.0\.1:\d+", "SERVER", err)
     if "--limit" in arguments:
-        out = str(len(out.splitlines()))  # which one is each server's own choice
+        out = str(len(out.splitlines()))  # each server chooses its own
     else:
         try:
             out = loose(json.loads(out))

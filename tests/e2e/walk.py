@@ -27,7 +27,7 @@ USER = "eeeeeeee-0000-4000-8000-000000000001"
 
 
 def commands(version):
-    """Of the walk; those that the version does not know are refused by the client, alike each time."""
+    """The commands of the walk; the client refuses those that the version does not know, in the same way each time."""
     at = tuple(map(int, version.split(".")))
     owner = f"--project-id {PROJECT} --user-id {USER}" if at >= (1, 8) else ""
     kind = "--consumer-type INSTANCE" if at >= (1, 38) else ""

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""berth backup and berth restore: beside a berthd under load, killed at any moment, on a full disk, with every file that
-is no backup, with a database of another user, and while berthd starts.
+"""berth backup and berth restore: during load on berthd, killed at any moment, on a full disk, with every kind of
+file that is not a backup, with a database of another user, and while berthd starts.
 
     tests/faults/backups.py --berthd build/berthd [CASE…]
 
-The last line is `N passed, N failed`. A case that this machine cannot play says so, and does not count.
+The last line is `N passed, N failed`. A case that cannot run on this machine says so, and does not count.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def await_end(workers, threads):
 
 class Backups(case.Case):
     def _berth(self, *words, good=True, **more):
-        """Runs it; what it printed, or, if it must fail, its one line on standard error."""
+        """Runs it; returns its output or, if it must fail, its one line on standard error."""
         program = os.path.join(os.path.dirname(self.program), "berth")
         done = subprocess.run([program, *words], capture_output=True, text=True, cwd=self.directory, **more)
         if good:
@@ -67,7 +67,7 @@ class Backups(case.Case):
         return contents
 
     def _two_states(self):
-        """A database with names of one kind, of which some are only in its WAL, and a backup with others; the server."""
+        """A database with names of one kind, some of them only in its WAL, and a backup with others; the server."""
         server = self.berthd()
         with server:
             server.stop()
@@ -83,14 +83,14 @@ class Backups(case.Case):
         return server
 
     def _state(self, database):
-        """Which of the two it is, wholly."""
+        """Which of the two states it has, completely."""
         found = servers.rows(database, "SELECT substr(name, 1, 3), count(*) FROM resource_providers GROUP BY 1")
         expect(found in ([("old", COUNT + 1)], [("new", COUNT)]), f"neither state: {found}")
         expect(servers.rows(database, "PRAGMA integrity_check") == [("ok",)], "damaged")
         return found[0][0]
 
     def backup_beside_writers(self):
-        """Nobody is refused, writes go on, and each copy is one state, which can be served."""
+        """No write is refused, and each copy is one state that can be served."""
         with self.berthd() as server:
             client = server.client()
             load.fill(client, 8)
@@ -125,7 +125,7 @@ class Backups(case.Case):
                 expect(load.check_all(workers, client) is None, "the replaced database lost something")
 
     def backup_killed(self):
-        """At any moment: there is no file of that name, or a whole one; the next makes use of what was left."""
+        """At any moment there is no file of that name, or a complete one; the next backup reuses the remains."""
         server = self._two_states()
         words = "backup", "--config-file", server.config_file, "killed"
         began = time.monotonic()
@@ -174,7 +174,7 @@ class Backups(case.Case):
                     os.unlink(path)
 
     def backup_refused(self):
-        """Where it may not be written, nothing is; a relative path is the caller's."""
+        """If the target is not writable, nothing is written; a relative path is relative to the caller's directory."""
         with self.berthd() as server:
             server.client().make_provider(HOST, "host", VCPU=10)
             words = "backup", "--config-file", server.config_file
@@ -228,7 +228,7 @@ class Backups(case.Case):
             subprocess.run(["umount", "-l", mount], check=True)
 
     def restore_refused(self):
-        """What is no backup, and a database in use: one line, and nothing is changed."""
+        """Files that are not backups, and a database in use: one line, and nothing is changed."""
         server = self._two_states()
         words = "restore", "--config-file", server.config_file
         at = lambda name: os.path.join(self.directory, name)  # noqa: E731
@@ -273,13 +273,13 @@ class Backups(case.Case):
             other.rollback()
         self._berth(*words, "new.backup")
         expect(self._state(server.database) == "new", "not restored")
-        # As the Python service: without a WAL, who is idle holds no lock.
+        # Like the Python service: without a WAL, an idle connection holds no lock.
         with contextlib.closing(sqlite3.connect(server.database)) as other:
             other.execute("SELECT count(*) FROM traits").fetchall()
             expect(f"process {os.getpid()}" in self._berth(*words, "new.backup", good=False), "an idle one without a WAL")
 
     def at_the_same_time(self):
-        """Several to one name: one of them makes it, and no file is of two."""
+        """Several backups to one name: one of them creates it, and no file mixes two."""
         server = self._two_states()
         for words, name, state in ((("backup", "--force"), "copy", "old"), (("backup",), "other", "old"),
                                    (("restore",), "new.backup", "new")):
@@ -295,7 +295,7 @@ class Backups(case.Case):
         expect(not [name for name in self._names() if "partial" in name or "restoring" in name], self._names())
 
     def restore_owner(self):
-        """By root, of a database that is another user's: owner, group, mode stay, and that user can serve it."""
+        """By root, for a database of another user: owner, group, mode stay, and that user can serve it."""
         if os.geteuid() != 0:
             return "only root may: left out"
         server = self._two_states()
@@ -323,8 +323,8 @@ class Backups(case.Case):
             server.stop()
 
     def restore_through_links(self):
-        """A database that is named by a link, and a backup that is: the link stays, the file is replaced. A copy that
-        was made with its WAL is taken with it."""
+        """A database named by a symbolic link, and such a backup: the link stays, the file is replaced. The WAL of a
+        copied backup is restored with it."""
         server = self._two_states()
         os.mkdir(os.path.join(self.directory, "real"))
         for suffix in ("", "-wal", "-shm"):
@@ -341,7 +341,8 @@ class Backups(case.Case):
         expect(self._state(server.database) == "old", "the WAL of the copy is missing")
 
     def restore_killed(self):
-        """At any moment, over a database whose last commits are in its WAL: the old one or the new one, wholly."""
+        """At any moment, over a database whose last commits are in its WAL: the old database or the new one,
+        completely."""
         server = self._two_states()
         saved = os.path.join(self.directory, "saved")
         os.mkdir(saved)
@@ -373,7 +374,7 @@ class Backups(case.Case):
         print(f"       {found.count('old')} times the old one, {found.count('new')} times the new one")
 
     def restore_while_berthd_starts(self):
-        """One of the two is refused, or berthd serves the new database; never is anything of both."""
+        """Either one of the two is refused, or berthd serves the new database; never a mixture of both."""
         server = self._two_states()
         words = "restore", "--config-file", server.config_file, "--no-keep", "new.backup"
         draw, outcomes = random.Random(4), []

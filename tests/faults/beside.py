@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""berthd beside others at its database file: a second berthd, somebody who writes all the time, a reader
-that stays, a file system that turns read-only.
+"""berthd with others at its database file: a second berthd, a program that writes all the time, a reader that stays,
+a file system that becomes read-only.
 
     tests/faults/beside.py --berthd build/berthd [CASE…]
 
-Figures are printed. The last line is `N passed, N failed`. A case that this machine cannot play says so, and
-does not count.
+Figures are printed. The last line is `N passed, N failed`. A case that cannot run on this machine says so, and does not
+count.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class Berthd(servers.Berthd):
 
 
 def in_threads(work, count, seconds):
-    """Runs work(number, wanted to go on) in threads; raises what one of them raised."""
+    """Runs work(number, go_on) in threads; raises an exception that one of them raised."""
     problems, end = [], time.monotonic() + seconds
 
     def run(number):
@@ -79,8 +79,8 @@ class Cases(case.Case):
                       options=["[berth]", "access_log = false"])
 
     def two_share(self):
-        """Each gets a third of the commits, also when one has many more clients; no 503, nothing lost,
-        nothing given away twice."""
+        """Each gets a third of the commits, even if one has many more clients; no 503, nothing lost, nothing given
+        out twice."""
         with self._berthd() as first, self._berthd() as second:
             first.client().make_host(self.host, 1000000)
             for sides, asked in (((0, 1) * 6, "alike"), ((0,) * 11 + (1,), "11 clients against 1")):
@@ -106,8 +106,8 @@ class Cases(case.Case):
                     expect(used - before == len(given), f"{used - before} used, {len(given)} acknowledged")
 
     def two_see_each_other(self):
-        """What one has acknowledged is in the other's next answer, while both write; the last units are given
-        away once."""
+        """What one has acknowledged is in the other's next answer, while both write; the last units are given out
+        once."""
         with self._berthd() as first, self._berthd() as second:
             first.client().make_host(self.host, 150)
             answers = []
@@ -127,8 +127,8 @@ class Cases(case.Case):
             expect(first.client().used(self.host) == second.client().used(self.host) == 150, "the books differ")
 
     def foreign_writes_all_the_time(self):
-        """20 writes a second by somebody who keeps no log: reads and claims are answered, each with what the
-        foreign writer had committed before it was asked."""
+        """20 writes per second by a program that keeps no log: reads and claims are answered, each with what the
+        foreign writer had committed before the request."""
         hosts = [str(uuid.uuid4()) for _ in range(300)]
         with self._berthd() as server:
             client = server.client()
@@ -163,7 +163,7 @@ class Cases(case.Case):
             expect(max(longest) < 5, f"longest {longest}")
 
     def reader_that_stays(self):
-        """Somebody's read transaction keeps the WAL from starting over: claims go on, and afterwards it is
+        """Another program's read transaction keeps the WAL from starting over: claims go on, and afterwards it is
         within 190 MiB again."""
         wal, longest = self.database + "-wal", [0.0]
         with self._berthd() as server:
@@ -182,14 +182,14 @@ class Cases(case.Case):
                     expect(answer[0] == 204, f"a claim was refused: {answer}")
                     longest[0] = max(longest[0], time.monotonic() - began)
 
-            # Until it is too long, if this machine gets so far.
+            # Until it is too long, if this machine is fast enough.
             for _ in range(8):
                 in_threads(claim, 8, SECONDS)
                 if os.path.getsize(wal) > 240 << 20:
                     break
             size = os.path.getsize(wal)
             reader.close()
-            for _ in range(20):  # it is cut by and by
+            for _ in range(20):  # it is cut gradually
                 in_threads(claim, 8, 1)
                 if os.path.getsize(wal) <= 190 << 20:
                     break
@@ -199,8 +199,8 @@ class Cases(case.Case):
             expect(longest[0] < 5, f"a claim took {longest[0]:.1f} s")
 
     def read_only_file_system(self):
-        """Mounted read-only, after a clean end and after a crash: berthd starts, reads, refuses writes with
-        503; mounted to be written again, it writes."""
+        """Mounted read-only, after a regular stop and after a crash: berthd starts, reads, and refuses writes with
+        503; mounted writable again, it writes."""
         mount = os.path.join(self.directory, "mount")
         os.mkdir(mount)
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "berth-test", mount],

@@ -1,4 +1,4 @@
-"""What the cases of this folder share: a directory of their own, servers in it, and names."""
+"""Shared by the cases of this folder: a directory of their own, servers in it, and names."""
 
 import argparse
 import os
@@ -32,7 +32,7 @@ def total_of(client, name="VCPU"):
 
 
 class Case:
-    """Each public method of a class below this one is a case, which returns None or why it was left out."""
+    """Each public method of a subclass is a case, which returns None or the reason why it was left out."""
 
     def __init__(self, program, directory):
         self.program, self.directory = os.path.abspath(program), directory
@@ -45,7 +45,7 @@ class Case:
 
 
 def main(doc, *kinds):
-    """Plays the cases of these classes, or those that are named; the exit status."""
+    """Runs the cases of these classes, or those named; returns the exit status."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("cases", nargs="*", metavar="CASE")

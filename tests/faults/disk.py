@@ -1,4 +1,4 @@
-"""The disk and the files on it: full, read-only, not ours."""
+"""The disk and its files: full, read-only, owned by another user."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ NOBODY = 65534
 
 class Disk(case.Case):
     def _refused(self, words, server):
-        """It must not start, and say why in one line."""
+        """It must not start, and must log the reason in one line."""
         try:
             with server:
                 pass
@@ -31,7 +31,7 @@ class Disk(case.Case):
         raise AssertionError("it started")
 
     def _fill_until_refused(self, client, most=20000):
-        """Writes until one is refused; (names there, the refusal)."""
+        """Writes until one is refused; (existing names, the refusal)."""
         for number in range(most):
             name = f"CUSTOM_{number:06d}_" + "X" * 200
             status, answer = client.ask("PUT", "/traits/" + name)
@@ -59,7 +59,7 @@ class Disk(case.Case):
         return names
 
     def disk_full(self):
-        """A small tmpfs; when there is room again, writes go on without a restart."""
+        """A small tmpfs; once there is room again, writes go on without a restart."""
         mount = os.path.join(self.directory, "small")
         os.mkdir(mount)
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "berth-test", mount],
@@ -79,7 +79,7 @@ class Disk(case.Case):
             subprocess.run(["umount", "-l", mount])
 
     def file_too_large(self):
-        """No file may grow beyond 2 MiB (RLIMIT_FSIZE). berth may help itself by a checkpoint afterwards."""
+        """No file may grow beyond 2 MiB (RLIMIT_FSIZE). berth may recover by a checkpoint afterwards."""
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
@@ -107,7 +107,7 @@ class Disk(case.Case):
         self._refused("read-only", servers.Berthd(program, self.directory, limits=drop))
 
     def overwritten_in_place(self):
-        """The same file, for a while empty: refused, and served again, though nobody writes meanwhile."""
+        """The same file, empty for a while: refused, and served again, although nothing else writes meanwhile."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
@@ -132,7 +132,7 @@ class Disk(case.Case):
             expect(client.must(200, "GET", f"/resource_providers/{HOST}")["name"] == "host", "the host")
 
     def few_threads(self):
-        """Where the system gives fewer threads than berthd needs, it says so in one line, and leaves no core file."""
+        """If the system gives fewer threads than berthd needs, it says so in one line, and leaves no core file."""
         if os.getuid() != 0:
             return "only root can become somebody who has no other processes"
         shutil.copy(self.program, os.path.join(self.directory, "berthd"))
@@ -146,7 +146,7 @@ class Disk(case.Case):
         self._start_with_few(lambda: self._inventory(admin, 200), least=least + 1, options=options)
 
     def _start_with_few(self, look=lambda: None, least=2, **more):
-        """Starts with that many threads, and one more until it serves; with how many it does."""
+        """Starts with that many threads, and one more each time until it serves; returns the number."""
         user = 100000 + os.getpid()
         for most in range(least, 40):
             def limit(most=most):
@@ -169,7 +169,7 @@ class Disk(case.Case):
         raise AssertionError("it never starts")
 
     def _inventory(self, admin, wanted):
-        """The page takes one thread more than all that a start begins with."""
+        """The page needs one thread more than all those of a start."""
         connection = http.client.HTTPConnection("127.0.0.1", admin, timeout=10)
         connection.request("GET", "/metrics?inventory=1")
         answer = connection.getresponse()
@@ -178,7 +178,7 @@ class Disk(case.Case):
         expect(answer.status == wanted, (answer.status, text[:100]))
 
     def in_memory(self):
-        """What is written there is gone at the end, which the log says."""
+        """A database in memory is lost at the end, which is logged."""
         for connection in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
             with self.berthd() as server:
                 server.stop()

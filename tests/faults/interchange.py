@@ -12,7 +12,7 @@ OLD_REVISION = "422ece571366"
 
 class Interchange(case.Case):
     def python_beside(self):
-        """The Python service and berth write to one file in turns; each sees the other's at once."""
+        """The Python service and berth write to one file alternately; each sees the other's writes at once."""
         with self.berthd() as berth, self.python(sync=False) as python:
             mine, other = berth.client(), python.client()
             mine.make_provider(HOST, "host", VCPU=1000)
@@ -32,7 +32,7 @@ class Interchange(case.Case):
             expect(snapshot(mine) == snapshot(other), "the two show different states")
 
     def python_database(self):
-        """A database made by the Python service opens and serves, with and without sync_on_startup."""
+        """berth opens and serves a database created by the Python service, with and without sync_on_startup."""
         with self.python(sync=True) as python:
             populate(python.client())
             before = snapshot(python.client())
@@ -46,8 +46,8 @@ class Interchange(case.Case):
                 server.stop()
 
     def berth_database(self):
-        """A database of berth serves under the Python service 8.0.0: as it is with sync_on_startup off, and
-        after `placement-manage db stamp` of its revision with it on."""
+        """The Python service 8.0.0 serves a database of berth: unchanged with sync_on_startup off, and after
+        `placement-manage db stamp` of its revision with it on."""
         with self.berthd() as server:
             populate(server.client())
             before = snapshot(server.client())

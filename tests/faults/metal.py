@@ -1,4 +1,4 @@
-"""Bare metal when the disk is full, when the file is of a berth that knew no nodes, and through a stop."""
+"""Bare metal with a full disk, with a file from a berth without nodes, and through a stop."""
 
 import contextlib
 import os
@@ -30,7 +30,7 @@ class Metal(case.Case):
             metal_api.close()
 
     def metal_disk_full(self):
-        """503 in this API's form, reads go on; what had begun ends when there is room, without a restart."""
+        """503 in this API's form, reads go on; actions in progress end once there is room, without a restart."""
         mount = os.path.join(self.directory, "small")
         os.mkdir(mount)
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "berth-test", mount], stderr=subprocess.DEVNULL).returncode:
@@ -46,7 +46,7 @@ class Metal(case.Case):
                     while file.write(bytes(4096)):
                         pass
                 refused, number = None, 0
-                while refused is None and number < 200:  # what the WAL has of room is used up first
+                while refused is None and number < 200:  # free room in the WAL is used up first
                     number += 1
                     answer = metal_api.ask("POST", "/v1/nodes", {"driver": "fake-hardware", "extra": {"a": "x" * 100000}})
                     refused = answer if answer.status != 201 else None
@@ -69,7 +69,7 @@ class Metal(case.Case):
             subprocess.run(["umount", "-l", mount])
 
     def metal_former_file(self):
-        """A file of a berth that knew no nodes: the tables are made at the start, whatever sync_on_startup says."""
+        """A file from a berth without nodes: the tables are created at the start, whatever sync_on_startup says."""
         with self.berthd() as server:
             server.client().make_provider(case.HOST, "host", VCPU=1)
             server.stop()
@@ -86,8 +86,8 @@ class Metal(case.Case):
             server.stop()
 
     def metal_stop_meanwhile(self):
-        """A stop in the middle of allocations, a deployment and a power request: these end first, if there is time for it,
-        and allocations are taken up at the start."""
+        """A stop during allocations, a deployment and a power request: these end first, if there is enough time, and
+        the search for nodes continues after the start."""
         with self._metal(options=DELAYED + ["node_locked_retry_attempts = 1000"]) as server, self._metal_api(server) as metal_api:
             for name in ("one", "two"):
                 metal_api.make_node("available", name=name, resource_class=name)
@@ -107,7 +107,7 @@ class Metal(case.Case):
             server.stop()
 
     def metal_stop_in_haste(self):
-        """What would last longer than stop_grace is not waited for, and has failed at the next start."""
+        """Actions that would last longer than stop_grace are not waited for, and have failed after the next start."""
         options = ["[berth]", "stop_grace = 2", "[baremetal]", "host = here", "fake_delay_ms = "]
         with self._metal(options=options[:-1] + [options[-1] + "0"]) as server, self._metal_api(server) as metal_api:
             metal_api.make_node("available", name="n", resource_class="x")

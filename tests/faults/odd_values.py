@@ -1,8 +1,8 @@
-"""Values that no service writes, in every column of the tables: each is read as something, or refused in the
-store's words; none ends berthd, none is answered with 500.
+"""Values that no service writes, in every column of the tables: each is either read or refused with the store's
+errors; none ends berthd, none is answered with 500.
 
-The writer is SQLite itself, which keeps whatever type it is given. Afterwards the old rows are put back, and
-every answer is what it was.
+SQLite itself writes them, since it stores values of any type. Afterwards the old rows are restored, and every answer is
+as before.
 """
 
 import sqlite3
@@ -45,7 +45,7 @@ def save(shell):
 
 
 def put_back(shell, saved, changed):
-    """Most rows are standard names: those that requests made go, those that they deleted come back."""
+    """Most rows are standard names: rows that requests created are deleted, rows that they deleted are restored."""
     shell.execute("BEGIN IMMEDIATE")
     for table, rows in saved.items():
         is_standard = table in ("resource_classes", "traits") and table != changed
@@ -68,7 +68,7 @@ def ask_all(client, paths, writes, what):
 
 
 def play(server, client, paths, writes):
-    """How many values were written."""
+    """Returns how many values were written."""
     shell = sqlite3.connect(server.database, isolation_level=None, timeout=10)
     shell.execute("INSERT INTO berth_nodes (id, uuid, name) VALUES (1, ?, 'node')", (NODE,))
     shell.execute("INSERT INTO berth_node_allocations (id, uuid, node_id) VALUES (1, ?, 1)", (NODE,))

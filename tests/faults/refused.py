@@ -1,4 +1,4 @@
-"""The file refuses one request, for a reason that memory does not know: the others of its batch go on."""
+"""The database refuses one request for a reason that is unknown in memory: the others of its batch go on."""
 
 import contextlib
 import sqlite3
@@ -12,8 +12,7 @@ WRITERS, TURNS = 8, 30
 
 class Refused(case.Case):
     def one_request_refused(self):
-        """A trigger that refuses one name: its writers are answered 409, each time, and innocent ones 204, and no
-        outage is told."""
+        """A trigger refuses one name: its writers get 409 each time, other clients 204, and no outage is reported."""
         with self.berthd() as server:
             server.client().make_provider(HOST, "host", VCPU=WRITERS)
             with contextlib.closing(sqlite3.connect(server.database, timeout=10)) as shell:

@@ -1,4 +1,4 @@
-"""Memory after others' commits: each makes berthd read the whole file again and take in what differs."""
+"""Memory after commits by other programs: after each, berthd reads the whole file again and merges what differs."""
 
 import socket
 import sqlite3
@@ -8,7 +8,7 @@ import case
 from case import HOST, expect
 
 PROVIDERS, COMMITS, DEVICES, UNITS = 30000, 8, 12, 10
-MARGIN_MIB = 12  # of malloc, SQLite's cache and the stacks of threads
+MARGIN_MIB = 12  # for malloc, SQLite's cache and the stacks of threads
 NOW = "2026-01-01 00:00:00.000000"
 
 
@@ -34,7 +34,7 @@ def fill(database):
 
 
 def hold_version(server, client):
-    """A search that has very much to look through holds the version that it reads."""
+    """A very long search pins the version that it reads."""
     client.must(201, "PUT", "/resource_classes/CUSTOM_UNIT")
     client.make_provider(HOST, "wide")
     for i in range(DEVICES):
@@ -51,8 +51,8 @@ def hold_version(server, client):
 
 class Reloads(case.Case):
     def reloads_make_no_copy(self):
-        """However many others commit while one version is held, there is one copy, and what they wrote. When they
-        write everything, there are two while that version is held, and one when it is let go."""
+        """However many commits others make while one version is pinned, there is one copy, plus what they wrote. If
+        they write everything, there are two while that version is pinned, and one after it is released."""
         with self.berthd() as server:
             client = server.client()
             empty = resident_mib(server)

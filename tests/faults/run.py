@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What happens to the database file from outside: a full disk, other writers, a file replaced, backups, two
-berthd on one file, and the Python service before, after and beside berth.
+"""Events outside berthd: a full disk, other writers, a replaced file, backups, two berthd on one file, and the
+Python service before, after and beside berth.
 
     tests/faults/run.py --berthd build/berthd [CASE…]
 
-The last line is `N passed, N failed`. A case that this machine cannot play says so, and does not count.
+The last line is `N passed, N failed`. A case that cannot run on this machine says so, and does not count.
 """
 
 import os
@@ -29,16 +29,16 @@ LOST = "lost its -wal or -shm file"
 
 
 def outage_told(server, reason):
-    """The log has a line for its beginning, and one for its end."""
+    """The log has one line for its beginning and one for its end."""
     lines = [line for line in server.log().splitlines() if " ERROR " in line or "the database works" in line]
     expect(len(lines) == 2 and " ERROR " in lines[0] and reason in lines[0] and " INFO " in lines[1], lines)
 
 
 class Hands(case.Case):
-    """Other hands on the file, and the end."""
+    """Changes of the file by others, and stops."""
 
     def sqlite_shell_writes(self):
-        """What another process commits is in the next answer; what it holds locked delays, and no more."""
+        """Commits of another process are in the next answer; its locks only delay."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10, MEMORY_MB=100)
@@ -74,7 +74,7 @@ class Hands(case.Case):
             shell.close()
 
     def odd_values(self):
-        """What no service writes, in every column: read as something or refused, never the end of berthd."""
+        """Values that no service writes, in every column: read or refused, never the end of berthd."""
         with self.berthd(options=["[berth]", "access_log = false"]) as server:
             client = server.client()
             populate(client)
@@ -95,7 +95,7 @@ class Hands(case.Case):
             expect(before == after, difference(before, after))
 
     def locked_for_long(self):
-        """Somebody who holds the lock for more than 5 s: 503, nothing half done, reads go on."""
+        """Another program holds the lock for more than 5 s: 503, no partial write, reads go on."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
@@ -113,7 +113,8 @@ class Hands(case.Case):
             outage_told(server, "database is locked")
 
     def table_dropped(self):
-        """503 while it lacks, told once; served again when it is back. Our own tables are made anew."""
+        """503 while the table is missing, reported once; served again when it is back. berth's own tables are
+        created again."""
         with self.berthd() as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
@@ -138,7 +139,7 @@ class Hands(case.Case):
             shell.close()
 
     def file_replaced(self):
-        """Another database takes the path: it is opened, whatever the old one's WAL held."""
+        """Another database replaces the file: it is opened, whatever is in the old one's WAL."""
         with self.berthd(name="other.db") as server:
             server.client().make_provider(HOST, "host", VCPU=77)
             server.stop()
@@ -181,8 +182,8 @@ class Hands(case.Case):
             expect(len(lines) == 1 and " ERROR berth [-] the database '" in lines[0], lines)
 
     def wal_removed(self):
-        """-wal, -shm or both are removed under load, several times, and berthd is killed soon after: what was
-        acknowledged is there."""
+        """-wal, -shm or both are removed under load, several times, and berthd is killed soon after: all
+        acknowledged writes are there."""
         with self.berthd() as server:
             load.fill(server.client(), 2)
             workers = [load.Worker(n, server.client(timeout=20), n) for n in range(2)]
@@ -209,8 +210,8 @@ class Hands(case.Case):
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
 
     def file_restored(self):
-        """A backup that is copied to the path piece by piece: what is not there yet is left alone, and no schema is
-        made in its place, although a start may make one."""
+        """A backup is copied to the path piece by piece: an incomplete file is left alone, and no schema is created
+        in it, although sync_on_startup is on."""
         with self.berthd(sync=True) as server:
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
@@ -236,7 +237,7 @@ class Hands(case.Case):
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
 
     def backup(self):
-        """VACUUM INTO while eight clients write: it ends, is one state, and nobody is refused."""
+        """VACUUM INTO while eight clients write: it ends, is one state, and no write is refused."""
         with self.berthd() as server:
             client = server.client()
             load.fill(client, 8)
@@ -264,7 +265,7 @@ class Hands(case.Case):
             expect(used == holders > 0, f"{used} used by {holders}")
 
     def two_berthd(self):
-        """Each gets a third of the commits, none answers 503, nothing is given away twice; one killed, the
+        """Each gets a third of the commits, none answers 503, nothing is given out twice; when one is killed, the
         other goes on."""
         with self.berthd() as first, self.berthd(sync=False) as second:
             load.fill(first.client(), 16)
@@ -315,7 +316,7 @@ class Hands(case.Case):
                 expect(used == {"VCPU": 100}, used)
 
     def ends_with_idle_connections(self):
-        """A hundred idle connections do not hold up SIGTERM, and a half-sent request does not for long."""
+        """A hundred idle connections do not delay SIGTERM, and a partial request only briefly."""
         for half, most in ((b"", 1), (b"GET /", 5), (b"GET / HTTP/1.1\r\nHost: x\r\n", 5)):
             with self.berthd() as server:
                 idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Replays the corpora of tests/fuzz/corpus with clang's coverage: they must reach 90 % of the lines of every
-parser that a harness is there for.
+"""Replays the corpora of tests/fuzz/corpus with clang's coverage: they must reach 90 % of the lines of every parser
+that has a harness.
 
     tests/fuzz/coverage.py [--build build-coverage] [HARNESS…]
 
@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LEAST_PERCENT = 90
 INSTRUMENTED = ["-Dc_args=-fprofile-instr-generate -fcoverage-mapping", "-Dc_link_args=-fprofile-instr-generate"]
 
-# What each harness is there for.
+# The parsers of each harness.
 PARSERS = {
     "baremetal": ["baremetal/api/nodes/action_bodies.c", "baremetal/api/input/arguments.c", "baremetal/api/input/body_checks.c",
                   "baremetal/api/input/ident.c", "baremetal/api/mask.c", "baremetal/api/negotiate.c"],
@@ -49,12 +49,12 @@ PARSERS = {
 
 
 def tool(name):
-    """Debian's llvm package has it under its plain name, llvm-14 with the version behind it."""
+    """Debian's llvm package has it under its plain name, llvm-14 with the version as a suffix."""
     return shutil.which(name) or shutil.which(name + "-14") or sys.exit(f"{name} is missing (package llvm)")
 
 
 def build(directory, harnesses):
-    # meson runs what it compiles, to see whether it can: that leaves no profile behind.
+    # meson runs what it compiles, to see whether it works: that leaves no profile behind.
     environment = dict(os.environ, CC="clang", LLVM_PROFILE_FILE=os.devnull)
     if not os.path.exists(os.path.join(directory, "build.ninja")):
         subprocess.run(["meson", "setup", directory, "--buildtype=debug", *INSTRUMENTED], check=True, cwd=ROOT,

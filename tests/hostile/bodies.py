@@ -1,4 +1,4 @@
-"""Bodies and values that no good client sends: the API's own error, and nothing changed."""
+"""Invalid bodies and values: the API's own error, and nothing changed."""
 
 import json
 import time
@@ -11,7 +11,7 @@ BASE = "/resource_providers/" + PROVIDER
 MIB = 1 << 20
 
 DEEP = 100000
-# Broken as JSON, or of a wrong form at every API.
+# Invalid JSON, or of a wrong form in every API.
 TEXTS = [
     ("empty", b""), ("blanks", b"   "), ("half an object", b'{"name": "x"'), ("half a string", b'{"name": "x'),
     ("trailing comma", b'{"name": "x",}'), ("single quotes", b"{'name': 'x'}"), ("comment", b'{"name": "x"} // y'),
@@ -47,7 +47,7 @@ def inventory(**changes):
 
 
 def values():
-    """(api, body) with one odd value in an otherwise good body."""
+    """(api, body) with one odd value in an otherwise valid body."""
     for value in ODD:
         if not isinstance(value, str) or not 0 < len(value) <= 200:
             yield "POST", "/resource_providers", {"name": value}
@@ -100,7 +100,7 @@ def run(report, server):
 
 
 def duplicates(report, server):
-    """Of duplicate keys the last wins, as in the peer: one value, never two halves."""
+    """Of duplicate keys the last one counts, as in the Python service: one value, never parts of two."""
     body = b'{"name": "first", "name": "twice", "uuid": "dddddddd-0000-4000-8000-00000000000d"}'
     answer = exchange(server, with_body("POST", "/resource_providers", body))
     report(answer.status == 200 and json.loads(answer.body)["name"] == "twice", "bodies: duplicate keys", str(answer))
@@ -108,7 +108,7 @@ def duplicates(report, server):
 
 
 def send_forever(sock, piece, total):
-    """Until the server has enough; how much it took."""
+    """Sends until the server refuses more; returns how much it accepted."""
     sent = 0
     sock.settimeout(5)
     try:
@@ -121,7 +121,7 @@ def send_forever(sock, piece, total):
 
 
 def huge(report, server):
-    """100 MB: refused at the limit, and never held."""
+    """100 MB: refused at the limit, and never kept in memory."""
     rss = server.rss_mib()
     start = time.monotonic()
     for name, lines, piece in (
@@ -132,7 +132,7 @@ def huge(report, server):
             sock.sendall(head("POST", "/resource_providers", "Content-Type: application/json", *lines))
             send_forever(sock, piece, 100 * MIB if "tiny" not in name else 30 * MIB)
             answer = receive(sock)
-        # Closed without an answer is what a client sees whose own bytes were still under way.
+        # A client whose own bytes are still in flight sees a connection closed without an answer.
         report(answer.status == 0 or answer.status in (413, 400) and answer.is_api(), f"bodies: 100 MB {name}", str(answer))
         report(server.rss_mib() - rss < 60, f"bodies: memory of 100 MB {name}",
                f"{rss:.0f} MiB before, {server.rss_mib():.0f} now")

@@ -1,4 +1,4 @@
-"""A clumsy operator: one clear line on standard error, a non-zero exit, and no file harmed."""
+"""Operators' mistakes: one clear line on standard error, a non-zero exit status, and no file damaged."""
 
 import os
 import re
@@ -15,7 +15,7 @@ NOBODY = 65534
 
 
 class Desk:
-    """A directory with files to be clumsy with."""
+    """A directory with files for mistakes."""
 
     def __init__(self, berthd):
         self.berthd = os.path.abspath(berthd)
@@ -38,7 +38,7 @@ class Desk:
                           f"[placement_database]\n{database}\n[api]\n{api}\n[berth]\n{berth}\n{more}\n")
 
     def run(self, *arguments, environment=None, program=None, user=None):
-        """(status, stdout, stderr); status None: it stayed."""
+        """(status, stdout, stderr); status None: it kept running."""
         child = subprocess.Popen([program or self.berthd, *arguments], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, user=user,
                                  env=environment or self.environment())
@@ -56,12 +56,12 @@ class Desk:
 
 
 def logged(line):
-    """Notes in the log's form may stand before the one line."""
+    """Lines in the log's form may precede the one line."""
     return re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \d+ (INFO|WARNING|DEBUG) ", line)
 
 
 def verdict_of(report, name, result, names=None):
-    """The one clear line, which names what is wrong."""
+    """The one line is clear and names what is wrong."""
     status, out, err = result
     lines = [line for line in err.splitlines() if not logged(line)]
     usage = len(lines) == 2 and lines[1] == "see 'berthd --help'"
@@ -159,7 +159,7 @@ def databases(report, desk, listen):
 
 
 def unreadable(report, desk, listen):
-    """Root reads everything, so this operator is nobody."""
+    """Root can read everything, so this operator is the user nobody."""
     program, user = None, None
     if os.getuid() == 0:
         program, user = shutil.copy(desk.berthd, desk.path("berthd")), NOBODY
@@ -174,7 +174,7 @@ def unreadable(report, desk, listen):
 
 
 def newer(report, desk, with_url):
-    """Schemas that this berth cannot know, and files that only look like a database of ours."""
+    """Schemas that this berth cannot know, and files that only resemble a database of ours."""
     path = desk.path("newer.db")
     with sqlite3.connect(path) as database:
         database.executescript("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL);"

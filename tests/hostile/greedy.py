@@ -1,6 +1,6 @@
-"""Clients that ask for much: long lists come in pieces of one version and cost no memory while they are not read,
-large answers of reads have a limit, the answers of what was committed have none; and at every API, a request that
-two servers could read in two ways is the last of its connection."""
+"""Clients that request much: long lists are sent in pieces of one version and cost no memory while they are not
+read; large answers of reads are limited, answers of committed writes are not; and in every API a request that two
+servers could read differently is the last of its connection."""
 
 import http.client
 import os
@@ -24,13 +24,13 @@ PROVIDERS = 12000  # a list of 5.6 MB
 CONSUMERS = 4000
 CROWDED = "c0ffee00-0000-4000-8000-000000000000"
 UNREAD = 60
-UNREAD_MIB = 250  # of 500; about 35 are taken, and by sanitizers five times as much
+UNREAD_MIB = 250  # of 500; about 35 are used, with sanitizers five times as much
 NOW = "2026-01-01 00:00:00.000000"
 INNER = b"GET /inner HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 def fill(server):
-    """Written past the service, as fast as the file takes it."""
+    """Written directly into the file, as fast as possible."""
     database = sqlite3.connect(server.directory + "/berth.db", timeout=30)
     first = database.execute("SELECT max(id) + 1 FROM resource_providers").fetchone()[0]
     names = [str(uuid.uuid5(uuid.NAMESPACE_DNS, f"host{i}")) for i in range(PROVIDERS - 1)] + [CROWDED]
@@ -71,7 +71,7 @@ def lists(report, server):
     report(answer.getheader("Transfer-Encoding") == "chunked" and answer.getheader("Last-Modified") is not None,
            "greedy: a long list is sent in pieces", str(answer.getheaders()))
     text = answer.read(1000)
-    for i in range(0, 200, 2):  # the list is of the version that it began with
+    for i in range(0, 200, 2):  # the list shows the version that it began with
         server.must("PUT", f"/resource_providers/{uuid.uuid5(uuid.NAMESPACE_DNS, f'host{PROVIDERS - 100 + i // 4}')}",
                     {"name": f"renamed{i}"})
     text += answer.read()
@@ -98,7 +98,7 @@ def unread(report, server):
 
 
 def committed(report, berthd):
-    """The limit of large answers is for reads: what was committed is told, however long that is."""
+    """The limit of large answers is for reads: committed writes are answered, however long the answer is."""
     extra = {"text": "ü" * 300000}  # each is six characters in the answer
     with berth_baremetal.Berth(berthd, options={"berth": {"answer_memory": 1048576}}) as server:
         one = metal_client.MetalClient(server.port)
@@ -124,7 +124,7 @@ def committed(report, berthd):
 
 
 def apis(report, berthd):
-    """At each listener."""
+    """On each listener."""
     arguments = ("--valet-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
     requests = {"a bare CR": b"GET / HTTP/1.1\r\nHost: a\r\nX-A: b\rContent-Length: 34\r\n\r\n",
                 "a bare LF": b"GET / HTTP/1.1\r\nHost: a\r\nX-A: b\nX-C: d\r\n\r\n",
@@ -147,7 +147,7 @@ def apis(report, berthd):
 
 
 def stopping(report, berthd):
-    """A stop gives up a search that outlasts its grace, and says why."""
+    """A stop ends a search that outlasts its grace period, and logs the reason."""
     server = Server(berthd, access_log="false", stop_grace=1)
     with server:
         pathological.fill(server)
@@ -175,5 +175,5 @@ def run(report, berthd):
         committed(report, berthd)
         apis(report, berthd)
         stopping(report, berthd)
-    except Exception as error:  # broken off is failed; the other parts still run
+    except Exception as error:  # an aborted part has failed; the other parts still run
         report(False, "greedy: broke off", f"{type(error).__name__}: {error}")

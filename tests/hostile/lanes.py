@@ -1,5 +1,5 @@
-"""Expensive requests: made apart from the workers, in turns of projects and requests, and not for ever. What is asserted
-are answers and counters; the times are only bounds far above what is needed."""
+"""Expensive requests: processed outside the workers, in turns of projects and requests, with a time limit. Only
+answers and counters are asserted; the time bounds are far above what is needed."""
 
 import http.client
 import json
@@ -14,9 +14,9 @@ from server import HOME, Server, free_port, wait_for
 from wire import connect, exchange, head, receive
 
 NOW = ("2026-01-01 00:00:00", "2026-01-01 00:00:00")
-# Each takes more steps than a worker has, however fast it is.
+# Each needs more steps than a worker has, however fast it is.
 HOSTS, TRAITS, CLASSES, INVENTORIES, CONSUMERS, USERS, NODES, MEMBERS = 16000, 60000, 40000, 6000, 20000, 5000, 1000, 10000
-MANY_HOSTS = 26000  # more than a worker looks at
+MANY_HOSTS = 26000  # more than a worker examines
 DEVICES = 12
 IN_PIECES, PIECE_BYTES = ("providers", "allocations of a provider"), 240 * 1024
 IN_PARTS = 4 << 20
@@ -34,7 +34,7 @@ def rows(db, table, columns, values):
 
 
 def fill(path):
-    """Every list long: provider 1 has all inventories and consumers, consumer 1 is on all hosts."""
+    """Every list is long: provider 1 has all inventories and consumers, consumer 1 is on all hosts."""
     db = sqlite3.connect(path)
     rows(db, "projects", "id external_id", [(100, "a" * 32)])
     rows(db, "users", "id external_id", ((100 + i, f"user{i}") for i in range(USERS)))
@@ -55,7 +55,7 @@ def fill(path):
 
 
 class Lane:
-    """How many jobs the slow lane has begun, from the metrics."""
+    """The number of jobs that the slow lane has begun, from the metrics."""
 
     def __init__(self, port):
         self.port = port
@@ -76,7 +76,7 @@ class Address:
 
 
 def server_of(berthd, **options):
-    """A server with all its APIs, and a file that stays with the test."""
+    """A server with all its APIs, and a file that the test keeps."""
     admin = free_port()
     server = Server(berthd, apis=("baremetal", "valet"), access_log="false", admin_listen=f"{HOME}:{admin}", **options)
     server.ports = {"admin": admin, **server.apis}
@@ -93,7 +93,7 @@ def ended(report, server, name):
 
 
 def charged(report, berthd):
-    """Each list is made on the slow lane when it is long, and on a worker when it is short."""
+    """Each list is made on the slow lane if it is long, and on a worker if it is short."""
     first = server_of(berthd)
     with first:
         fill_apis(first)
@@ -110,9 +110,9 @@ def charged(report, berthd):
     with second:
         fill_apis(second, True)
         for name, (status, jobs, size) in lists(Lane(second.ports["admin"]), second, True).items():
-            # of what is sent in pieces while the client reads, each but the first is a job
+            # of an answer sent in pieces while the client reads, each piece but the first is a job
             pieces = size // PIECE_BYTES
-            # and of what is sent in parts, since it is large, a second
+            # and of one sent in parts because it is large, a second
             expected = range(pieces // 2, 3 * pieces + 3) if name in IN_PIECES else (1, 2) if size > IN_PARTS else (1,)
             report(status == 200 and jobs in expected and size > 60, f"lanes: long {name}", f"{status}, {jobs} jobs, {size} bytes")
     ended(report, second, "charged")
@@ -128,7 +128,7 @@ def ask(port, method, path, body, *lines):
 
 
 def fill_apis(server, many=False):
-    """What is in berth's own tables, by its APIs."""
+    """Fills berth's own tables through its APIs."""
     for i in range(NODES if many else 1):
         ask(server.ports["baremetal"], "POST", "/v1/nodes", {"driver": "fake-hardware", "name": f"node{many}{i}"})
     group = ask(server.ports["valet"], "POST", "/v1/groups", {"name": f"gold{many}", "type": "exclusivity"})
@@ -137,7 +137,7 @@ def fill_apis(server, many=False):
 
 
 def whole(port, path, line):
-    """The status, and how long the body is, whichever way it comes."""
+    """The status and the length of the body, however it is transferred."""
     connection = http.client.HTTPConnection(HOME, port, timeout=ANSWER_S)
     connection.request("GET", path, headers={"X-Auth-Token": "admin", "OpenStack-API-Version": "placement 1.39",
                                              **dict([line.split(": ")] if line else [])})
@@ -193,7 +193,7 @@ def head_of(project, target):
 
 
 def listed(server, project):
-    """Whether the list of all hosts comes."""
+    """Whether the list of all hosts is answered."""
     connection = http.client.HTTPConnection(HOME, server.port, timeout=ANSWER_S)
     try:
         connection.request("GET", "/resource_providers", headers={"X-Auth-Token": "admin:" + project})
@@ -217,7 +217,7 @@ def priorities(server):
 
 
 def turns(report, berthd):
-    """Endless searches of one project, more than it can have begun; another's list, and one of its own."""
+    """Endless searches of one project, more than may run; another project's list, and one of its own."""
     server = Server(berthd, access_log="false", query_deadline=600)
     server.good_statuses = {0, 3}
     searches = []
@@ -259,7 +259,7 @@ def rests(server):
 
 
 def deadline(report, berthd):
-    """Those that have begun and those that wait for a slot are refused, with the reason, when their time is over."""
+    """Searches that run and those that wait for a permit are refused, with the reason, when their time is over."""
     server = Server(berthd, access_log="false", query_deadline=1)
     with server:
         fill_tree(server)
@@ -283,7 +283,7 @@ def deadline(report, berthd):
 
 
 def bodies(report, berthd):
-    """A large body is parsed in slices: it ends when its client has gone."""
+    """A large body is parsed in slices: parsing ends when its client has disconnected."""
     text = b"{" + b",".join(b'"%d":0' % i for i in range(400000)) + b"}"
     request = head("PUT", BASE + "/traits", "Content-Type: application/json", f"Content-Length: {len(text)}") + text
     server = Server(berthd, access_log="false")

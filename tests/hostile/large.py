@@ -1,4 +1,4 @@
-"""Large bodies, from clients without a token and from clients with a token: held by limits, and at nobody's cost."""
+"""Large bodies, from clients without a token and from clients with a token: limited, and without effect on others."""
 
 import json
 import re
@@ -14,7 +14,7 @@ MIB = 1 << 20
 ANONYMOUS = 100
 BODY_MEMORY_MIB = 96
 ADDRESS_SPACE_MIB = 1200
-FAST_MS = 100  # what a simple read may take beside them, at the ninth decile
+FAST_MS = 100  # maximum time of a simple read beside them, at the ninth decile
 
 
 def anonymous(method, path, *lines):
@@ -40,7 +40,7 @@ def numbers(size):
 
 
 def claims(count):
-    """Consumers that want something of a host that is not there."""
+    """Consumers that claim from a host that does not exist."""
     return json.dumps({f"{n:08x}-0000-4000-8000-000000000001": {
         "allocations": {"00000001-0000-4000-8000-000000000002": {"resources": {"VCPU": 1}}}, "project_id": "p",
         "user_id": "u", "consumer_generation": None, "consumer_type": "INSTANCE"} for n in range(count)}).encode()
@@ -73,7 +73,7 @@ def codes(report, server):
 
 
 def anonymous_clients(report, server):
-    """Whoever has no token gets no memory for a body, and hears so when it has come."""
+    """A client without a token gets no memory for a body, and is answered when the body has arrived."""
     rss = server.rss_mib()
     for name, lines, pieces in (
             ("declared", ("Content-Length: 16777216",), [b" " * MIB] * 4),
@@ -100,7 +100,7 @@ def anonymous_clients(report, server):
 
 
 def refused_first(report, server):
-    """The order of errors is that of small bodies, and connections stay."""
+    """Errors come in the same order as for small bodies, and connections stay open."""
     large = b" " * (64 << 10)
     with connect(server) as sock:
         for path, lines, wanted in (
@@ -116,14 +116,14 @@ def refused_first(report, server):
                 request = "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost",
                                        "OpenStack-API-Version: placement 1.28", framing, *lines]) + "\r\n\r\n"
                 if chunked:
-                    with connect(server) as own:  # which ends behind the answer
+                    with connect(server) as own:  # which ends after the answer
                         own.sendall(request.encode() + chunk(large) + b"0\r\n\r\n")
                         answer = receive(own)
                 else:
                     sock.sendall(request.encode() + large)
                     answer = receive(sock)
                 if chunked and not any(line.startswith("Content-Type") for line in lines):
-                    wanted = 415 if path != "/" else 405  # without a length no type is asked for
+                    wanted = 415 if path != "/" else 405  # without a length no type is checked
                 report(answer.status == wanted, f"large: POST {path} {lines} {framing}", f"{answer} {wanted}")
         sock.sendall(head())
         report(receive(sock).status == 200, "large: the connection stays", "")
@@ -136,7 +136,7 @@ def alone_is_read(server, announced):
 
 
 def budget(report, server):
-    """Bodies of one address: as many as there is memory for, the others are refused, other addresses are not."""
+    """Bodies from one address: as many as there is memory for; the others are refused, other addresses are not."""
     rss = server.rss_mib()
     announced = with_body("POST", "/allocations", b"", length=16 * MIB)
     socks = [connect(server) for _ in range(30)]
@@ -162,7 +162,7 @@ def budget(report, server):
             report(good, "large: what a refusal says", str(answer))
         else:
             report(answer.status == 400, "large: what was read", str(answer))
-    # what is made of a body needs memory, too: of those that were begun at once, all may have to be refused
+    # processing a body needs memory, too: of those begun at once, all may have to be refused
     report(25 <= refused <= 30, "large: bodies beyond the limit", f"{refused} of 30 refused")
     alone = wait_for(lambda: alone_is_read(server, announced), 10)
     report(alone, "large: one of them alone is read", "refused for 10 s")
@@ -175,7 +175,7 @@ def budget(report, server):
 
 
 def beside(report, server):
-    """Bodies of many values: refused for what they would take, or parsed while others are served."""
+    """Bodies of many values: refused for the memory they would need, or parsed while others are served."""
     rss = server.rss_mib()
     texts = {"objects": (dense(16 * MIB - 16), 413), "keys": (keys(15 * MIB), 413), "numbers": (numbers(15 * MIB), 413),
              "some objects": (dense(MIB // 2), 400), "some keys": (keys(MIB), 400), "some numbers": (numbers(MIB), 400)}
@@ -215,9 +215,9 @@ def beside(report, server):
 
 
 def what_is_made(report, berthd):
-    """What is made of a document counts, too: claims are refused where there is memory for the document alone."""
+    """Memory for processing a document counts, too: claims are refused if there is only memory for the document."""
     found = {}
-    for mib in (40, 51, 70):  # of which one request may have half
+    for mib in (40, 51, 70):  # one request may use half
         with Server(berthd, access_log="false", max_write_rows=1000000, body_memory=mib * MIB) as server:
             found[mib] = exchange(server, with_body("POST", "/allocations", claims(10000)), 30)
         report(not server.complaint, "large: the server ends well", server.complaint)
@@ -229,7 +229,7 @@ def what_is_made(report, berthd):
 
 
 def no_abort(report, berthd):
-    """Where memory is short, clients hear so."""
+    """If memory is short, clients get an error."""
     limit = ADDRESS_SPACE_MIB * MIB
     with Server(berthd, access_log="false", limits={resource.RLIMIT_AS: (limit, limit)}) as server:
         server.must("POST", "/resource_providers", {"name": "home"})

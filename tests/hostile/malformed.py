@@ -8,7 +8,7 @@ from wire import connect, exchange, head, receive, with_body
 CLOSED = 0
 BAD = {400, CLOSED}
 ANY_ERROR = set(range(400, 506)) | {CLOSED}
-OURS = {403, 404, 405, 406, 415}  # the library never answers these: they are the API's own, in its form
+OURS = {403, 404, 405, 406, 415}  # the library never answers with these: they come from the API, in its form
 HOME = "/resource_providers"
 OK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -17,7 +17,7 @@ def chunked(body, *lines, target="/resource_providers"):
     return head("POST", target, "Content-Type: application/json", "Transfer-Encoding: chunked", *lines) + body
 
 
-# name, bytes, the statuses that are right; ANY_ERROR where HTTP leaves the choice.
+# name, bytes, the correct statuses; ANY_ERROR where HTTP permits several.
 REQUESTS = [
     ("nothing but newlines", b"\r\n\r\n\r\n" + OK, {200, *BAD}),
     ("TLS hello", bytes.fromhex("16030100a5010000a10303") + bytes(range(120)), ANY_ERROR),
@@ -129,7 +129,7 @@ REQUESTS = [
 def run(report, server):
     before = server.state()
     growing(report, server)
-    # thrice, since what one leaves behind meets the next
+    # three times, since each may affect the next
     for seed in range(3):
         requests = list(REQUESTS)
         if seed > 0:
@@ -147,7 +147,7 @@ def run(report, server):
 
 
 def smuggle(report, server):
-    """What follows a body whose end is in doubt is never taken for a request."""
+    """Bytes after a body whose end is ambiguous are never taken for a request."""
     uuid = "5b5b5b5b-0000-4000-8000-000000000001"
     inner = with_body("PUT", "/traits/CUSTOM_SMUGGLED", b"")
     for name, data in (
@@ -162,7 +162,8 @@ def smuggle(report, server):
 
 
 def growing(report, server):
-    """Targets that do not fit in what the request before has left, on a server that had no large ones yet."""
+    """Targets that do not fit in the space that the previous request has left, on a server without large requests
+    before."""
     sizes = (50000, 55000, 60000)
     with connect(server) as sock:
         for size in sizes:
@@ -194,7 +195,7 @@ def pipelined(report, server):
 
 
 def half_closed(report, server):
-    """A client that has sent all it has to say still gets its answer."""
+    """A client that has closed its sending side still gets its answer."""
     answer = exchange(server, head(), shutdown=True)
     report(answer.status == 200, "malformed: half-closed after a request", str(answer))
     for name, data in (("in the request line", b"GET / HT"), ("in the headers", b"GET / HTTP/1.1\r\nHost: a\r\nX-"),

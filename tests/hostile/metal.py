@@ -1,5 +1,5 @@
-"""The bare metal API's bad clients: bodies, patches, arguments, names, and requests that would keep the others waiting.
-Each gets an error in the API's form, and changes nothing."""
+"""Bad clients of the Bare Metal API: bodies, patches, arguments, names, and requests that could delay others. Each
+gets an error in the API's form, and changes nothing."""
 
 import json
 import os
@@ -17,14 +17,14 @@ import metal_client  # noqa: E402
 NODE = "/v1/nodes/aaaaaaaa-0000-4000-8000-00000000000a"
 ALLOCATION = "/v1/allocations/cccccccc-0000-4000-8000-00000000000c"
 EXTRA = {"list": [1, 2, 3], "object": {"a": {"b": None}}, "text": "xyz", "": 0}
-# For the patch of a large object, also with sanitizers; the writer once took 200 in a plain build, and many times that with
-# ThreadSanitizer.
+# For the patch of a large object, also with sanitizers; the writer once needed 200 in a plain build, and many times
+# that with ThreadSanitizer.
 WRITER_MOST_MS, WRITER_MOST_MS_TSAN = 60, 300
 WAIT_MOST_S = 5  # of a small write beside a large one, also with sanitizers
 
 ROUTES = [("POST", "/v1/allocations"), ("POST", "/v1/nodes"), ("PATCH", ALLOCATION), ("PATCH", NODE), ("PUT", NODE + "/states/provision"),
          ("PUT", NODE + "/states/power"), ("PUT", NODE + "/traits"), ("PUT", NODE + "/traits/CUSTOM_Q"), ("PUT", NODE + "/maintenance")]
-# No body and a patch without operations are good; so is a body that is nothing but blanks.
+# No body and a patch without operations are valid; so is a body of blanks.
 HARMLESS = {("PATCH", "list"), ("PUT", "empty"), ("PUT", "blanks")}
 
 POINTERS = ["", "/", "//", "/extra/", "/extra//", "/extra/~0", "/extra/~1", "/extra/~", "/extra/list/3/x", "/extra/list/4", "/extra/list/-/x",
@@ -50,7 +50,7 @@ def is_refusal(answer, statuses):
 
 
 def ask(one, method, path, raw=None, **more):
-    """The answer; None: the connection was closed while the body was under way."""
+    """The answer; None: the connection was closed while the body was being sent."""
     try:
         return one.ask(method, path, raw=raw, **more)
     except OSError:
@@ -101,7 +101,7 @@ def arguments(report, one):
 
 
 def growth(report, one):
-    """An object does not grow beyond 1 MiB, in whatever pieces it comes."""
+    """An object does not grow beyond 1 MiB, however it is extended."""
     for path in (ALLOCATION, NODE):
         pieces = [one.ask("PATCH", path, [{"op": "add", "path": f"/extra/piece{i}", "value": "x" * 600000}]).status for i in range(3)]
         report(pieces == [200, 400, 400], f"metal: growth of {path[:16]}", pieces)
@@ -109,7 +109,7 @@ def growth(report, one):
 
 
 def heavy(report, server, one):
-    """Others do not wait for what is large, and ends in an error or not at all."""
+    """Other clients do not wait for large requests that end in an error or not at all."""
     bulk = [("traits", {"traits": [f"CUSTOM_{i}" for i in range(50000)]}), ("a trait often", {"traits": ["CUSTOM_A"] * 70000 + ["CUSTOM_Z"]}),
             ("nodes", {"candidate_nodes": ["free"] * 100000, "traits": ["CUSTOM_Z"]}), ("unknown nodes", {"candidate_nodes": [f"n{i}" for i in range(70000)]}),
             ("members", {f"k{i}": 1 for i in range(60000)})]
@@ -131,7 +131,7 @@ def heavy(report, server, one):
 
 
 def writer_ms(server):
-    """Processor time of the writer's thread so far."""
+    """The processor time of the writer's thread so far."""
     folder = f"/proc/{server.process.pid}/task"
     for thread in os.listdir(folder):
         with open(f"{folder}/{thread}/comm") as file:
@@ -143,7 +143,7 @@ def writer_ms(server):
 
 
 def patch_all(server, path, patches):
-    """Each patch by a client of its own, at the same time, until it is applied; the statuses."""
+    """Each patch by a separate client, at the same time, until it is applied; returns the statuses."""
     statuses = []
 
     def send(operations):
@@ -163,7 +163,7 @@ def patch_all(server, path, patches):
 
 
 def large_objects(report, berthd, server, one):
-    """A small patch of a large object occupies the writer no longer than it takes to store it, and none is lost."""
+    """A small patch of a large object occupies the writer only for as long as storing it takes, and none is lost."""
     one.must(201, "POST", "/v1/nodes", {"driver": "fake-hardware", "name": "large"})
     one.must(201, "POST", "/v1/allocations", {"name": "large", "resource_class": "none"})
     large = {"list": [1] * 340000}
@@ -196,7 +196,7 @@ def state(one):
 def run(report, berthd):
     try:
         attack(report, berthd)
-    except Exception as error:  # broken off is failed; the other parts still run
+    except Exception as error:  # an aborted part has failed; the other parts still run
         report(False, "metal: broke off", f"{type(error).__name__}: {error}")
 
 

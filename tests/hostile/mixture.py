@@ -1,7 +1,7 @@
-"""All at once: requests of every shape and size at the three APIs, from clients of every manner, in random order. What one
-leaves behind in memory, in its connection, or in a budget meets what no test of one kind brings together.
+"""All at once: requests of every kind and size to the three APIs, from clients of every kind, in random order.
+Effects of one request on memory, on its connection, or on a budget meet combinations that no test of one kind has.
 
-    tests/hostile/mixture.py --berthd build-asan/berthd --seconds 600 --seed 7      by itself, for longer"""
+    tests/hostile/mixture.py --berthd build-asan/berthd --seconds 600 --seed 7      on its own, for longer"""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ from wire import parse  # noqa: E402
 
 CLIENTS, SECONDS, MIB = 8, 6, 1 << 20
 BODY_MEMORY_MIB = 64
-RSS_MOST_MIB = 400  # the bodies, as much for answers, the cloud, and what sanitizers do not take
+RSS_MOST_MIB = 400  # the bodies, as much for answers, the cloud, and memory that sanitizers do not use
 PROVIDERS = [str(uuid.UUID(int=n + 1)) for n in range(20)]
 CONSUMERS = [str(uuid.UUID(int=n + 1000)) for n in range(50)]
 AGGREGATES = [str(uuid.UUID(int=n + 9000)) for n in range(30)]
@@ -38,7 +38,7 @@ def provider(rng):
 
 
 def size_of(rng, most):
-    """Small ones are as likely as large ones."""
+    """Small sizes are as likely as large ones."""
     return int(most ** rng.random()) + 1
 
 
@@ -70,7 +70,7 @@ def claim(rng):
 
 
 def write(rng):
-    """What may well be accepted."""
+    """A request that may well be accepted."""
     at, number = provider(rng), rng.randrange(1000)
     generation = {"resource_provider_generation": rng.randrange(30)}
     servers = {f"s{n}": {"flavor": "m1", "name": f"n{number}-{n}"} for n in range(size_of(rng, 30))}
@@ -105,7 +105,7 @@ def read(rng):
 
 
 def framed(rng, method, target, body, api):
-    """With its length, in chunks, or with a length that is not its own."""
+    """With its length, in chunks, or with a wrong length."""
     token = "X-Auth-Token: admin\r\n" if rng.random() < 0.9 else ""
     head = f"{method} {target} HTTP/1.1\r\nHost: a\r\n{token}{HEADERS[api]}"
     if body is None:
@@ -138,7 +138,7 @@ def any_request(rng):
 
 
 class Client:
-    """One of the crowd: a connection of its own for each API, kept for some requests."""
+    """One of the clients: a connection for each API, kept for some requests."""
 
     def __init__(self, server, seed, end):
         self.server, self.rng, self.end = server, random.Random(seed), end
@@ -157,7 +157,7 @@ class Client:
         self.open.pop(api).close()
 
     def answer(self, sock):
-        """The status of a whole answer; None: it is left unread, in pieces, or cut."""
+        """The status of a whole answer; None: it is left unread, incomplete, or cut."""
         data = b""
         while len(data) < 64 * 1024 and b"chunked" not in data:
             got = sock.recv(65536)
@@ -171,7 +171,7 @@ class Client:
         api, data = any_request(self.rng)
         sock = self.connection(api)
         manner = self.rng.random()
-        if manner < 0.05:  # half of it, and gone
+        if manner < 0.05:  # sends half of it and disconnects
             sock.sendall(data[:self.rng.randrange(len(data) + 1)])
             return self.drop(api)
         sock.sendall(data)
@@ -181,7 +181,7 @@ class Client:
         if manner < 0.15:
             sock.shutdown(socket.SHUT_WR)
         whole = self.answer(sock)
-        if whole is not None and b"libmicrohttpd" not in whole.body:  # it answers some 500 itself
+        if whole is not None and b"libmicrohttpd" not in whole.body:  # the library answers some 500 itself
             self.statuses[whole.status] = self.statuses.get(whole.status, 0) + 1
         if whole is None or manner < 0.20 or b"close" in whole.headers.lower():
             self.drop(api)
@@ -190,7 +190,7 @@ class Client:
         while time.monotonic() < self.end and self.server.is_up():
             try:
                 self.once()
-            except (OSError, ValueError):  # closed by the server; or what came is no answer, for a pipelined rest
+            except (OSError, ValueError):  # closed by the server; or what was received is not an answer, because of pipelining
                 for api in list(self.open):
                     self.drop(api)
         for api in list(self.open):

@@ -1,4 +1,4 @@
-"""Queries that would take for ever: they stop with their client, and hold up nobody."""
+"""Queries that would take for ever: they end when their client disconnects, and do not delay others."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ from server import wait_for
 from wire import connect, exchange, head, receive
 
 DEVICES, GROUPS, UNITS = 12, 10, 10
-FAST_MS = 100  # what a simple read may take beside them, at the ninth decile
+FAST_MS = 100  # maximum time of a simple read beside them, at the ninth decile
 
 
 def fill(server):
@@ -32,8 +32,8 @@ def query(groups=GROUPS, more=""):
 
 
 def endless():
-    """Even amounts, all different, three for each device: 11978 in all. 12 devices of 999 have room for 11988 by their
-    sums, but for 11976 in even amounts: no candidate, and nothing short of trying shows it."""
+    """Distinct even amounts, three for each device: 11978 in all. 12 devices of 999 have room for 11988 by their
+    sums, but for 11976 in even amounts: there is no candidate, and only trying all combinations shows that."""
     amounts = [288, *range(300, 370, 2)]
     groups = "&".join(f"resources{k}=CUSTOM_ODD:{amount}" for k, amount in enumerate(amounts, 1))
     return f"/allocation_candidates?{groups}&group_policy=none"
@@ -58,11 +58,11 @@ def run(report, server):
     beside(report, server)
     unlimited(report, server)
     report(server.is_well(), "pathological: the server is well", server.tail())
-    return [start_query(server, endless()) for _ in range(3)]  # the server is told to end with these in flight
+    return [start_query(server, endless()) for _ in range(3)]  # the server is stopped with these in flight
 
 
 def many(report, server):
-    """500 questions with groups and same_subtree, all answered."""
+    """500 queries with groups and same_subtree, all answered."""
     trees = "&".join(f"same_subtree=_A{i},_A{i + 1}" for i in range(0, 8, 2))
     asked = "&".join(f"resources_A{i}=CUSTOM_UNIT:1" for i in range(9))
     start = time.monotonic()
@@ -87,7 +87,7 @@ def leaves(report, server):
     report(busy, "pathological: the endless query works", "it ended at once: the test asks nothing")
     sock.close()
     for _ in range(40):
-        start_query(server, endless()).close()  # most of them before their turn has come
+        start_query(server, endless()).close()  # most of them before their turn
     quiet = wait_for(lambda: cpu_share(server, 0.3) < 0.04, 10)
     report(quiet, "pathological: a query whose client has gone stops", f"CPU {cpu_share(server, 0.5):.2f}")
 
@@ -112,7 +112,7 @@ def beside(report, server):
         reader.start()
     time.sleep(1)
     written = server.ask("PUT", "/traits/CUSTOM_BESIDE", timeout=30)[0]
-    for sock in socks:  # they leave while others keep the workers busy
+    for sock in socks:  # they disconnect while others keep the workers busy
         sock.close()
     time.sleep(1)
     stop.set()
@@ -127,7 +127,7 @@ def beside(report, server):
 
 
 def unlimited(report, server):
-    """More candidates than memory could hold, and no limit asked: refused, and memory stays bounded."""
+    """More candidates than memory could hold, and no limit: refused, and memory stays bounded."""
     rss = server.rss_mib()
     most = [rss]
     done = threading.Event()

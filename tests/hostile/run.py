@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Bad input against a live berthd: malformed HTTP, bodies, slow and vanishing clients, pathological
-queries, requests that are expensive for everybody else, and an operator who gets everything wrong.
+"""Bad input for a live berthd: malformed HTTP, bodies, slow and disappearing clients, pathological queries, requests
+that are expensive for other clients, and an operator who makes every mistake.
 
     tests/hostile/run.py [--berthd build/berthd] [PART…]      parts: malformed bodies large slow pathological lanes metal greedy writes mixture
                                                            operator
 
-For each: the API's own error or a closed connection; never a crash, a hang, growth without bound or a
-half-done change; the server answers normally afterwards. The last line is `N passed, N failed`.
+For each: the API's own error or a closed connection; never a crash, a hang, unbounded growth or a
+partial change; the server answers normally afterwards. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -49,7 +49,7 @@ class Report:
 
 
 def home(server):
-    """A cloud that the attacks find, and must leave as it is."""
+    """A cloud that the attacks find, and must leave unchanged."""
     server.must("POST", "/resource_providers", {"name": "home", "uuid": bodies.PROVIDER})
     server.must("PUT", bodies.BASE + "/inventories",
                 {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 8}}})
@@ -71,10 +71,10 @@ def served(report, part, berthd):
             home(server)
             left_open = calls[part](server)
             if left_open:
-                server.good_statuses = {3}  # a stop does not wait for endless searches, and says that it cut them off
+                server.good_statuses = {3}  # a stop does not wait for endless searches, and reports that it aborted them
             report(not server.is_up() or server.rss_mib() < RSS_MOST_MIB, f"{part}: memory in the end",
                    f"{server.rss_mib():.0f} MiB")
-    except Exception as error:  # a part that breaks off has failed; the others still run
+    except Exception as error:  # an aborted part has failed; the others still run
         report(False, f"{part}: broke off", f"{type(error).__name__}: {error}")
     for sock in left_open or ():
         sock.close()
@@ -91,7 +91,7 @@ def main():
     if unknown:
         parser.error("no such part: " + ", ".join(sorted(unknown)))
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # the crowds need some thousands
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # the parts with many clients need some thousands
     report = Report()
     for part in arguments.parts or parts:
         start = time.monotonic()

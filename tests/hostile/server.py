@@ -1,4 +1,4 @@
-"""A berthd of the test's own: started, measured, asked politely."""
+"""A separate berthd for a test: started, measured, and checked with valid requests."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ from servers import free_port  # noqa: E402
 START_S, STOP_S = 30, 20
 HEADERS = {"X-Auth-Token": "admin", "OpenStack-API-Version": "placement latest"}
 HOME = "127.0.0.1"
-POLITE = "127.0.0.2"  # good clients come from here: limits per address do not meet them
+POLITE = "127.0.0.2"  # the source address of valid clients: not affected by limits per address
 
 
 class Server:
@@ -91,7 +91,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def sockets(self):
-        """Open connections, as the server holds them."""
+        """Open connections of the server."""
         count = 0
         folder = f"/proc/{self.process.pid}/fd"
         for name in os.listdir(folder):
@@ -102,7 +102,7 @@ class Server:
         return count
 
     def ask(self, method, path, body=None, version="latest", timeout=10):
-        """(status, JSON or None) of a good client's request on a connection of its own."""
+        """(status, JSON or None) of a valid request on a separate connection."""
         connection = http.client.HTTPConnection(HOME, self.port, timeout=timeout, source_address=(POLITE, 0))
         headers = dict(HEADERS, **{"OpenStack-API-Version": "placement " + version})
         data = None
@@ -124,7 +124,7 @@ class Server:
         return answer
 
     def is_well(self):
-        """Answers a good client at once."""
+        """Whether it answers a valid request at once."""
         start = time.monotonic()
         try:
             return self.is_up() and self.ask("GET", "/resource_providers?name=home")[0] == 200 and \
@@ -133,7 +133,7 @@ class Server:
             return False
 
     def state(self):
-        """All that the API shows, to compare."""
+        """All that the API shows, for comparison."""
         providers = self.must("GET", "/resource_providers")["resource_providers"]
         seen = [self.must("GET", "/traits"), self.must("GET", "/resource_classes"), providers]
         for provider in providers:
@@ -143,7 +143,7 @@ class Server:
 
 
 def wait_for(condition, seconds):
-    """Whether it comes true in time."""
+    """Whether the condition becomes true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

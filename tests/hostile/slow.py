@@ -1,4 +1,4 @@
-"""Clients that are slow, silent, many, or gone: everybody else is served meanwhile."""
+"""Clients that are slow, silent, numerous, or disappear: other clients are served meanwhile."""
 
 import socket
 import time
@@ -6,12 +6,12 @@ import time
 from server import wait_for
 from wire import connect, exchange, head, is_closed, receive, with_body
 
-LATE_S = 2.5  # beyond a deadline: the watcher looks at least twice a second
+LATE_S = 2.5  # after a deadline: the watcher checks at least twice a second
 IDLE_CONNECTIONS = 1000
 
 
 def drip(sock, data, every_s, seconds):
-    """Byte by byte; whether the server has ended it in time."""
+    """Sends byte by byte; returns whether the server has closed the connection in time."""
     end = time.monotonic() + seconds
     for byte in data:
         if time.monotonic() > end:
@@ -80,7 +80,7 @@ def silent(report, server, idle_s):
 
 
 def unread(report, server, idle_s):
-    """Answers asked for and never read: neither memory nor threads for ever."""
+    """Answers that are never read: they occupy neither memory nor threads for ever."""
     rss = server.rss_mib()
     socks = []
     for _ in range(20):
@@ -95,7 +95,7 @@ def unread(report, server, idle_s):
     report(server.is_well(), "slow: served beside unread answers", "")
     report(server.rss_mib() - rss < 100, "slow: memory of unread answers",
            f"{rss:.0f} MiB before, {server.rss_mib():.0f} now")
-    # what the server has still to write before it waits takes its time under a sanitizer
+    # with a sanitizer it takes longer until the server has written all that it can
     gone = wait_for(lambda: server.sockets() < 20, idle_s + 12 * LATE_S)
     report(gone, "slow: unread answers end", f"{server.sockets()} sockets")
     for sock in socks:
@@ -140,7 +140,7 @@ def flood(report, server, per_address):
 
 
 def leavers(report, server):
-    """Clients that leave in the middle of anything."""
+    """Clients that disconnect in the middle of anything."""
     request = with_body("POST", "/resource_providers", b'{"name": "leaver"}')
     for at in range(0, len(request) - 1, 7):
         with connect(server) as sock:

@@ -1,4 +1,4 @@
-"""Bytes on a socket, and what comes back."""
+"""Sends bytes on a socket, and parses the answer."""
 
 import json
 import re
@@ -13,7 +13,7 @@ def connect(server, source=None, timeout=5):
 
 
 def head(method="GET", target="/", *lines, version="HTTP/1.1", host="Host: localhost"):
-    """A request's head as bytes; latin-1 so that any byte can be named."""
+    """A request's head as bytes; latin-1 so that any byte can be written."""
     first = f"{method} {target} {version}"
     given = [first, host, "X-Auth-Token: admin", "OpenStack-API-Version: placement latest", *lines]
     return ("\r\n".join(line for line in given if line) + "\r\n\r\n").encode("latin-1")
@@ -25,7 +25,7 @@ def with_body(method, target, body, *lines, length=None):
 
 
 class Answer:
-    """What came: a status (0: closed without an answer, None: neither, in time), body, and all bytes."""
+    """The answer: a status (0: closed without an answer, None: neither, in time), body, and all bytes."""
 
     def __init__(self, status, headers=b"", body=b""):
         self.status, self.headers, self.body = status, headers, body
@@ -43,7 +43,7 @@ class Answer:
 
 
 def parse(data):
-    """(Answer, rest) of a whole answer, or None if it is not whole yet."""
+    """(Answer, rest) of a whole answer, or None if it is still incomplete."""
     end = data.find(b"\r\n\r\n")
     if end < 0:
         return None
@@ -91,12 +91,12 @@ def exchange(server, data, seconds=3.0, shutdown=False):
             if shutdown:
                 sock.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # it may close while we send; what it said before counts
+            pass  # it may close while we send; what it sent before counts
         return receive(sock, seconds)
 
 
 def is_closed(sock, seconds):
-    """Whether the server ends the connection in time; what it sends before is thrown away."""
+    """Whether the server closes the connection in time; what it sends before is discarded."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         sock.settimeout(max(0.01, end - time.monotonic()))

@@ -1,4 +1,5 @@
-"""Requests that write more rows than one may: refused as a whole, and taken once the limit is raised by a reload."""
+"""Requests that write more rows than permitted: refused as a whole, and accepted once the limit is raised by a
+reload."""
 
 import http.client
 import re
@@ -7,14 +8,14 @@ import uuid
 
 from server import HOME, Server, free_port, wait_for
 
-MOST, PLANNED = 200, 4  # the last of the requests can only be counted by the writer
+MOST, PLANNED = 200, 4  # the rows of the last requests can only be counted by the writer
 
 
 def uuid_of(number):
     return str(uuid.UUID(int=number))
 
 
-LEAVES = 30  # rewriting the places of their traits takes time when the tree moves
+LEAVES = 30  # rewriting their traits takes time when the tree moves
 HOST, OTHER, TREE, THICK = (uuid_of(n) for n in range(1, 5))
 BASE = "/resource_providers/" + HOST
 
@@ -34,7 +35,8 @@ def generation(server, provider=HOST):
 
 
 def requests(server):
-    """Each with the rows of its body alone, one more than are allowed; the last PLANNED with what the writer adds."""
+    """Each with the rows of its body alone, one more than permitted; the last PLANNED with those that the writer
+    adds."""
     half = MOST // 2
     yield "POST", "/allocations", claims(half + 1)
     yield "POST", "/allocations", {uuid: {**claim, "allocations": {}, "consumer_generation": 1}
@@ -73,7 +75,7 @@ def fill(server):
 
 
 def usual(report, berthd):
-    """By default a host with 290 servers of three classes can be reshaped: one of the classes goes to a child."""
+    """By default a host with 290 servers of three classes can be reshaped: one of the classes moves to a child."""
     classes = ("VCPU", "MEMORY_MB", "DISK_GB")
     stock = {name: {"total": 100000} for name in classes}
 
