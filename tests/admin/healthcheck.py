@@ -20,7 +20,7 @@ ACCEPTS = [None, "*/*", "text/plain", "text/html", "application/json", "image/pn
            "text/plain;version=1, application/json;q=0.1", "nonsense", "text/html, text/html;level=1;q=0.2"]
 
 
-def peer(settings, port, method, accept):
+def reference(settings, port, method, accept):
     """(status, content type, body) of oslo.middleware."""
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[])
@@ -48,7 +48,7 @@ class Healthcheck(Case):
         with self.berthd(options=lines) as server:
             settings = {name: value.replace("PORT", str(server.port)) for name, value in settings.items()}
             for method, accept in itertools.product(("GET", "HEAD", "POST", "PUT"), ACCEPTS):
-                theirs = peer(settings, server.port, method, accept)
+                theirs = reference(settings, server.port, method, accept)
                 mine = ours(server.port, method, accept)
                 # A 204 need not have a content type.
                 expect(mine == theirs or (theirs[0] == 204 and mine[::2] == theirs[::2]),
@@ -82,7 +82,7 @@ class Healthcheck(Case):
             open(there, "w").close()
             settings = {"backends": "disable_by_files_ports", "disable_by_file_paths": f"{server.port}:{there}"}
             for accept in ACCEPTS:
-                theirs = peer(settings, server.port, "GET", accept)
+                theirs = reference(settings, server.port, "GET", accept)
                 expect(theirs[0] == 503 and ours(server.port, "GET", accept) == theirs, theirs)
             os.unlink(there)
             expect(ours(server.port, "GET", None)[::2] == (200, "OK"), "afterwards")
@@ -104,7 +104,7 @@ class Healthcheck(Case):
         settings = {"backends": "disable_by_file", "disable_by_file_path": there, "detailed": "true"}
         with self.berthd(options=["[healthcheck]", *(f"{n} = {v}" for n, v in settings.items())]) as server:
             settings["detailed"] = True
-            theirs = json.loads(peer(settings, server.port, "GET", "application/json")[2])
+            theirs = json.loads(reference(settings, server.port, "GET", "application/json")[2])
             status, kind, text = ours(server.port, "GET", "application/json")
             mine = json.loads(text)
             expect(text == json.dumps(mine, indent=4, sort_keys=True), "not as json.dumps writes it")
@@ -116,7 +116,7 @@ class Healthcheck(Case):
             expect(mine["server"].startswith("berthd ") and len(mine["now"]) == len(theirs["now"]), mine)
             expect(ours(server.port, "GET", None)[2] == "DISABLED BY FILE\nOK", "text")
             page = ours(server.port, "GET", "text/html")[2]
-            other = peer(settings, server.port, "GET", "text/html")[2]
+            other = reference(settings, server.port, "GET", "text/html")[2]
             row = other[other.index("<TR>\n<TD>Health"):other.index("</TR>\n</TBODY>")]
             expect(row in page and "<H2>Result of 2 checks:</H2>" in page, page)
 

@@ -113,19 +113,19 @@ class Reload(case.Case):
             self._reload("[berth]", "header_deadline = 1")
             late = self._half_a_request(server.port)
             began = time.monotonic()
-            for peer in (early, late):
-                peer.settimeout(30)
-                while peer.recv(1000):  # until the end of the stream
+            for client in (early, late):
+                client.settimeout(30)
+                while client.recv(1000):  # until the end of the stream
                     pass
-                peer.close()
+                client.close()
             expect(time.monotonic() - began < 20, "the connections stay open")
 
     @staticmethod
     def _half_a_request(port):
-        peer = socket.create_connection(("127.0.0.1", port))
+        client = socket.create_connection(("127.0.0.1", port))
         time.sleep(0.7)
-        peer.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        return peer
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        return client
 
     def need_a_restart(self):
         with self._begin("[berth]", "max_connections = 500") as server:

@@ -13,12 +13,12 @@ class Result:
         self.routes_2xx = collections.Counter()
         self.hits, self.statuses = collections.Counter(), collections.Counter()
         self.questions = self.answered = self.rich = 0
-        self.order_only = self.reconnects = self.peer_errors = 0
+        self.order_only = self.reconnects = self.reference_errors = 0
         self.kinds = collections.Counter()  # failures by kind: route, statuses, what differs
         self.reports = []  # one for each kind
         self.trail = []  # the requests that changed something, up to the first failure
         self.last = self.last_kind = None  # the request that failed first, and how
-        self.seconds = self.reference_seconds = self.peer_seconds = 0.0
+        self.seconds = self.reference_seconds = self.subject_seconds = 0.0
 
 
 class Books:
@@ -36,7 +36,7 @@ class Books:
         if request.version is not None:
             result.versions[request.version[1]] += 1
         if mine.status == 500:
-            result.peer_errors += 1
+            result.reference_errors += 1
 
     def report(self, number, request, mine, other, found):
         kind = _kind(request, mine, other, found)

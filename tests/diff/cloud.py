@@ -125,7 +125,7 @@ class Cloud:
         """Copies the named consumers' rows and the named providers' generations (and, after a reshape, inventories)
         from the database at `other_path`. Row ids are the reference's own."""
         db = self.db
-        db.execute("ATTACH DATABASE ? AS peer", (other_path,))
+        db.execute("ATTACH DATABASE ? AS berth", (other_path,))
         db.execute("BEGIN")  # not IMMEDIATE: that would lock berth's file too
         try:
             for uuid in consumers:
@@ -133,14 +133,14 @@ class Cloud:
                 for table, key in (("projects", "project_id"), ("users", "user_id")):
                     db.execute(
                         "INSERT OR IGNORE INTO main.%s (created_at, updated_at, external_id)"
-                        " SELECT created_at, updated_at, external_id FROM peer.%s"
-                        " WHERE id = (SELECT %s FROM peer.consumers WHERE uuid = ?)" % (table, table, key),
+                        " SELECT created_at, updated_at, external_id FROM berth.%s"
+                        " WHERE id = (SELECT %s FROM berth.consumers WHERE uuid = ?)" % (table, table, key),
                         (uuid,),
                     )
                 db.execute(
                     "INSERT OR IGNORE INTO main.consumer_types (created_at, updated_at, name)"
-                    " SELECT created_at, updated_at, name FROM peer.consumer_types"
-                    " WHERE id = (SELECT consumer_type_id FROM peer.consumers WHERE uuid = ?)",
+                    " SELECT created_at, updated_at, name FROM berth.consumer_types"
+                    " WHERE id = (SELECT consumer_type_id FROM berth.consumers WHERE uuid = ?)",
                     (uuid,),
                 )
                 db.execute(
@@ -149,9 +149,9 @@ class Cloud:
                     " (SELECT id FROM main.projects WHERE external_id = p.external_id),"
                     " (SELECT id FROM main.users WHERE external_id = u.external_id), c.generation,"
                     " (SELECT id FROM main.consumer_types WHERE name = t.name)"
-                    " FROM peer.consumers c JOIN peer.projects p ON p.id = c.project_id"
-                    " JOIN peer.users u ON u.id = c.user_id"
-                    " LEFT JOIN peer.consumer_types t ON t.id = c.consumer_type_id WHERE c.uuid = ?",
+                    " FROM berth.consumers c JOIN berth.projects p ON p.id = c.project_id"
+                    " JOIN berth.users u ON u.id = c.user_id"
+                    " LEFT JOIN berth.consumer_types t ON t.id = c.consumer_type_id WHERE c.uuid = ?",
                     (uuid,),
                 )
                 db.execute(
@@ -159,15 +159,15 @@ class Cloud:
                     " resource_class_id, used) SELECT a.created_at, a.updated_at,"
                     " (SELECT id FROM main.resource_providers WHERE uuid = r.uuid), a.consumer_id,"
                     " (SELECT id FROM main.resource_classes WHERE name = k.name), a.used"
-                    " FROM peer.allocations a JOIN peer.resource_providers r ON r.id = a.resource_provider_id"
-                    " JOIN peer.resource_classes k ON k.id = a.resource_class_id"
+                    " FROM berth.allocations a JOIN berth.resource_providers r ON r.id = a.resource_provider_id"
+                    " JOIN berth.resource_classes k ON k.id = a.resource_class_id"
                     " WHERE a.consumer_id = ? ORDER BY a.id",
                     (uuid,),
                 )
             for uuid in providers:
                 db.execute(
                     "UPDATE main.resource_providers SET generation ="
-                    " coalesce((SELECT generation FROM peer.resource_providers WHERE uuid = ?1), generation)"
+                    " coalesce((SELECT generation FROM berth.resource_providers WHERE uuid = ?1), generation)"
                     " WHERE uuid = ?1",
                     (uuid,),
                 )
@@ -183,9 +183,9 @@ class Cloud:
                         " SELECT i.created_at, i.updated_at,"
                         " (SELECT id FROM main.resource_providers WHERE uuid = r.uuid),"
                         " (SELECT id FROM main.resource_classes WHERE name = k.name), total, reserved, min_unit,"
-                        " max_unit, step_size, allocation_ratio FROM peer.inventories i"
-                        " JOIN peer.resource_providers r ON r.id = i.resource_provider_id"
-                        " JOIN peer.resource_classes k ON k.id = i.resource_class_id WHERE r.uuid = ?"
+                        " max_unit, step_size, allocation_ratio FROM berth.inventories i"
+                        " JOIN berth.resource_providers r ON r.id = i.resource_provider_id"
+                        " JOIN berth.resource_classes k ON k.id = i.resource_class_id WHERE r.uuid = ?"
                         " ORDER BY i.id",
                         (uuid,),
                     )
@@ -194,5 +194,5 @@ class Cloud:
             db.execute("ROLLBACK")
             raise
         finally:
-            db.execute("DETACH DATABASE peer")
+            db.execute("DETACH DATABASE berth")
         self.refresh()

@@ -25,7 +25,7 @@ def _trial(job):
             one.step(len(trail), last)
         return one.result.kinds[kind] > before
     finally:
-        one.peer.kill()
+        one.subject.kill()
 
 
 def shortest(options, directory, trail, last, kind, patience_s=300):

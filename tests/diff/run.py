@@ -29,7 +29,7 @@ import minimise  # noqa: E402
 import reference  # noqa: E402
 import walk  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
-from peer import PeerError  # noqa: E402
+from subject import SubjectError  # noqa: E402
 
 PART = 2500  # requests of one walk: small clouds are fast, and every walk has another cloud
 LEAST_ASKED = 50
@@ -94,7 +94,7 @@ def main():
     directory = tempfile.mkdtemp(prefix="berth-diff-", dir=parent)
     try:
         status = differential(args, os.path.abspath(directory), began)
-    except PeerError as error:
+    except SubjectError as error:
         print("diff: %s" % error)
         print("0 passed, 1 failed")
         status = 1
@@ -135,7 +135,7 @@ def summary(args, results, seconds):
     total = walk.Result(0, 0)
     for result in results:
         for name in ("asked", "failed", "succeeded", "state_reads", "state_failures", "questions", "answered", "rich",
-                     "order_only", "reconnects", "peer_errors", "reference_seconds", "peer_seconds"):
+                     "order_only", "reconnects", "reference_errors", "reference_seconds", "subject_seconds"):
             setattr(total, name, getattr(total, name) + getattr(result, name))
         for name in ("routes", "routes_2xx", "versions", "hits", "statuses", "kinds"):
             getattr(total, name).update(getattr(result, name))
@@ -150,7 +150,7 @@ def summary(args, results, seconds):
     print("candidates questions %d, non-empty %d, granular, nested or sharing %d" % (
         total.questions, total.answered, total.rich))
     print("whole-state reads %d; answers that differ only in the order of a list %d; reconnects %d; 500s of the reference %d" % (
-        total.state_reads, total.order_only, total.reconnects, total.peer_errors))
+        total.state_reads, total.order_only, total.reconnects, total.reference_errors))
     never = print_intended(total)
     failed = total.failed
     if total.kinds:
@@ -169,7 +169,7 @@ def summary(args, results, seconds):
     else:
         print("fewer than 10000 requests: thresholds and hits are not checked (%d below)" % len(shortfalls))
     print("time %.1f s (reference %.1f s, berth %.1f s of the walks)" % (
-        seconds, total.reference_seconds, total.peer_seconds))
+        seconds, total.reference_seconds, total.subject_seconds))
     print("%d passed, %d failed" % (max(0, total.asked - total.failed), failed))
     return 1 if failed or not total.asked else 0
 

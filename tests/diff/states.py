@@ -70,7 +70,7 @@ class States:
         apart = False
         for target in targets:
             request = plain("GET", target)
-            mine, other = self.ask_reference(request), self.ask_peer(request)
+            mine, other = self.ask_reference(request), self.ask_subject(request)
             self.result.state_reads += 1
             found = [d for d in compare.differences(request, mine, other) if not d[0].startswith("header ")]
             if found:

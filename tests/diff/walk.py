@@ -21,7 +21,7 @@ import reference
 from books import Books, Result
 from cloud import Cloud
 from exchange import Answer
-from peer import Peer, PeerError
+from subject import Subject, SubjectError
 from states import States, plain
 
 STATE_EVERY = 500
@@ -76,8 +76,8 @@ class Walk(Books, States):
             with open(configs[name], "w") as out:
                 out.write(reference.config_text(database, False, own=name == "reference"))
         self.reference = reference.Reference(configs["reference"])
-        self.peer = Peer(self.options.program, configs["berth"], os.path.join(self.directory, "berthd.log"))
-        self.peer.start()
+        self.subject = Subject(self.options.program, configs["berth"], os.path.join(self.directory, "berthd.log"))
+        self.subject.start()
         self.cloud = Cloud(self.mine)
         self.rng = random.Random("%d/%d" % (self.seed, self.part))
 
@@ -87,10 +87,10 @@ class Walk(Books, States):
         try:
             self.prepare()
             self.play()
-            result.reconnects = self.peer.reconnects
-            if not self.peer.stop():
+            result.reconnects = self.subject.reconnects
+            if not self.subject.stop():
                 self.report(self.steps, None, None, None, [("exit", "SIGTERM ends it with 0", "it did not")])
-        except PeerError as error:
+        except SubjectError as error:
             result.failed += 1
             result.reports.append("seed %d part %d: %s" % (self.seed, self.part, error))
         except Exception:
@@ -98,8 +98,8 @@ class Walk(Books, States):
             result.reports.append("seed %d part %d: the harness itself failed\n%s" % (
                 self.seed, self.part, traceback.format_exc()))
         finally:
-            if getattr(self, "peer", None):
-                self.peer.kill()
+            if getattr(self, "subject", None):
+                self.subject.kill()
         result.seconds = time.monotonic() - started
         return result
 
@@ -112,7 +112,7 @@ class Walk(Books, States):
             request = made.next()
             mine, _ = self.step(self.first_step + number, request)
             self.learn(made, request, mine)
-            if not self.peer.alive():
+            if not self.subject.alive():
                 self.result.reports.append("seed %d part %d: berthd ended: %s" % (self.seed, self.part, self.log_tail()))
                 self.result.failed += 1
                 return
@@ -143,16 +143,16 @@ class Walk(Books, States):
     def ask_reference(self, request):
         started = time.monotonic()
         try:
-            return self.reference.ask(request, self.peer.host)
+            return self.reference.ask(request, self.subject.host)
         except Exception as error:  # a WSGI server would give this answer
             return Answer(500, [("x-failure", repr(error))], b"")
         finally:
             self.result.reference_seconds += time.monotonic() - started
 
-    def ask_peer(self, request):
+    def ask_subject(self, request):
         started = time.monotonic()
-        answer = self.peer.ask(request)
-        self.result.peer_seconds += time.monotonic() - started
+        answer = self.subject.ask(request)
+        self.result.subject_seconds += time.monotonic() - started
         return answer
 
     def step(self, number, request):
@@ -161,7 +161,7 @@ class Walk(Books, States):
             print("seed %d step %d: %s %s" % (self.seed, number, request.method, request.target), flush=True)
         leftovers = set(self.cloud.leftovers())
         mine = self.ask_reference(request)
-        other = self.ask_peer(request)
+        other = self.ask_subject(request)
         self.count(request, mine)
         case = intended.Case(request, mine, other, self.cloud, self.differences(request, mine, other),
                              Question(request, other, self.cloud))
@@ -257,7 +257,7 @@ class Walk(Books, States):
         uuids = [_own_uuid(request, a) for a in (mine, other)]
         if None in uuids or uuids[0] == uuids[1]:
             return
-        for uuid, ask in zip(uuids, (self.ask_reference, self.ask_peer)):
+        for uuid, ask in zip(uuids, (self.ask_reference, self.ask_subject)):
             ask(plain("DELETE", "/resource_providers/" + uuid))
         self.cloud.refresh()
 
@@ -306,10 +306,10 @@ def make_template(program, directory):
     config = os.path.join(directory, "template.conf")
     with open(config, "w") as out:
         out.write(reference.config_text(database, True))
-    peer = Peer(program, config, os.path.join(directory, "template.log"))
-    peer.start()
-    if not peer.stop():
-        raise PeerError("%s did not end well at SIGTERM" % program[0])
+    subject = Subject(program, config, os.path.join(directory, "template.log"))
+    subject.start()
+    if not subject.stop():
+        raise SubjectError("%s did not end well at SIGTERM" % program[0])
     whole = os.path.join(directory, "whole.db")
     source, target = sqlite3.connect(database), sqlite3.connect(whole)
     source.backup(target)  # including what may still be in a write-ahead log

@@ -14,7 +14,7 @@ import time
 from exchange import Answer
 
 
-class PeerError(Exception):
+class SubjectError(Exception):
     pass
 
 
@@ -24,7 +24,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class Peer:
+class Subject:
     def __init__(self, program, config_file, log_path, environment=None):
         self.program, self.config_file, self.log_path = program, config_file, log_path
         self.environment = environment
@@ -35,7 +35,7 @@ class Peer:
         self.port = free_port()
         self.host = "127.0.0.1:%d" % self.port
         if not os.access(self.program[0], os.X_OK):
-            raise PeerError("no program at %s: build it first" % self.program[0])
+            raise SubjectError("no program at %s: build it first" % self.program[0])
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 self.program + ["--config-file", self.config_file, "--listen", self.host],
@@ -52,7 +52,7 @@ class Peer:
             piece = os.read(self.process.stdout.fileno(), 4096) if ready else b""
             if not piece:
                 self.kill()
-                raise PeerError("%s did not get ready: see %s" % (" ".join(self.program), self.log_path))
+                raise SubjectError("%s did not get ready: see %s" % (" ".join(self.program), self.log_path))
             said += piece
 
     def stop(self):
