@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """The Python service (Debian's python3-placement) on a loopback port, for tests.
 
-    tests/python_service.py CONFIG_FILE PORT        prints a line when it can be asked
+    tests/python_service.py CONFIG_FILE PORT        prints a line when it is ready
 
-With LOG in the environment its log goes to standard error in the form that it has when deployed.
+With LOG in the environment its log goes to standard error in the format of deployments.
 """
 
 import os

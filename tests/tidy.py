@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LONG_LINES, MAX_LINES = 400, 700
-# The last six: a thread of a low priority holds up whoever waits for a lock that it holds (api/services/slow_lane.c).
+# The last six: a thread with a low priority delays every thread that waits for a lock that it holds
+# (api/services/slow_lane.c).
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncpy", "gets", "system", "rand", "alloca",
           "pthread_setschedparam", "pthread_attr_setschedpolicy", "sched_setscheduler", "sched_setattr", "setpriority", "nice")
 UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME)\b")
@@ -36,7 +37,7 @@ ONLY_IN = {
     "curl/curl.h": "keystone/",
     "nettle/sha2.h": ("valet/api/", "keystone/"),
 }
-# Layers that are no folder, or whose behaviour the tests of whole programs cover.
+# Layers that are not folders, or whose behaviour the tests of whole programs cover.
 WITHOUT_UNITS = {"main"}
 
 passed = 0
@@ -65,7 +66,7 @@ def files(*patterns):
 
 
 def without_comments(text):
-    """C text with comments and the insides of literals blanked; lines stay."""
+    """C text with comments and the insides of literals blanked; line numbers stay."""
     blank = lambda match: re.sub(r"[^\n]", " ", match.group())
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
 
@@ -80,7 +81,7 @@ def layer_table():
 
 
 def within(path, folders):
-    """Whether the path is one of these, or in one of them."""
+    """Whether the path is one of these, or inside one of them."""
     return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
@@ -129,7 +130,7 @@ def check_clocks(sources):
 
 
 def check_globals(sources):
-    """What is not constant at the top of a file, or is static in a function, stands in HACKING.md's table."""
+    """Variables at the top of a file, and static ones in functions, that are not constant are in HACKING.md's table."""
     told = set(re.findall(r"^\| `(\w[\w/]*\.c)` \| .* \| .* \|$", read("HACKING.md"), re.M))
     found = set()
     for path in sources:
@@ -149,7 +150,7 @@ def uses(text):
 
 
 def circles(edges):
-    """Sets of modules that lead to each other (Tarjan)."""
+    """Sets of modules that depend on each other in a circle (Tarjan)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(module):
@@ -172,9 +173,9 @@ def circles(edges):
 
 
 def check_circles(sources):
-    """Inside a folder no two modules need each other, directly or through others. A module is x.c with x.h; it needs those
-    whose headers it includes and those whose functions and tables it uses, whatever header declares them. Headers
-    without a .c of their own are shared by whoever they are for, and are no modules."""
+    """Inside a folder no two modules depend on each other, directly or through others. A module is x.c with x.h; it
+    depends on those whose headers it includes and those whose functions and tables it uses, whatever header declares
+    them. Headers without a .c of their own are shared, and are not modules."""
     sys.setrecursionlimit(10000)
     text = {path[len("src/"):]: without_comments(read(path)) for path in sources}
     modules = {path[:-2] for path in text if path.endswith(".c")}
@@ -232,7 +233,7 @@ def check_text(paths):
         check(not UNFINISHED.search(text), path, "something is left to do")
 
 
-# What the code once called things, and what it calls them now (HACKING.md, Glossary).
+# Former private words of the code, and what replaced them (HACKING.md, Glossary).
 PRIVATE_WORDS = {
     r"doors?|doorways?": "API, its definition or its endpoint",
     r"settl(?:e|es|ed|ing)": "consequences, applied, at rest",
@@ -246,7 +247,7 @@ PRIVATE_WORDS = {
 
 
 def check_words(paths):
-    """No word is private where the field has one: neither alone nor as a part of a name."""
+    """No private word where the field has one: neither alone nor as a part of a name."""
     words = [(re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![A-Za-z])", re.I), instead) for pattern, instead in PRIVATE_WORDS.items()]
     for path in paths:
         text = read(path)
@@ -260,8 +261,7 @@ SAME_STATIC_MOST = 3
 
 
 def check_static_names(paths):
-    """A debugger or a profiler that shows a function's name says which one it is: few files have a static function of the
-    same name."""
+    """Few files have a static function of the same name, so that the name in a debugger or a profiler identifies it."""
     owners = {}
     for path in paths:
         for name in re.findall(r"^static\s[^;={}()]*?\b(\w+)\(", read(path), re.M):
@@ -313,8 +313,8 @@ def routes():
 
 
 def check_handlers():
-    """Handlers are called as HACKING.md says: handle_WHOSE_RESOURCE_VERB, and what ends a write as its handler or, if it
-    ends several, finish_WHOSE_WHAT."""
+    """Handlers are named as HACKING.md says: handle_WHOSE_RESOURCE_VERB, and the function that finishes a write like
+    its handler or, if it finishes several, finish_WHOSE_WHAT."""
     verbs = re.search(r"VERB is one of ([a-z, ]+)\.", " ".join(read("HACKING.md").split()))
     verbs = set(verbs.group(1).split(", ")) if verbs else set()
     used = set()
@@ -343,15 +343,15 @@ def check_handlers():
 
 
 def handlers_by_file():
-    """{path: the handlers and what ends them, in the order of their definitions}"""
+    """{path: the handlers and their finish functions, in the order of their definitions}"""
     found = {path: re.findall(r"^(?:void|enum api_step) ((?:handle|finish)_\w+)\(", read(path), re.M)
              for path in files("src/*/api/**/*.c")}
     return {path: names for path, names in found.items() if names}
 
 
 def check_place_of_finish(path, finish, handlers, defined):
-    """What ends one handler is defined right behind it, so that two cannot have each other's names. What ends several ends
-    no handler whose file has such functions of its own."""
+    """A finish function of one handler is defined directly after it, so that two cannot have each other's names. One
+    of several handlers finishes no handler whose file has finish functions of its own."""
     homes = [(home, names) for home, names in defined.items() if finish in names]
     check(len(homes) == 1, path, f"{finish} is defined in {len(homes)} files")
     for home, names in homes:
@@ -385,14 +385,14 @@ def check_routes():
 
 
 def check_named_tests():
-    """The list of intended differences names a test for each that the differential cannot show."""
+    """The list of intended differences names a test for each difference that the differential cannot show."""
     for path in files("tests/diff/*.py"):
         for name in re.findall(r'\btest="(tests/[^"]+)"', read(path)):
             check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which is not there")
 
 
 def check_differences():
-    """Readers and tests have the same list."""
+    """The tests and the documentation have the same list."""
     lists = files("tests/diff/*.py", "tests/cli/intended.py", "tests/conf/intended.py")
     entries = set(re.findall(r'\bEntry\(\s*"([\w-]+)"', "".join(read(path) for path in lists)))
     told = set(re.findall(r"^\| `([\w-]+)` \|", read("docs/differences.md"), re.M))
@@ -412,7 +412,7 @@ def check_fuzzers():
 
 
 def check_options():
-    """The page is generated (tests/conf/pages.py compares it); whoever adds a row is told here, without a build."""
+    """The page is generated (tests/conf/pages.py compares it); a missing row is reported here without a build."""
     rows = re.findall(r'^\s+ROW\(\w+, \w+, "(\w+)", "(\w+)"', read("src/conf/options.c"), re.M)
     check(rows, "src/conf/options.c", "no options found")
     sections = dict(re.findall(r"^## \[(\w+)\]\n(.*?)(?=^## |\Z)", read("docs/configuration.md"), re.M | re.S))

@@ -3,9 +3,10 @@
 
     tests/units.py BUILD [--slow N] [--without PREFIX,...]
 
---slow: how much longer tests may take than in a plain build. --without: leaves out the tests whose names begin so.
+--slow: how many times longer tests may take than in a plain build. --without: leaves out the tests whose names begin
+with a prefix.
 
-The last line is `N passed, N failed`; a program that is no cmocka test counts as one.
+The last line is `N passed, N failed`; a program that is not a cmocka test counts as one.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def count(test):
 
 
 def names(build, without):
-    """Those that do not begin with one of these; meson takes them as [project:]name."""
+    """Those that do not begin with a prefix; meson accepts them as [project:]name."""
     lines = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--list"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines()
     found = [line.split(" / ", 1)[1].strip() for line in lines if " / " in line]

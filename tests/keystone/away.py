@@ -1,4 +1,4 @@
-"""Keystone is away, slow, or hangs; clients do not wait."""
+"""Keystone is unavailable, slow, or hangs; clients do not wait."""
 
 import concurrent.futures
 import socket
@@ -10,10 +10,10 @@ from case import ask, begin, end, expect, must, soon, told
 
 
 class Away(case.Case):
-    """Time."""
+    """Delays."""
 
     def away_at_start(self):
-        """The start does not need Keystone; the first answer comes soon after it is there."""
+        """berthd starts without Keystone; the first answer comes soon after Keystone is available."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         keystone.stop()
@@ -27,7 +27,7 @@ class Away(case.Case):
         keystone.stop()
 
     def away_later(self):
-        """What is cached goes on, and the log tells beginning and end once."""
+        """Cached tokens remain valid, and the log reports the beginning and the end once each."""
         keystone = fakes.FakeKeystone()
         keystone.add("known"), keystone.add("new")
         with self._berthd(keystone, http_request_max_retries=0) as server:
@@ -45,7 +45,7 @@ class Away(case.Case):
         keystone.stop()
 
     def slow(self):
-        """Nobody waits longer than the timeout, and nobody else waits at all."""
+        """No request waits longer than the timeout, and other requests do not wait at all."""
         keystone = fakes.FakeKeystone()
         keystone.add("known")
         with self._berthd(keystone, http_connect_timeout=2, http_request_max_retries=0) as server:
@@ -78,7 +78,7 @@ class Away(case.Case):
         keystone.stop()
 
     def trickle(self):
-        """A byte now and then is no answer."""
+        """Single bytes at intervals do not count as an answer."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
 
@@ -98,7 +98,7 @@ class Away(case.Case):
         keystone.stop()
 
     def retries(self):
-        """A connection that breaks is tried again, as often as the settings say."""
+        """If a connection breaks, the request is repeated as often as the settings say."""
         keystone = fakes.FakeKeystone()
         keystone.add("first"), keystone.add("good"), keystone.add("other")
         broken = []
@@ -119,13 +119,13 @@ class Away(case.Case):
         with self._berthd(keystone, http_request_max_retries=0) as server:
             keystone.odd = None
             must(server, 200, "first")
-            # a kept connection that breaks is libcurl's to mend, once; a new one is not
+            # libcurl repeats a request once if a kept connection breaks, but not if a new one does
             keystone.odd = lambda handler, question: question.is_validation and fakes.FakeKeystone.cut(handler) is None
             must(server, 503, "other")
         keystone.stop()
 
     def proxies(self):
-        """The way to Keystone leads through the environment's proxies, as the Python service's does; here there is none."""
+        """Keystone is reached through the environment's proxies, as in the Python service; here there is none."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         nobody = "http://127.0.0.1:1"
@@ -138,14 +138,14 @@ class Away(case.Case):
         keystone.stop()
 
     def stop_while_hanging(self):
-        """SIGTERM with Keystone hanging: everybody is answered, and the end comes within the grace."""
+        """SIGTERM while Keystone hangs: every request is answered, and berthd ends within the grace period."""
         keystone = fakes.FakeKeystone()
         keystone.add("known")
         with self._berthd(keystone) as server:
             must(server, 200, "known")
             keystone.odd = lambda handler, question: time.sleep(60) is None
             pending = [begin(server, f"hang-{number}") for number in range(30)]
-            while len(keystone.validations()) < 1 + 16:  # the others wait behind them
+            while len(keystone.validations()) < 1 + 16:  # the others wait after them
                 time.sleep(0.05)
             began = time.monotonic()
             expect(server.stop() == 0, "exit status")
@@ -157,7 +157,7 @@ class Away(case.Case):
         keystone.stop()
 
     def clients_leave(self):
-        """Those who do not wait for Keystone leave nothing behind."""
+        """Requests whose client does not wait for Keystone leave nothing behind."""
         keystone = fakes.FakeKeystone()
         keystone.add("known")
         with self._berthd(keystone) as server:

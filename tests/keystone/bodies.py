@@ -1,5 +1,5 @@
-"""Large bodies while Keystone is asked: none is read before their token is known, all of one is there afterwards, also where a
-handler asks Keystone itself and is run again."""
+"""Large bodies during queries to Keystone: none is read before its token is known, and each is complete afterwards,
+even if a handler queries Keystone itself and is run again."""
 
 import contextlib
 import json
@@ -16,8 +16,8 @@ from case import ask, expect, must, servers
 
 MIB = 1 << 20
 BODY = 15 * MIB
-LESS = 512 << 10  # which every API takes
-MOST_UNREAD = 9 * MIB  # what the kernel may keep of it on loopback
+LESS = 512 << 10  # which every API accepts
+MOST_UNREAD = 9 * MIB  # what the kernel may buffer of it on loopback
 PROJECTS = [f"{number:032x}" for number in range(0xb7d0, 0xb7d0 + 20)]
 
 
@@ -32,7 +32,7 @@ def json_of(got):
 
 
 class Held:
-    """Keystone's answers to some questions wait for go_on()."""
+    """Some of Keystone's answers wait for go_on()."""
 
     def __init__(self, keystone, is_held):
         self.begun, self.over = threading.Event(), threading.Event()
@@ -53,7 +53,7 @@ class Held:
 
 
 class Sender:
-    """A request whose body is sent as far as it is taken."""
+    """A request whose body is sent as far as the server reads it."""
 
     def __init__(self, port, method, path, token, body, *lines):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -64,7 +64,7 @@ class Sender:
         self.left = memoryview(body)
 
     def send_until_stuck(self, quiet_s=0.5):
-        """How much has been taken when nothing more is for so long."""
+        """How much was read once nothing more is read for that time."""
         whole = len(self.left)
         self.sock.setblocking(False)
         while len(self.left) > 0 and select.select([], [self.sock], [], quiet_s)[1]:
@@ -79,7 +79,7 @@ class Sender:
         return bool(select.select([self.sock], [], [], 0)[0])
 
     def finish(self):
-        """Sends the rest; (status, all that came)."""
+        """Sends the rest; returns (status, all received bytes)."""
         with contextlib.suppress(ConnectionError):
             self.sock.sendall(self.left)
         got = b""
@@ -92,13 +92,13 @@ class Sender:
 
 
 def memory_of_bodies(server):
-    """What is charged for large bodies now."""
+    """The memory charged for large bodies now."""
     with urllib.request.urlopen(f"http://127.0.0.1:{server.admin_port}/metrics", timeout=30) as answer:
         return int(re.search(r"^berth_http_request_body_bytes (\d+)$", answer.read().decode(), re.M)[1])
 
 
 def await_no_memory(server):
-    """The end of an answer may be seen before its memory is free."""
+    """The end of an answer may arrive before its memory is free."""
     end = time.monotonic() + 20
     while memory_of_bodies(server) != 0:
         expect(time.monotonic() < end, f"{memory_of_bodies(server)} bytes are kept")
@@ -106,7 +106,7 @@ def await_no_memory(server):
 
 
 class Bodies(case.Case):
-    """What comes behind a token that nobody knows yet."""
+    """Bodies after a token that is not known yet."""
 
     def _start(self, keystone, **more):
         port = servers.free_port()
@@ -115,7 +115,7 @@ class Bodies(case.Case):
         return server
 
     def large_body_waits(self):
-        """It is read when the token is known, and not before; then it is there whole."""
+        """The body is read once the token is known, not before, and is complete."""
         keystone = fakes.FakeKeystone()
         keystone.add("late")
         held = Held(keystone, lambda question: question.is_validation and question.token == "late")
@@ -153,7 +153,7 @@ class Bodies(case.Case):
         keystone.stop()
 
     def large_body_of_nobody(self):
-        """None of it is kept: it is refused when Keystone has spoken; away: 503."""
+        """The body is not kept: it is refused once Keystone has answered; 503 if Keystone is unavailable."""
         keystone = fakes.FakeKeystone()
         held = Held(keystone, lambda question: question.is_validation)
         with self._start(keystone, http_request_max_retries=0) as server:
@@ -180,7 +180,7 @@ class Bodies(case.Case):
             expect(server.stop() == 0, "exit status")
 
     def large_body_of_refused(self):
-        """At each API: when Keystone has refused the token, the body is read and thrown away."""
+        """In each API: once Keystone has refused the token, the body is read and discarded."""
         keystone = fakes.FakeKeystone()
         with self._start(keystone) as server:
             for metal_api, port, path in (("placement", server.port, "/resource_providers"),
@@ -204,7 +204,7 @@ class Bodies(case.Case):
         keystone.stop()
 
     def large_body_of_members(self):
-        """The handler is run again when Keystone has said which projects there are; it reads the same body."""
+        """The handler runs again once Keystone has answered which projects exist; it reads the same body."""
         keystone = fakes.FakeKeystone()
         keystone.add("admin")
         keystone.projects.update(PROJECTS)

@@ -1,4 +1,4 @@
-"""What the cases of faults.py share: berthd with the tests' own Keystone, and questions to it."""
+"""Shared by the cases of faults.py: berthd with the tests' own Keystone, and requests to it."""
 
 import http.client
 import json
@@ -54,7 +54,7 @@ def must(server, status, token=None, **more):
 
 
 def soon(server, status, token, seconds=20):
-    """Asks until it is answered so: after a failure berth leaves Keystone alone for a moment."""
+    """Repeats a request until it has that status: after a failure berth pauses its queries to Keystone."""
     end = time.monotonic() + seconds
     while ask(server, token)[0] != status:
         expect(time.monotonic() < end, f"not {status} within {seconds} s")
@@ -62,7 +62,7 @@ def soon(server, status, token, seconds=20):
 
 
 def begin(server, token):
-    """A request whose answer is read later, see end()."""
+    """Sends a request whose answer is read later, see end()."""
     client = socket.create_connection(("127.0.0.1", server.port), timeout=60)
     client.sendall(b"GET /traits HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Auth-Token: " + token.encode()
                    + b"\r\n\r\n")
@@ -86,7 +86,7 @@ def told(server, pattern):
 
 
 class Case:
-    """Its methods without an underscore are cases; each gets an object of its own."""
+    """Its methods without an underscore are cases; each gets a separate object."""
 
     def __init__(self, program):
         self.program = os.path.abspath(program)

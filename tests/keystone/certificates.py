@@ -1,4 +1,4 @@
-"""CAs, and certificates for a Keystone on 127.0.0.1 and for its clients, by openssl."""
+"""CAs, and certificates for a Keystone on 127.0.0.1 and for its clients, created with openssl."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 
 class Certificates:
-    """Files, PEM. good: for 127.0.0.1; other_name: of the same CA for another name; client: for clients."""
+    """PEM files. good: for 127.0.0.1; other_name: from the same CA for another name; client: for clients."""
 
     def __init__(self, directory):
         self.directory = directory

@@ -33,12 +33,12 @@ key_repository = {directory}/credential
 enabled = true
 backend = dogpile.cache.memory
 """
-# Without a cache each question costs Keystone a second. Tokens are not cached there, so that it knows at once what has
-# become of them.
+# Without a cache each query takes Keystone a second. Tokens are not cached, so that changes of them take effect at
+# once.
 
 
 class Keystone(servers.Server):
-    """The server; another one with other lives of tokens may be started on the same directory."""
+    """The server; another one with another lifetime of tokens may be started on the same directory."""
 
     ready = "keystone: ready"
 
@@ -87,7 +87,7 @@ class Keystone(servers.Server):
         return headers["x-subject-token"]
 
     def log_in_user(self, name, scope=None):
-        """With the password that all users here have; domain Default."""
+        """With the password of all users here; domain Default."""
         return self.log_in({"methods": ["password"], "password": {"user": {
             "name": name, "password": "admin" if name == "admin" else "secret", "domain": {"id": "default"}}}}, scope)
 
@@ -101,8 +101,8 @@ def on_project(name):
 
 
 class Cloud:
-    """What an administrator made of a fresh Keystone: projects `service` and `work`, a user for each role, and the
-    service's own."""
+    """The objects that an administrator creates in a new Keystone: projects `service` and `work`, a user for each
+    role, and the service's own."""
 
     def __init__(self, keystone):
         self.keystone = keystone
@@ -151,7 +151,7 @@ class Cloud:
                 "service_id": service, "interface": interface, "region_id": "RegionOne", "url": url}})
 
     def make_credential(self, user, name, rules=None):
-        """An application credential of a user on his project; rules: [(method, path)] of placement, or
+        """An application credential of a user on the user's project; rules: [(method, path)] of placement, or
         [(service, method, path)], or None."""
         wanted = {"name": name, "roles": [{"name": "admin"}]}
         if rules is not None:
@@ -161,13 +161,13 @@ class Cloud:
                          {"application_credential": wanted}, self.token(user))["application_credential"]
 
     def make_own_credential(self, user):
-        """The same of a user on the project service, as a service has it."""
+        """The same for a user on the project service, as services have it."""
         return self.must(201, "POST", f"/v3/users/{self.users[user]}/application_credentials",
                          {"application_credential": {"name": "own"}},
                          self.token(user, "service"))["application_credential"]
 
     def make_trust_token(self, trustor, trustee):
-        """The trustee's token for what the trustor may on `work`."""
+        """The trustee's token for the trustor's permissions on `work`."""
         trust = self.must(201, "POST", "/v3/OS-TRUST/trusts", {"trust": {
             "trustor_user_id": self.users[trustor], "trustee_user_id": self.users[trustee], "impersonation": False,
             "project_id": self.projects["work"], "roles": [{"name": "admin"}]}}, self.token(trustor))["trust"]
@@ -181,7 +181,7 @@ class Cloud:
 
 
 def expired_tokens(keystone, users):
-    """Tokens of users on projects, [(user, project)], that were good for two seconds: from a second Keystone with
+    """Tokens of users on projects, [(user, project)], that were valid for two seconds: from a second Keystone with
     the same keys and database."""
     with Keystone(keystone.directory, expiration=2, name="short") as short:
         tokens = [short.log_in_user(user, on_project(project)) for user, project in users]
@@ -190,7 +190,7 @@ def expired_tokens(keystone, users):
 
 
 def own_login(keystone, **more):
-    """Lines of [keystone_authtoken]; more: options that are added or changed, None takes one away."""
+    """Lines of [keystone_authtoken]; more: additional or changed options, None removes one."""
     options = {"www_authenticate_uri": "http://public.example:5000", "auth_url": keystone.url, "auth_type": "password",
                "username": "placement", "password": "secret", "user_domain_name": "Default",
                "project_name": "service", "project_domain_name": "Default", **more}

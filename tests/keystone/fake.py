@@ -1,7 +1,8 @@
-"""A Keystone of the tests' own, for what a real one does not do on request: be slow, be away, talk nonsense.
+"""The tests' own Keystone, for what a real one does not do on request: be slow, be unavailable, send invalid
+answers.
 
-It knows GET /v3/projects/{id}, POST /v3/auth/tokens (any credentials but those that it is told to refuse), GET /v3/auth/tokens for the tokens
-it was given, and its version documents; it counts what it is asked. One object, many threads."""
+It knows GET /v3/projects/{id}, POST /v3/auth/tokens (any credentials except those it is configured to refuse), GET
+/v3/auth/tokens for its own tokens, and its version documents; it counts requests. One object, many threads."""
 
 import copy
 import http.server
@@ -17,12 +18,12 @@ OWN_USER = {"id": "u-placement", "name": "placement", "domain": DOMAIN}
 
 
 def stamp(seconds):
-    """Now and so many seconds, as Keystone writes it."""
+    """The time in that many seconds, in Keystone's format."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + seconds))
 
 
 def token_body(user="u-1", project="p-1", roles=("admin",), lives=3600, **more):
-    """What Keystone tells of a token; more: further members, None takes one away."""
+    """Keystone's description of a token; more: additional members, None removes one."""
     body = {
         "methods": ["password"],
         "user": {"id": user, "name": "n-" + user, "domain": dict(DOMAIN), "password_expires_at": None},
@@ -39,7 +40,7 @@ def token_body(user="u-1", project="p-1", roles=("admin",), lives=3600, **more):
 
 
 class Question:
-    """What was asked."""
+    """A request to Keystone."""
 
     def __init__(self, handler):
         self.method, self.path = handler.command, handler.path
@@ -67,13 +68,13 @@ class Question:
 
 
 class FakeKeystone:
-    """Serves until stop(). What it does can be changed at any time:
+    """Serves until stop(). Its behaviour can be changed at any time:
 
-    tokens        {token: body}; an expired one is only told with allow_expired
+    tokens        {token: body}; an expired one is only returned with allow_expired
     projects      the ids of those that exist
     own_tokens    {token: when it expires}: the service's, by the monotonic clock
     odd           called with (handler, question) before anything else; True: it has answered
-    own_lives     seconds that the service's own tokens live
+    own_lives     lifetime in seconds of the service's own tokens
     own_refused   refuse the service's credentials
     endpoints     the identity endpoints in the catalog, [(interface, region, url)]
     """
@@ -123,7 +124,7 @@ class FakeKeystone:
             request_queue_size = 256
 
             def handle_error(self, request, address):
-                pass  # a client that leaves is no news
+                pass  # a client that disconnects is normal
 
             def get_request(self):
                 connection, address = super().get_request()
@@ -144,7 +145,7 @@ class FakeKeystone:
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self):
-        """Nobody listens any more, and who was connected is cut off; start() listens again on the same port."""
+        """Stops listening and closes all connections; start() listens again on the same port."""
         if self.server is not None:
             self.server.shutdown()
             self.server.server_close()
@@ -167,12 +168,12 @@ class FakeKeystone:
             self.tokens.pop(token, None)
 
     def forget_own(self):
-        """The service's tokens are worth nothing from now on."""
+        """Invalidates the service's tokens."""
         with self.lock:
             self.own_tokens.clear()
 
     def validations(self, token=None):
-        """The questions about tokens, or about one, in their order."""
+        """The token validations, or those of one token, in order."""
         with self.lock:
             return [asked for asked in self.questions if asked.is_validation and token in (None, asked.token)]
 
@@ -272,7 +273,7 @@ class FakeKeystone:
 
     @staticmethod
     def cut(handler):
-        """Ends the connection without a word more."""
+        """Closes the connection without sending anything more."""
         handler.close_connection = True
         try:
             handler.connection.shutdown(socket.SHUT_RDWR)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What Keystone may do to berth: be away, be slow, talk nonsense, show a wrong certificate, refuse the service; and
-what clients may do to Keystone by way of berth.
+"""Failures of Keystone: unavailable, slow, invalid answers, a wrong certificate, refusing the service; and attacks
+of clients on Keystone through berth.
 
     tests/keystone/faults.py --berthd build/berthd [CASE…]
 
@@ -39,7 +39,7 @@ def main():
         try:
             getattr(case, name)()
             score.case(name, None, time.monotonic() - began)
-        except Exception as problem:  # one case's failure is no other's
+        except Exception as problem:  # a failure of one case does not affect the others
             score.case(name, f"{type(problem).__name__}: {problem}", time.monotonic() - began)
         finally:
             case._end()

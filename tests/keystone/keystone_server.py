@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """A real Keystone (Debian's python3-keystone) on a loopback port, for tests: fernet tokens, SQLite, one region.
 
-    tests/keystone/keystone_server.py CONFIG_FILE PORT        prints a line when it can be asked
+    tests/keystone/keystone_server.py CONFIG_FILE PORT        prints a line when it is ready
 
-A database that the configuration names and that is not there is made, with keys and the bootstrap's user admin.
-Keystone is served at the root and below /identity, as deployers do.
+If the configured database does not exist, it is created, with keys and the bootstrap's user admin. Keystone is served
+at the root and below /identity, as in deployments.
 """
 
 import os
@@ -17,20 +17,20 @@ PREFIX = "/identity"
 
 
 class Server(wsgiref.simple_server.WSGIServer):
-    """One request after the other: threads that end leave Keystone's SQLite locked."""
+    """Requests are handled one by one: threads that end leave Keystone's SQLite locked."""
 
     request_queue_size = 128
 
 
 class Handler(wsgiref.simple_server.WSGIRequestHandler):
-    protocol_version = "HTTP/1.0"  # wsgiref frames nothing else
+    protocol_version = "HTTP/1.0"  # wsgiref does not frame other versions
 
     def log_message(self, *arguments):
         pass
 
 
 def manage(config_file, *arguments):
-    """keystone-manage in a child: its modules are imported once for all, which takes most of its time."""
+    """Runs keystone-manage in a child: importing its modules, which takes most of its time, happens only once."""
     from keystone.cmd import cli
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""What clients do to Keystone by way of berth: odd tokens, many tokens, old tokens; and the settings."""
+"""Attacks of clients on Keystone through berth: odd tokens, many tokens, old tokens; and the settings."""
 
 import concurrent.futures
 import http.client
@@ -23,7 +23,7 @@ class ManyTokens(case.Case):
     """Tokens."""
 
     def odd_tokens(self):
-        """What cannot be a token is refused, and Keystone is not asked."""
+        """Texts that cannot be tokens are refused without a query to Keystone."""
         keystone = fakes.FakeKeystone()
         keystone.add("x" * 8192)
         with self._berthd(keystone, berth=["connection_memory = 262144"]) as server:
@@ -43,19 +43,19 @@ class ManyTokens(case.Case):
                 got = raw(value)
                 expect(got == 401, f"{value[:20]!r}: {got}")
             expect(raw(b"x" * 300000) in (400, 413, 431, None), "more than a connection's memory")
-            # a line break begins another header, or ends the headers: then there is no token, or another one
+            # a line break begins another header, or ends the headers: then there is no token, or a different one
             expect(raw(b"none\r\nX-Auth-Token: a b") == 401, "a second token")
             expect(len(keystone.questions) == asked, keystone.questions[asked:])
             expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "a service token that is none")
             expect(len(keystone.questions) == asked, "was asked about")
-            for value in (b"a\rb", b"a\0b"):  # whatever the edge makes of them, no part but the first is seen
+            for value in (b"a\rb", b"a\0b"):  # however the library splits them, only the first part is used
                 got = raw(value)
                 expect(got in (400, 401, None), f"{value!r}: {got}")
             expect({question.token for question in keystone.questions[asked:]} <= {"a"}, keystone.questions[asked:])
         keystone.stop()
 
     def shared_questions(self):
-        """Many requests with one new token: one question."""
+        """Many requests with one new token cause one query."""
         keystone = fakes.FakeKeystone()
         keystone.add("first"), keystone.add("good")
         with self._berthd(keystone) as server:
@@ -68,8 +68,8 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def flood(self):
-        """Distinct bad tokens, faster than Keystone answers: bounded questions, bounded memory, and who is known is
-        served."""
+        """Different invalid tokens, faster than Keystone answers: bounded queries, bounded memory, and known clients
+        are served."""
         keystone = fakes.FakeKeystone()
         keystone.add("known")
         with self._berthd(keystone, http_connect_timeout=10) as server:
@@ -133,7 +133,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def expiry(self):
-        """A token that is remembered is refused when its time has come, and services may bring it still."""
+        """A cached token is refused once it has expired, but services may still present it."""
         keystone = fakes.FakeKeystone()
         keystone.add("short", lives=3)
         keystone.add("service", roles=("service",))
@@ -147,7 +147,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def revocation(self):
-        """A token that Keystone knows no more is refused by token_cache_time at the latest."""
+        """A token that Keystone no longer knows is refused after token_cache_time at the latest."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         with self._berthd(keystone, token_cache_time=2) as server:
@@ -164,7 +164,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def request_ids(self):
-        """Keystone's log can tell for which request it was asked."""
+        """Keystone's log can show for which request it was queried."""
         keystone = fakes.FakeKeystone()
         own = must_id = None
         with self._berthd(keystone) as server:
@@ -176,7 +176,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def rules_and_prefixes(self):
-        """Access rules go by paths that clients cannot choose: of X-Forwarded-Prefix only what is a mount_prefix counts."""
+        """Access rules use paths that clients cannot choose: X-Forwarded-Prefix counts only if it is a mount_prefix."""
         keystone = fakes.FakeKeystone()
 
         def add(token, *paths):
@@ -201,7 +201,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def delayed(self):
-        """delay_auth_decision: the service's own 401, also when Keystone is away."""
+        """delay_auth_decision: the service's own 401, even if Keystone is unavailable."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         with self._berthd(keystone, delay_auth_decision="true", http_request_max_retries=0) as server:
@@ -214,7 +214,7 @@ class ManyTokens(case.Case):
         keystone.stop()
 
     def settings(self):
-        """Options without effect are named once; what is missing ends the start with one line."""
+        """Options without effect are named once; a missing one ends the start with one line."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         with self._berthd(keystone, memcached_servers="a:1,b:2", memcache_security_strategy="ENCRYPT",

@@ -1,5 +1,5 @@
-"""The bare metal API behind a real Keystone: who may do what (baremetal-allocations spec, section 7) with tokens of
-every role and scope, access rules that open one of berth's two APIs and not the other, policy files, and the real
+"""The Bare Metal API with a real Keystone: who may do what (baremetal-allocations spec, section 7) with tokens of
+every role and scope, access rules that permit one of berth's two APIs and not the other, policy files, and the real
 clients. Run by run.py."""
 
 import contextlib
@@ -17,15 +17,15 @@ import cloud as clouds  # noqa: E402
 import metal_client  # noqa: E402
 import servers  # noqa: E402
 
-SERVICE_ROLE = {"service_role": "role:service and project_name:service"}  # what docs/policies.md has nova's service given
-RULES = {  # of application credentials: what each names
+SERVICE_ROLE = {"service_role": "role:service and project_name:service"}  # as docs/policies.md configures nova's service
+RULES = {  # of application credentials: the rules of each
     "metal": [("baremetal", "GET", "/v1/nodes"), ("baremetal", "POST", "/v1/allocations"),
               ("baremetal", "GET", "/metal/v1/nodes")],
     "metal-all": [("baremetal", method, "/**") for method in ("GET", "POST")],
     "placement-all": [("placement", method, "/**") for method in ("GET", "POST")],
     "both": [("baremetal", "GET", "/v1/nodes"), ("placement", "GET", "/traits")],
     "other": [("bare-metal", "GET", "/**"), ("compute", "GET", "/**")],
-    # docs/keystone.md's
+    # as in docs/keystone.md
     "pipeline": [("baremetal", "POST", "/v1/allocations"), ("baremetal", "GET", "/v1/allocations"),
                  ("baremetal", "GET", "/v1/allocations/**"), ("baremetal", "DELETE", "/v1/allocations/*")],
     "free": None,
@@ -34,14 +34,14 @@ NEW_DEFAULTS = ["[oslo_policy]", "enforce_new_defaults = true", "enforce_scope =
 
 
 class Berth(contextlib.ExitStack):
-    """berthd with both APIs behind the tests' Keystone. API(NAME) is the bare metal API to that caller."""
+    """berthd with both APIs and the tests' Keystone. API(NAME) is the Bare Metal API for that caller."""
 
     def __init__(self, tests, policy=None, lines=(), keystone=None, **metal):
         super().__init__()
         directory = tempfile.mkdtemp(dir=tests.directory)
         options = clouds.own_login(tests.keystone, **{"service_type": "placement", **(keystone or {})}) + list(lines)
         if "[oslo_policy]" not in options:
-            options += ["[oslo_policy]", "enforce_scope = false"]  # as 21.4.4 has it
+            options += ["[oslo_policy]", "enforce_scope = false"]  # as in 21.4.4
         if policy is not None:
             path = os.path.join(directory, "policy.yaml")
             with open(path, "w") as file:
@@ -110,7 +110,7 @@ class MetalTests:
     # Access rules.
 
     def test_access_rules(self):
-        """A rule opens the API of the service that it names, and no other."""
+        """A rule permits the API of the service that it names, and no other."""
         self.credentials = {name: self.cloud.make_credential("boss", "m-" + name, rules) for name, rules in RULES.items()}
         for name, credential in self.credentials.items():
             self.tests.who["app " + name] = {"x-auth-token": self.keystone.log_in_credential(credential)}
@@ -140,7 +140,7 @@ class MetalTests:
     # Allocations.
 
     def make_nodes(self, berth):
-        """n1 of p1, n2 of p2, n3 of nobody that p1 leases, n0 of nobody: all of one class and free."""
+        """n1 of p1, n2 of p2, n3 without an owner, leased by p1, n0 without an owner: all of one class and free."""
         root = berth.metal_api("system admin")
         p1, p2 = self.cloud.projects["work"], self.cloud.projects["other"]
         for name, owners in (("n0", {}), ("n1", {"owner": p1}), ("n2", {"owner": p2}), ("n3", {"lessee": p1})):
@@ -200,7 +200,7 @@ class MetalTests:
                 self.expect(f"no role: {method} {path}", berth.ask("p1 nothing", method, path), 404)
 
     def owned(self, berth, root, p1, p2):
-        """A project's allocations get nodes that it owns or leases, and no others."""
+        """A project's allocations only get nodes that it owns or leases."""
         taken = set()
         for name in ("first", "second", "third"):
             berth.metal_api("p1 member").must(201, "POST", "/v1/allocations", {"resource_class": "x", "name": name})
@@ -214,7 +214,7 @@ class MetalTests:
                     "Nodes cannot be found: n0")
 
     def test_lists(self):
-        """What lists show to whom, and their filters."""
+        """Which objects lists show to which callers, and their filters."""
         with Berth(self.tests, lines=NEW_DEFAULTS) as berth:
             root, p1, p2 = self.make_nodes(berth)
             for name, owner, node in (("a0", None, "n0"), ("a1", p1, "n1"), ("a2", p2, "n2"), ("a3", p1, "n3")):
@@ -303,7 +303,7 @@ class MetalTests:
             self.expect("one's own node goes", berth.ask("p1 admin", "DELETE", "/v1/nodes/" + uuid), 204)
 
     def test_masks(self):
-        """Fields that not everybody sees."""
+        """Fields that only some callers see."""
         redacted = {"last_error": "** Value Redacted - Requires baremetal:node:get:last_error permission. **",
                     "reservation": "** Redacted - requires baremetal:node:get:reservation permission. **"}
         with Berth(self.tests, lines=NEW_DEFAULTS, policy=SERVICE_ROLE) as berth:
@@ -328,7 +328,7 @@ class MetalTests:
     # Callers, other settings.
 
     def test_callers(self):
-        """What is no caller, or none of this API's."""
+        """Invalid tokens, and tokens without permission for this API."""
         with Berth(self.tests, lines=NEW_DEFAULTS) as berth:
             for who, status in (("nobody", 401), ("nonsense", 401), ("unscoped", 403), ("domain", 403), ("liar", 403)):
                 for path in ("/v1/nodes", "/v1/allocations"):
@@ -340,7 +340,7 @@ class MetalTests:
                       answer.headers)
 
     def test_legacy(self):
-        """Without the new defaults an admin of any project is as the system's."""
+        """Without the new defaults an admin of any project is equivalent to a system admin."""
         with Berth(self.tests, lines=["[oslo_policy]", "enforce_new_defaults = false", "enforce_scope = false"]) as berth:
             root, p1, p2 = self.make_nodes(berth)
             body = {"resource_class": "x", "owner": p1, "name": "a"}
@@ -352,7 +352,7 @@ class MetalTests:
                 self.case(f"old defaults: {who}", tuple(got) == statuses, got)
 
     def test_files(self):
-        """Rules of a file count at the API of their service, at once."""
+        """Rules in a file take effect in the API of their service, at once."""
         policy = {"baremetal:allocation:create": "role:nothing", "baremetal:node:list": "!",
                   "placement:traits:list": "!", "placement:usages": "role:reader"}
         with Berth(self.tests, policy=policy, lines=NEW_DEFAULTS) as berth:
@@ -387,7 +387,7 @@ class MetalTests:
         return out
 
     def test_clients(self):
-        """`openstack baremetal` and `baremetal` with passwords and application credentials, by way of the catalog."""
+        """`openstack baremetal` and `baremetal` with passwords and application credentials, through the catalog."""
         admin, member, other = ("system admin", None), ("p1 member", "work"), ("p2 member", "other")
         p1 = self.cloud.projects["work"]
         with Berth(self.tests, lines=NEW_DEFAULTS) as berth:

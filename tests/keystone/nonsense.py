@@ -1,4 +1,4 @@
-"""Keystone answers, but no answer; it is somebody else; it refuses the service."""
+"""Keystone sends invalid answers; it is another server; it refuses the service."""
 
 import concurrent.futures
 import json
@@ -15,7 +15,7 @@ class Nonsense(case.Case):
     """Answers, certificates, and the service's own login."""
 
     def nonsense(self):
-        """Whatever is no answer is a 503, and is forgotten at once."""
+        """Every invalid answer causes a 503, and is not cached."""
         keystone = fakes.FakeKeystone()
         answer, body = keystone.answer, {"token": fakes.token_body()}
         text = json.dumps(body).encode()
@@ -61,7 +61,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def endless(self):
-        """An answer without an end is given up when it is too large to be one, long before its time is over."""
+        """An endless answer is aborted once it is too large, long before the timeout."""
         keystone = fakes.FakeKeystone()
         keystone.add("known")
         header = b"X-Y: " + b"y" * 50 + b"\r\n"
@@ -76,7 +76,7 @@ class Nonsense(case.Case):
 
         def pour(handler, begin, more):
             handler.wfile.write(begin)
-            while True:  # until berth hangs up
+            while True:  # until berth closes the connection
                 handler.wfile.write(more * 100)
 
         with self._berthd(keystone, http_request_max_retries=0, http_connect_timeout=40) as server:
@@ -90,7 +90,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def nonsense_at_login(self):
-        """The same for the service's own login and for where version 3 is."""
+        """The same for the service's own login and for the discovery of version 3."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         answer = keystone.answer
@@ -153,7 +153,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def own_credentials(self):
-        """Refused: 503, few attempts, and a line that says so. Accepted later: without a restart."""
+        """Refused: 503, few attempts, and a log line. Once accepted: no restart is needed."""
         keystone = fakes.FakeKeystone()
         keystone.own_refused = True
         keystone.add("good")
@@ -168,7 +168,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def own_token_expires(self):
-        """A new one is fetched in time, and not more often than it has to be."""
+        """A new one is fetched in time, and no more often than necessary."""
         keystone = fakes.FakeKeystone()
         keystone.own_lives = 4
         with self._berthd(keystone, token_cache_time=-1) as server:
@@ -181,7 +181,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def own_token_revoked(self):
-        """Keystone forgets it: one more login, and nobody notices."""
+        """Keystone forgets it: one more login, and no client notices."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
         with self._berthd(keystone, token_cache_time=-1) as server:
@@ -204,7 +204,7 @@ class Nonsense(case.Case):
         keystone.stop()
 
     def certificates(self):
-        """Only the Keystone that the CA speaks for is believed; insecure believes everybody."""
+        """Only a Keystone with a certificate from the CA is trusted; insecure trusts every server."""
         made = Certificates(os.path.join(self.directory, "certificates"))
         keystone = fakes.FakeKeystone(certificate=made.good, key=made.good_key)
         keystone.add("good")
@@ -223,7 +223,7 @@ class Nonsense(case.Case):
         keystone.stop()
         keystone = fakes.FakeKeystone(certificate=made.other_name, key=made.other_name_key)
         keystone.add("good")
-        with self._berthd(keystone, cafile=made.ca) as server:  # of the CA, for another name
+        with self._berthd(keystone, cafile=made.ca) as server:  # from the CA, for another name
             must(server, 503, "good")
         keystone.stop()
         keystone = fakes.FakeKeystone(certificate=made.good, key=made.good_key, client_ca=made.ca)

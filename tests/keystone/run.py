@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""A real Keystone, the real keystonemiddleware in the Python service, and berth beside it: the same requests with
-tokens of every role and scope, good and bad, must be answered alike; and the `openstack` client against berth by way
-of Keystone's catalog.
+"""A real Keystone, the real keystonemiddleware in the Python service, and berth: the same requests with tokens of
+every role and scope, valid and invalid, must get the same answers; and the `openstack` client uses berth through
+Keystone's catalog.
 
     tests/keystone/run.py --berthd build/berthd [--show] [PART…]
 
-Parts: tokens, settings, revocation, client, metal, valet. The Python service 8.0.0 gets the newest release's rules from a policy
-file, so that both mean the same; its database is a copy of one that berth made. The last line is
-`N passed, N failed`: a case is one request with one token, or one command.
+Parts: tokens, settings, revocation, client, metal, valet. The Python service 8.0.0 gets the newest release's rules from
+a policy file, so that both have the same rules; its database is a copy of one that berth created. The last line is `N
+passed, N failed`: a case is one request with one token, or one command.
 """
 
 import argparse
@@ -41,7 +41,7 @@ CREDENTIALS = {  # name: access rules
 
 
 def requests_of(number, project):
-    """[(method, path, body)] for one token; paths that are written to are that token's own."""
+    """[(method, path, body)] for one token; the objects that it writes to are not used by other tokens."""
     return [
         ("GET", "/", None),
         ("GET", "/traits?name=startswith:HW_CPU_X86_AVX", None),
@@ -65,7 +65,7 @@ class Answer:
         self.body = re.sub(r"Failed validating.*?\"(, \"code\": )", r'..."\1', text)
 
     def parts(self):
-        """What clients look at. An empty body has no type that matters."""
+        """The parts that clients use. The type of an empty body does not matter."""
         kind = self.headers.get("content-type") if self.body else None
         return {"status": self.status, "www-authenticate": self.headers.get("www-authenticate"), "content-type": kind,
                 "version": self.headers.get("openstack-api-version"),
@@ -73,7 +73,7 @@ class Answer:
 
 
 def loose(text):
-    """JSON without orders that no API promises."""
+    """JSON without orders that no API guarantees."""
     def walk(value):
         if isinstance(value, dict):
             return {key: walk(item) for key, item in value.items()}
@@ -104,7 +104,7 @@ class Pair:
         self.directory = tempfile.mkdtemp(dir=directory)
         policy = os.path.join(self.directory, "policy.yaml")
         write_policy(policy)
-        lines = [*lines, "[oslo_policy]", "enforce_scope = false"]  # as 8.0.0 has it
+        lines = [*lines, "[oslo_policy]", "enforce_scope = false"]  # as in 8.0.0
         self.berth = servers.Berthd(program, self.directory, name="berth.db", strategy="keystone", options=lines)
         self.python = servers.PythonService(
             self.directory, name="python.db", sync=False, strategy="keystone", environment={"LOG": "1"},
@@ -123,7 +123,7 @@ class Pair:
         self.python.kill()
 
     def differ(self, method, path, body, headers):
-        """(berth's status, what is answered differently, or None)."""
+        """(berth's status, the difference, or None)."""
         mine, other = (ask(server, method, path, body, headers).parts() for server in (self.berth, self.python))
         wrong = {name: (mine[name], other[name]) for name in mine if mine[name] != other[name]}
         return mine["status"], "; ".join(f"{name}: {str(mine)[:300]} instead of {str(other)[:300]}"
@@ -193,7 +193,7 @@ class Tests:
         return headers
 
     def play(self, pair, label, tokens, paths=None):
-        """Of a token that is refused a few requests tell enough: each asks Keystone anew."""
+        """For a refused token a few requests suffice: each queries Keystone again."""
         for name, headers in tokens.items():
             self.number += 1
             refused = 0
@@ -215,20 +215,20 @@ class Tests:
             token = self.tokens["app-put"]["x-auth-token"]  # may not GET
             twice = {"x-auth-token": token, "x-service-token": token}
             statuses = [ask(server, "GET", "/traits", None, twice).status for server in (pair.berth, pair.python)]
-            # the one listed difference of these tokens: see docs/differences.md
+            # the one documented difference of these tokens: see docs/differences.md
             self.case("tokens: access rules, one token twice", None if statuses == [401, 200] else str(statuses))
 
     def compare_logs(self, pair):
-        """The brackets of the request lines, of requests that have an identity, and their texts."""
+        """Compares the brackets of the request lines, for requests with an identity, and their texts."""
         def lines(server):
             found = re.findall(r"INFO placement.requestlog \[(\S+) req-[0-9a-f-]{36} ([^\]]*)\] (.* status: (\d+) .*)$",
                                re.sub(r"\x1b\[\d+m", "", server.log()), re.M)
-            # those that have none show what the client says of himself there (docs/differences.md)
-            # sorted: the Python service logs after its answer, so the next request's line may come first
+            # requests without an identity show the client's unverified claims there (docs/differences.md) sorted: the
+            # Python service logs after its answer, so the next request's line may come first
             return sorted((who[:2], re.sub(r" len: \d+", "", text)) for *who, text, status in found
                           if status != "401" and '"GET /"' not in text)
 
-        deadline = time.monotonic() + 10  # berth writes them some time later
+        deadline = time.monotonic() + 10  # berth writes them a moment later
         while time.monotonic() < deadline and len(lines(pair.berth)) < len(lines(pair.python)):
             time.sleep(0.1)
         mine, other = lines(pair.berth), lines(pair.python)
@@ -273,13 +273,13 @@ class Tests:
                 tokens = self.tokens
                 if settings.get("include_service_catalog"):  # the Python service: 500 for access rules
                     tokens = {name: headers for name, headers in tokens.items() if not name.startswith("app-")}
-                if label == "wrong password":  # berth does not ask about these
+                if label == "wrong password":  # berth does not query these
                     tokens = {name: headers for name, headers in tokens.items()
                               if name not in ("blank inside", "only a service")}
                 self.play(pair, label, tokens, some)
 
     def test_revocation(self):
-        """A token that is revoked is refused by token_cache_time at the latest; until then it may be believed."""
+        """A revoked token is refused after token_cache_time at the latest; until then it may be accepted."""
         with self.pair(token_cache_time="3") as pair:
             token = self.cloud.token("boss")
             headers = {"x-auth-token": token}
@@ -329,7 +329,7 @@ class Tests:
         for arguments, good in ((("list",), True), (("show", uuid), True), (("create", "host9"), False)):
             status, out, err = self.client(None, None, "resource", "provider", *arguments, **more)
             self.case(f"client: with a credential: {arguments[0]}", self.verdict_of((status == 0) == good, out, err))
-        refused = '"POST /resource_providers" status: 401' in berth.log()  # what the client says tells nothing
+        refused = '"POST /resource_providers" status: 401' in berth.log()  # the client's output does not show it
         self.case("client: with a credential: log", None if refused else berth.log()[-800:])
 
     def test_metal(self):
@@ -348,7 +348,7 @@ class Tests:
         return self.client(user, project, "resource", "provider", *arguments)
 
     def client(self, user, project, *arguments, **more):
-        """(status, out, err) of the openstack client; user None: as `more` says."""
+        """(status, out, err) of the openstack client; user None: as given in `more`."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
         if user is not None:
             environment.update(OS_AUTH_URL=self.keystone.url, OS_USERNAME=user, OS_PASSWORD="secret",

@@ -1,4 +1,4 @@
-"""Members of groups are projects that Keystone knows: what becomes of an addition while it is away, slow or unwilling."""
+"""Members of groups are projects that Keystone knows: additions while it is unavailable, slow or refuses."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ KNOWN = "b7d0e9b175294b649464caa3411adb3f"
 
 
 class Tenants(case.Case):
-    """The Valet API's questions about projects."""
+    """The Valet API's queries about projects."""
 
     def _valet(self, keystone, **more):
         server = self._berthd(keystone, **more)
@@ -48,7 +48,7 @@ class Tenants(case.Case):
         return keystone
 
     def projects_away(self):
-        """503 and nothing is added; who is in the token's cache goes on."""
+        """503 and nothing is added; cached tokens remain valid."""
         keystone = self._keystone(KNOWN)
         with self._valet(keystone, http_request_max_retries=0) as server:
             group = self._group(server)
@@ -64,7 +64,7 @@ class Tenants(case.Case):
         keystone.stop()
 
     def projects_forbidden(self):
-        """A service user that may not ask: 503, and the log says so; tokens are validated as ever."""
+        """A service user without permission for these queries: 503, with a log line; tokens are still validated."""
         keystone = self._keystone(KNOWN)
         keystone.odd = lambda handler, question: question.is_about_project and keystone.answer_error(
             handler, 403, "You are not authorized to perform the requested action.") is None
@@ -79,7 +79,7 @@ class Tenants(case.Case):
         keystone.stop()
 
     def projects_slow(self):
-        """Others do not wait for a question about a project, and nobody waits longer than the timeout."""
+        """Other requests do not wait for a query about a project, and no request waits longer than the timeout."""
         keystone = self._keystone(KNOWN)
         keystone.odd = lambda handler, question: question.is_about_project and time.sleep(5) is None
         with self._valet(keystone, http_connect_timeout=1, http_request_max_retries=0) as server:
@@ -94,7 +94,7 @@ class Tenants(case.Case):
         keystone.stop()
 
     def projects_own_token_expires(self):
-        """The service's token is worth nothing any more: it logs in again, and the question is answered."""
+        """The service's token has become invalid: it logs in again, and the query is answered."""
         keystone = self._keystone(KNOWN)
         with self._valet(keystone) as server:
             group = self._group(server)
@@ -104,7 +104,7 @@ class Tenants(case.Case):
         keystone.stop()
 
     def projects_many(self):
-        """Hundreds at once, some of them twice; one that is not there keeps all out."""
+        """Hundreds at once, some of them twice; one that does not exist makes the whole request fail."""
         many = [f"{number:032x}" for number in range(300)]
         keystone = self._keystone(*many)
         with self._valet(keystone) as server:
@@ -116,7 +116,7 @@ class Tenants(case.Case):
         keystone.stop()
 
     def projects_stop(self):
-        """SIGTERM while Keystone is asked: the answer comes, and the end."""
+        """SIGTERM during a query to Keystone: the request is answered, then berthd ends."""
         keystone = self._keystone(KNOWN)
         with self._valet(keystone) as server:
             group = self._group(server)

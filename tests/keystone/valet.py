@@ -1,5 +1,5 @@
-"""The Valet API behind a real Keystone: tokens of every role and scope, projects as members of groups, whose plans are
-whose, access rules that open this API and no other. Run by run.py."""
+"""The Valet API with a real Keystone: tokens of every role and scope, projects as members of groups, visibility of
+plans, access rules that permit only this API. Run by run.py."""
 
 import contextlib
 import http.client
@@ -62,10 +62,10 @@ class ValetTests:
             getattr(self, "test_" + part)()
 
     def test_tokens(self):
-        """401 for all that is not enough, with who to ask."""
+        """401 for every insufficient token, with the URL of Keystone."""
         cloud = self.cloud
         log_in = self.keystone.log_in_user
-        tokens = {  # groups, status, plans of nobody's
+        tokens = {  # groups, status, plans without a project
             "admin": (cloud.token("boss"), 200, 200), "member": (cloud.token("member"), 401, 200),
             "reader": (cloud.token("reader"), 401, 200), "service": (cloud.token("nova", "service"), 401, 200),
             "unscoped": (log_in("nobody"), 401, 401), "system": (log_in("boss", {"system": {"all": True}}), 401, 401),
@@ -115,7 +115,7 @@ class ValetTests:
             self.expect("members: an unknown group first", self.ask(server, boss, "PUT", "/v1/groups/x/members", {}), 404)
             many = [f"{number:032x}" for number in range(50)]
             self.expect("members: many that are not there", self.ask(server, boss, "PUT", at, {"members": many}), 409)
-        with self.berth({"username": "nova"}) as server:  # its role is service, which may not see projects
+        with self.berth({"username": "nova"}) as server:  # its role is service, which may not list projects
             group = json.loads(self.ask(server, boss, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})[2])["id"]
             self.expect("members: a service that may not ask", self.ask(
                 server, boss, "PUT", f"/v1/groups/{group}/members", {"members": [work]}), 503)
@@ -130,7 +130,7 @@ class ValetTests:
             return answer.status, json.loads(text) if text else None
 
     def test_plans(self):
-        """A member's plan on a host of its project's own: others do not see it, and claim nothing there."""
+        """A member's plan on a host claimed for its project: others neither see it nor claim anything there."""
         cloud, boss, member = self.cloud, self.cloud.token("boss"), self.cloud.token("member")
         cloud.grant("projects/" + cloud.projects["other"], "nobody", "member")
         nonmember = cloud.token("nobody", "other")
@@ -179,7 +179,7 @@ class ValetTests:
             self.expect("plans: deleted", self.ask(server, member, "DELETE", at), 204)
 
     def test_access_rules(self):
-        """A rule opens the API of the service that it names, and no other."""
+        """A rule permits the API of the service that it names, and no other."""
         tokens = {name: self.keystone.log_in_credential(self.cloud.make_credential("boss", "v-" + name, rules))
                   for name, rules in RULES.items()}
         wanted = {  # GET /v1/groups, /v1/status, /p/v1/status, POST /v1/groups, Placement's GET /traits

@@ -1,4 +1,4 @@
-"""What the groups of this folder share: requests whose lines can be counted, and the lines."""
+"""Shared by the groups of this folder: requests whose lines can be counted, and the lines."""
 
 import glob
 import os
@@ -40,7 +40,7 @@ def ask(server, name, count, padding=0, first=0):
 
 
 class Load:
-    """Several connections that ask until they are told to end."""
+    """Several connections that send requests until they are stopped."""
 
     def __init__(self, server, connections=4, padding=0):
         self.server, self.padding = server, padding
@@ -60,7 +60,7 @@ class Load:
             self.problems.append(repr(problem))
 
     def end(self):
-        """The names of all that was asked."""
+        """Stops them; returns the names of all requests."""
         self.ending = True
         for thread in self.threads:
             thread.join()
@@ -69,12 +69,12 @@ class Load:
 
 
 def files(path):
-    """The log and what was made of it by rotation."""
+    """The log and its rotated files."""
     return sorted(glob.glob(path + "*"))
 
 
 def names_in(*paths):
-    """Those of the requests whose lines are there; every line about a request is whole."""
+    """The names of the requests whose lines are there; every line about a request must be complete."""
     found = []
     for path in paths:
         with open(path, "rb") as file:
@@ -97,7 +97,7 @@ def expect_all(asked, paths):
 
 
 def play(score, program, directory, kinds):
-    """Each public function among these is a case: called with the program and a directory of its own."""
+    """Each of these public functions is a case: called with the program and a directory of its own."""
     for kind in kinds:
         began, problem, note = time.monotonic(), None, None
         own = os.path.join(directory, kind.__name__)

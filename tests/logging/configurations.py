@@ -1,4 +1,4 @@
-"""Logging configurations in Python's form (log_config_append), read by both services; and what SIGHUP changes."""
+"""Logging configurations in Python's format (log_config_append), read by both services; and the effect of SIGHUP."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import case
 import same_lines
 from case import ask, berthd, expect, wait_until
 
-# openstack-helm, placement chart, as its values make it.
+# from openstack-helm's placement chart, with its default values.
 HELM = """
 [formatter_context]
 class = oslo_log.formatters.ContextFormatter
@@ -144,7 +144,7 @@ def play_same_lines(score, program, directory):
 
 
 def openstack_helm(program, directory):
-    """Lines about requests on standard output, as the Python service's; berth's own with them."""
+    """Lines about requests on standard output, like those of the Python service, together with berth's own."""
     ini = os.path.join(directory, "logging.conf")
     put(ini, HELM)
     options = ["[DEFAULT]", f"log_config_append = {ini}", "[oslo_policy]", "enforce_scope = false"]
@@ -201,13 +201,13 @@ formatter = plain
 
 
 def hup_reads_the_configuration_again(program, directory):
-    """Levels by the file that log_config_append names; a bad one is told of and changes nothing."""
+    """Levels from the file that log_config_append names; an invalid file is reported and changes nothing."""
     ini, log = os.path.join(directory, "l.ini"), os.path.join(directory, "p.log")
     text = (FORMATTERS + ROOT + file_handler("context")).replace("FILE", log)
     put(ini, text.replace("DEBUG", "ERROR"))
     with berthd(program, directory, f"log_config_append = {ini}") as server:
         ask(server, "a", 5)
-        time.sleep(0.3)  # a line follows its answer
+        time.sleep(0.3)  # a line is written after its answer
         put(ini, text)
         server.process.send_signal(signal.SIGHUP)
         time.sleep(0.3)
@@ -225,8 +225,7 @@ def hup_reads_the_configuration_again(program, directory):
 
 
 def rate_limit(program, directory):
-    """oslo.log's filter; the Python service of today does not start with it (it asks for an option of another
-    name)."""
+    """oslo.log's filter; the current Python service does not start with it (it expects an option of another name)."""
     with berthd(program, directory, "rate_limit_burst = 20", "rate_limit_interval = 3600",
                 "rate_limit_except_level = ERROR") as server:
         ask(server, "a", 50)
@@ -238,7 +237,7 @@ def rate_limit(program, directory):
 
 
 def secrets(program, directory):
-    """Neither in the options at DEBUG nor anywhere else."""
+    """Neither in the options logged at DEBUG nor anywhere else."""
     with berthd(program, directory, "debug = true", "[keystone_authtoken]", "password = geheim1",
                 "memcache_secret_key = geheim2", "application_credential_secret = geheim3", "[profiler]",
                 "hmac_keys = geheim4") as server:

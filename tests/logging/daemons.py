@@ -1,4 +1,4 @@
-"""Syslog and the journal, played by sockets of our own (sockets_preload.c puts them in the place of the system's)."""
+"""Syslog and the journal, simulated by sockets of our own (sockets_preload.c replaces the system's with them)."""
 
 import os
 import socket
@@ -45,14 +45,14 @@ class Daemon:
 
 
 def preloaded(program, **sockets):
-    """The environment in which /dev/log and the journal are these."""
+    """The environment in which /dev/log and the journal are these sockets."""
     library = os.path.join(os.path.dirname(program), "tests", "logging", "libsockets.so")
-    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"  # the library comes before its own
+    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"  # the library is loaded before ASan's
     return {"LD_PRELOAD": library, "ASAN_OPTIONS": asan, **{f"BERTH_TEST_{name.upper()}": path for name, path in sockets.items()}}
 
 
 def syslog(program, directory):
-    """syslog(3)'s form, priorities by level, the facility; beside a file."""
+    """syslog(3)'s format, priorities by level, the facility; in addition to a file."""
     path, log = os.path.join(directory, "dev-log"), os.path.join(directory, "p.log")
     daemon = Daemon(path)
     with berthd(program, directory, "use_syslog = true", "syslog_log_facility = local3", f"log_file = {log}",
@@ -74,7 +74,7 @@ def syslog(program, directory):
 
 
 def syslog_away(program, directory):
-    """Without a daemon, and with one that comes later."""
+    """Without a daemon, and with one that starts later."""
     path = os.path.join(directory, "dev-log")
     with berthd(program, directory, "use_syslog = true", environment=preloaded(program, syslog=path)) as server:
         ask(server, "lost", 5)
@@ -89,7 +89,7 @@ def syslog_away(program, directory):
 
 
 def syslog_that_hangs(program, directory):
-    """Its queue is full: requests are answered all the same, and the end comes."""
+    """Its queue is full: requests are answered nevertheless, and berthd ends."""
     path = os.path.join(directory, "dev-log")
     daemon = Daemon(path, reads=False)
     with berthd(program, directory, "use_syslog = true", "use_stderr = false",
@@ -139,8 +139,8 @@ def journal_of(server, path):
 
 
 def journal(program, directory):
-    """Field by field what the Python service sends; but its facility, eight times as large, is not a number that
-    the journal knows."""
+    """Field by field as the Python service sends them, except its facility, which is eight times too large and
+    unknown to the journal."""
     path = os.path.join(directory, "journal")
     options = ["[DEFAULT]", "use_journal = true", "syslog_log_facility = LOG_DAEMON"]
     environment = preloaded(program, journal=path)
@@ -181,7 +181,7 @@ def journal_that_hangs(program, directory):
 
 
 def on_stream(program, directory, *options, journal, inode=0):
-    """berthd whose standard error is what JOURNAL_STREAM names, unless another inode is added to it."""
+    """berthd whose standard error is what JOURNAL_STREAM names, unless the inode is altered."""
     environment = preloaded(program, journal=journal)
     server = berthd(program, directory, *options, environment=environment)
     log = os.path.join(directory, server.id + ".log")
@@ -219,7 +219,7 @@ def stream_to_the_journal(program, directory):
 
 
 def stream_elsewhere(program, directory):
-    """A JOURNAL_STREAM that standard error has been turned away from, and a journal that takes no fields."""
+    """A JOURNAL_STREAM although standard error was redirected, and a journal that accepts no fields."""
     path = os.path.join(directory, "journal")
     for number, (inode, there) in enumerate(((1, True), (0, False))):
         own = os.path.join(directory, str(number))
@@ -235,7 +235,7 @@ def stream_elsewhere(program, directory):
 
 
 def failure_on_the_stream(program, directory):
-    """What ends the start is an error in the journal, too."""
+    """Errors that end the start are errors in the journal, too."""
     path = os.path.join(directory, "journal")
     daemon = Daemon(path)
     server = on_stream(program, directory, "log_rotation_type = nonsense", journal=path)

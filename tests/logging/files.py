@@ -1,4 +1,4 @@
-"""Log files: rotated by others, by berthd itself, removed, full."""
+"""Log files: rotated by others, by berthd itself, removed, on a full disk."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from case import ask, berthd, expect, expect_all, names_in, wait_until
 
 
 def logrotate_copytruncate(program, directory):
-    """The file is copied and cut: lines go on at its beginning, not behind a hole."""
+    """The file is copied and truncated: lines go on at its beginning, not after a hole."""
     log = os.path.join(directory, "p.log")
     with berthd(program, directory, f"log_file = {log}") as server:
         asked = []
@@ -95,7 +95,7 @@ def failed_start_without_a_log(program, directory):
 
 
 def watch_log_file(program, directory):
-    """Made anew without any line."""
+    """Created again before any further line."""
     log = os.path.join(directory, "p.log")
     with berthd(program, directory, f"log_dir = {directory}", "log_file = p.log", "watch_log_file = true") as server:
         os.unlink(log)
@@ -174,7 +174,7 @@ def interval_rotation_keeps_so_many(program, directory):
 
 
 def removed_directory(program, directory):
-    """Lines are lost and counted, requests are answered; when it is back, so is the log."""
+    """Lines are lost and counted, requests are answered; once the directory is back, so is the log."""
     logs = os.path.join(directory, "logs")
     log = os.path.join(logs, "p.log")
     os.mkdir(logs)
@@ -192,7 +192,7 @@ def removed_directory(program, directory):
 
 
 def path_that_cannot_be_opened(program, directory):
-    """After the rename something else is in its place: lines go on to the file that it was, and say so."""
+    """After the rename something else has the file's name: lines go on to the renamed file, and say so."""
     log = os.path.join(directory, "p.log")
     with berthd(program, directory, f"log_file = {log}") as server:
         ask(server, "a", 3)
@@ -210,7 +210,7 @@ def path_that_cannot_be_opened(program, directory):
 
 
 def two_berthd_on_one_file(program, directory):
-    """As in a restart without a gap: whoever rotates, every line stays."""
+    """As in a restart without a gap: whichever process rotates, every line is kept."""
     sizes = ["log_rotation_type = size", "max_logfile_size_mb = 1", "max_logfile_count = 500"]
     seconds = ["log_rotation_type = interval", "log_rotate_interval = 1", "log_rotate_interval_type = seconds",
                "max_logfile_count = 500"]
@@ -244,7 +244,7 @@ def rotation_in_vain(program, directory):
 
 
 def full_disk(program, directory):
-    """A file that may not grow: lines are lost, the process goes on; cut, it takes lines again."""
+    """A file that cannot grow: lines are lost, the process goes on; once truncated, it takes lines again."""
     log = os.path.join(directory, "p.log")
 
     def limit():
@@ -264,7 +264,7 @@ def full_disk(program, directory):
 
 
 def reader_that_does_not_read(program, directory):
-    """Standard error is a pipe that nobody empties: every request is answered, and quickly."""
+    """Standard error is a pipe that is never read: every request is answered quickly."""
     server = berthd(program, directory)
     reading, writing = os.pipe()
     out = open(os.path.join(directory, "out"), "wb")
@@ -287,7 +287,7 @@ def reader_that_does_not_read(program, directory):
 
 
 def without_standard_descriptors(program, directory):
-    """Started without them: no file and no connection of its own may take their place, where lines go."""
+    """Started without them: no file and no connection of its own may get a descriptor to which lines are written."""
     log = os.path.join(directory, "p.log")
     server = berthd(program, directory, f"log_file = {log}", "use_stderr = true")
     server.process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *server.command()])

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What real Python logging and oslo.log make of format strings: the table of the unit test
+"""The output of real Python logging and oslo.log for format strings: the table of the unit test
 tests/unit/log/test_format.c, which it includes as format_cases.h.
 
-    tests/logging/format_cases.py            compares the header with what Python says now
+    tests/logging/format_cases.py            compares the header with Python's current output
     tests/logging/format_cases.py --write    writes it
 
 The last line is `N passed, N failed`.
@@ -42,7 +42,7 @@ IDENTITY = "%(user)s %(project)s %(domain)s %(system_scope)s %(user_domain)s %(p
 SUFFIX = "%(funcName)s %(pathname)s:%(lineno)d"
 DATE = "%Y-%m-%d %H:%M:%S"
 
-# Of every line.
+# In every line.
 EVERYWHERE = [
     DEFAULT,
     "%(message)s",
@@ -64,7 +64,7 @@ EVERYWHERE = [
     "no key at all",
     "",
 ]
-# Of lines with a request.
+# In lines with a request.
 OF_REQUESTS = [
     CONTEXT,
     "%(request_id)s %(global_request_id)s %(user)s %(project)s %(domain)s %(user_domain)s %(project_domain)s",
@@ -143,7 +143,7 @@ def record_of(case):
     record.thread, record.threadName, record.process = THREAD, "worker", PROCESS
     record.__dict__.update(log.KeywordArgumentAdapter(None, {"project": "unknown", "version": "unknown"}).process(
         "", {})[1]["extra"])
-    record.context = None  # and not the thread's, which the first one that is made becomes
+    record.context = None  # without the context of the thread, which the first one created becomes
     if CONTEXTS[case.context] is not None:
         record.context = context.RequestContext(overwrite=False, **CONTEXTS[case.context])
     return record
@@ -169,7 +169,7 @@ def formatted_by_python(case):
 
 
 def literal(text):
-    """A C string, cut where a hexadecimal escape would swallow what follows."""
+    """A C string, split where a hexadecimal escape would include the following characters."""
     out = ""
     for byte in text.encode():
         char = chr(byte)

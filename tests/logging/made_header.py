@@ -1,10 +1,10 @@
-"""A C header that a script of this folder makes and a unit test includes."""
+"""A C header that a script of this folder generates and a unit test includes."""
 
 import sys
 
 
 def main(path, text):
-    """With --write writes the header; else compares it with what would be written. The exit status."""
+    """With --write writes the header; else compares it with the generated text. Returns the exit status."""
     if "--write" in sys.argv:
         with open(path, "w") as file:
             file.write(text)

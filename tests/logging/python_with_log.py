@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The Python service with the log that its WSGI entry point sets up. SIGUSR1: the log, and nothing else, is set
-up anew from the configuration file.
+"""The Python service with the log that its WSGI entry point sets up. SIGUSR1: only the log is set up again from the
+configuration file.
 
-    tests/logging/python_with_log.py CONFIG_FILE PORT        prints a line when it can be asked
+    tests/logging/python_with_log.py CONFIG_FILE PORT        prints a line when it is ready
 """
 
 import logging
@@ -30,7 +30,7 @@ def read(config_file):
 
 
 def set_up_log(config_file):
-    for name in list(logging.root.manager.loggerDict):  # of the configuration before
+    for name in list(logging.root.manager.loggerDict):  # from the previous configuration
         logging.getLogger(name).setLevel(logging.NOTSET)
     config = read(config_file)
     wsgi.setup_logging(config)
@@ -46,7 +46,7 @@ def main():
     config = set_up_log(config_file)
     db_api.configure(config)
     application = deploy.loadapp(config)
-    # The middleware is given no configuration and asks the global one, which nobody fills.
+    # The middleware gets no configuration and uses the global one, which would be empty.
     cfg.CONF.set_override("enable_proxy_headers_parsing", config.oslo_middleware.enable_proxy_headers_parsing,
                           group="oslo_middleware")
     server = wsgiref.simple_server.make_server("127.0.0.1", int(port), application, python_service.Server,

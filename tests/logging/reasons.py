@@ -1,5 +1,5 @@
-"""What the log says of refusals and of empty answers: the Python service's lines where it has them, beside the real
-one; and berth's own."""
+"""What is logged about refusals and empty answers: the same lines as the real Python service where it has them, and
+berth's own."""
 
 import os
 import re
@@ -39,21 +39,21 @@ PREPARE = [
     claim(0, VCPU=3),
 ]
 
-# Both services warn about these with the same text.
+# Both services log warnings about these with the same text.
 REFUSED = [
     claim(1, VCPU=10),
     claim(2, VCPU=11),
     claim(3, MEMORY_MB=65),
     claim(4, MEMORY_MB=32),
     claim(5, MEMORY_MB=4096),
-    claim(0, 1, VCPU=10, MEMORY_MB=3648),  # what it holds itself is not counted
+    claim(0, 1, VCPU=10, MEMORY_MB=3648),  # its own allocations do not count
     claims((6, {"VCPU": 5}), (7, {"VCPU": 5})),
 ]
 
 # Both answer with 404 and have no line: there is no text.
 UNKNOWN = [("GET", "/nowhere", ADMIN, None), ("PUT", "/nowhere/at/all", JSON, {})]
 
-# Both answer with an error, and have its text at DEBUG.
+# Both answer with an error, and log its text at DEBUG.
 ERRORS = [
     ("GET", "/allocation_candidates?resources=CUSTOM_UNKNOWN:1", ADMIN, None),
     ("GET", "/resource_providers?member_of=", ADMIN, None),
@@ -68,7 +68,7 @@ ERROR = re.compile(r" DEBUG placement\.wsgi_wrapper \[.*?\] (Placement API retur
 
 
 def texts_of(path, pattern, count):
-    """What the pattern's last text group holds in each line; the Python service may write after its answer."""
+    """The pattern's last text group in each line; the Python service may write it after its answer."""
     end = time.monotonic() + 5
     while True:
         with open(path, errors="replace") as file:
@@ -198,7 +198,7 @@ def denied(score, berthd, directory):
 
 
 def quiet(score, berthd, directory):
-    """At WARNING, reasons of refusals alone."""
+    """At WARNING: only reasons of refusals."""
     log = os.path.join(directory, "quiet.log")
     server = servers.Berthd(berthd, directory, name="quiet.db", options=[
         "[DEFAULT]", f"log_file = {log}", "default_log_levels = placement=WARN,berth=WARN"])

@@ -2,7 +2,7 @@
 """When real Python logging rotates files and how it names them: the table of the unit test
 tests/unit/log/test_rotate.c, which it includes as rotation_cases.h.
 
-    tests/logging/rotation_cases.py            compares the header with what Python says now
+    tests/logging/rotation_cases.py            compares the header with Python's current output
     tests/logging/rotation_cases.py --write    writes it
 
 The last line is `N passed, N failed`.
@@ -36,7 +36,7 @@ def at(text):
 
 
 def played(when, interval, begin, late):
-    """(when the file begun at `begin` is due, what it is called when that happens so much too late, the next due)."""
+    """(when the file begun at `begin` is due, its name if that happens `late` too late, the next due time)."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "log")
         open(path, "w").close()

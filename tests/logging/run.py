@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The log, as operators have it: real configuration files, rotation, syslog, the journal; and lines equal to
-those of the Python service.
+"""The log in operation: real configuration files, rotation, syslog, the journal; and lines equal to those of the
+Python service.
 
     tests/logging/run.py --berthd build/berthd [GROUP…]
 

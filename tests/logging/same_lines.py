@@ -1,4 +1,4 @@
-"""The same requests to the Python service and to berth, with the same options of the log: the lines about them
+"""Sends the same requests to the Python service and to berth, with the same options of the log: the lines about them
 must be equal once times, processes and places in the source are masked."""
 
 import http.client
@@ -11,7 +11,7 @@ import time
 import servers
 
 LOCAL = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-GLOBAL = "req-11111111-2222-1333-4444-555555555555"  # no version 4: it is not masked
+GLOBAL = "req-11111111-2222-1333-4444-555555555555"  # not a version 4 UUID, so it is not masked
 HOST = "5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101"
 V = {"openstack-api-version": "placement 1.39"}
 ADMIN = {"x-auth-token": "admin", **V}
@@ -112,8 +112,8 @@ def masked(line):
 
 
 def lines_of(path, ids):
-    """Those about requests, in the order of the requests as far as lines have their ids: threads log at their own
-    pace."""
+    """Lines about requests, in the order of the requests as far as lines have their ids, because threads log
+    independently."""
     def order(line):
         found = [ids.index(word) for word in LOCAL.findall(line) if word in ids]
         return (found[0], "Starting" not in line, "") if found else (len(ids), False, masked(line))
@@ -124,7 +124,7 @@ def lines_of(path, ids):
 
 
 class Pair:
-    """Both services; the Python one lives through all configurations, because it takes long to start."""
+    """Both services; the Python service stays running through all configurations, because it starts slowly."""
 
     def __init__(self, berthd, directory):
         self.berthd, self.directory = berthd, directory

@@ -22,7 +22,7 @@ INSTALL = ("apt-get", "--yes", "--no-install-recommends", "install")
 
 
 class Asker:
-    """Asks all the time, each request on a connection of its own; counts what got no answer."""
+    """Sends requests continuously, each on a new connection; counts those without an answer."""
 
     def __init__(self):
         self.answered, self.lost = 0, []
@@ -63,8 +63,8 @@ class Booted(Case):
         return Machine(self._root, self._log)
 
     def systemd(self):
-        """Installed in a running system: active at once, reloads, restarts and is upgraded without a lost request,
-        comes back after a crash, and is gone when it is removed."""
+        """Installed in a running system: active at once; reloads, restarts and upgrades without losing a request;
+        restarts after a crash; is stopped when removed."""
         try:
             machine = self._boot()
         except CannotBoot as why:
@@ -121,7 +121,7 @@ class Booted(Case):
         expect(status == 204, answer)
 
     def _serves_metal(self, machine):
-        """The second socket, which is there and not enabled; a restart opens it."""
+        """The second socket, which exists and is not enabled; a restart opens it."""
         for unit in ("berthd-baremetal.socket", "berthd-valet.socket"):
             found = machine.run("systemctl", "is-enabled", unit, check=False).stdout
             expect(found == "disabled\n", f"{unit}: {found}")

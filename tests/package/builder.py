@@ -1,10 +1,10 @@
-"""Builds the packages as docs/install.md says, in a Debian root that has nothing but git: `./dev package` has to install
-whatever else it needs, and help must not install anything.
+"""Builds the packages as docs/install.md describes, in a Debian root with nothing but git: `./dev package` must
+install everything else, and help must not install anything.
 
     builder.py DIRECTORY
 
-The packages go to DIRECTORY. Needs root, a mount namespace of its own, the kept root of root.bare(), and the network. What
-apt fetches is kept for the next time.
+The packages go to DIRECTORY. Needs root, a mount namespace of its own, the kept root of root.bare(), and the network.
+Downloads of apt are kept for the next run.
 """
 
 import os
@@ -35,7 +35,7 @@ def unmount_archives(root):
 
 
 def copy_tree(root):
-    """As cloned, with what has been changed since."""
+    """As cloned, with the uncommitted changes."""
     for name in packages.tree_files():
         target = os.path.join(os.fsencode(root.at(TREE)), name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -44,14 +44,14 @@ def copy_tree(root):
 
 
 def run_in_tree(root, command, check=True):
-    """What it prints is printed here."""
+    """Prints the command's output."""
     done = root.run("sh", "-c", f"cd {TREE} && {command}", check=check)
     print(f"$ {command}\n{done.stdout}", flush=True)
     return done
 
 
 def ask_for_help(root):
-    """Python is not even there."""
+    """Not even Python is installed."""
     installed = root.run("dpkg-query", "--show").stdout
     if "python3" in installed:
         raise AssertionError("the root is not bare")

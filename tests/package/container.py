@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The image of packaging/Containerfile, built on a root of debootstrap's instead of debian:12-slim from a registry,
-and run as the documentation says: not root, its files read-only, no capabilities.
+"""The image of packaging/Containerfile, built on a root from debootstrap instead of debian:12-slim from a registry,
+and run as documented: not as root, with read-only files, without capabilities.
 
     tests/package/container.py
 
@@ -29,7 +29,7 @@ STORAGE = os.path.join(roots.KEPT, "containers")
 BASE = "docker.io/library/debian:12-slim"
 PODMAN = ["podman", "--root", STORAGE, "--runroot", "/run/berth-containers", "--storage-driver", "overlay", "--runtime", "runc",
           "--cgroup-manager", "cgroupfs", "--log-level", "error"]
-# Of what ./dev build installs: not needed to build programs alone, or under another name.
+# Installed by ./dev build, but not needed for building the programs alone, or under another name.
 OTHERWISE = {"libcmocka-dev", "ninja-build"}
 
 
@@ -47,7 +47,7 @@ def read(name):
 
 
 def packages_named_alike():
-    """Who builds berth needs the same libraries, however it is built."""
+    """Every way of building berth needs the same libraries."""
     wanted = set(re.search(r'^to_build="([^"]*)"', read("dev"), re.M).group(1).split()) - OTHERWISE
     image = set(re.search(r"--no-install-recommends \\\n\s+(dpkg-dev .*?)\n[A-Z]", read("packaging/Containerfile"),
                           re.S).group(1).split())
@@ -63,7 +63,7 @@ def packages_named_alike():
 
 
 def import_base():
-    """As debian:12-slim: no more than its release counts here."""
+    """A stand-in for debian:12-slim: only its release matters here."""
     if podman("image", "exists", BASE, check=False).returncode == 0:
         return
     tar = subprocess.Popen(["tar", "--directory", roots.base(), "--create", "--exclude=./var/cache/apt/archives/*.deb",
@@ -87,13 +87,13 @@ def says_how_to_run_it():
     expect(programs.stdout.count("\n") == 2, programs.stdout)
 
 
-# The limits of processes and files are set by podman to what this machine may refuse.
+# podman sets the limits of processes and files to values that this machine may refuse.
 LOCKED = ["--network=host", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges",
           "--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096"]
 
 
 class Container:
-    """berthd in a container until the end of the block; its log is there after it."""
+    """berthd in a container until the end of the block; its log remains available."""
 
     def __init__(self, *more, ends=False):
         self.more, self.ends = more, ends

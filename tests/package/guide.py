@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """docs/install.md, command by command: users and endpoints in a real Keystone, the package in a booted root with the
-page's placement.conf, and the openstack client by way of both.
+page's placement.conf, and the openstack client through both.
 
     tests/package/guide.py
 
@@ -44,11 +44,11 @@ class Guide:
             "OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_NAME": "Default"}
 
     def here(self, text):
-        """Of the page, with the addresses of this test."""
+        """Text of the page, with the addresses of this test."""
         return text.replace("http://controller:5000", self.keystone.url).replace("controller", "127.0.0.1")
 
     def client(self, text):
-        """The commands of an administrator of the cloud, who sits elsewhere."""
+        """Commands of an administrator of the cloud on another machine."""
         done = subprocess.run(["sh", "-exc", self.here(text)], env=self.administrator, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.log.write(done.stdout.encode())

@@ -1,5 +1,5 @@
-"""How the tests of this folder run: as root, in namespaces of their own, so that mounts, processes and addresses end
-with them."""
+"""Runs the tests of this folder as root in namespaces of their own, so that mounts, processes and addresses end with
+them."""
 
 import os
 import shutil
@@ -18,14 +18,14 @@ def become_root():
 
 
 def run_inside(program, score, *arguments):
-    """Runs the program again with --inside and the score so far; its exit status."""
+    """Runs the program again with --inside and the score so far; returns its exit status."""
     return subprocess.run(["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc",
                            sys.executable, os.path.abspath(program), "--inside", str(score.passed), str(score.failed),
                            *arguments]).returncode
 
 
 def arguments_inside(score):
-    """None before run_inside; then what follows the score, which this one goes on with."""
+    """None before run_inside; then the arguments after the score, which this program continues."""
     if sys.argv[1:2] != ["--inside"]:
         return None
     score.passed, score.failed = map(int, sys.argv[2:4])

@@ -12,7 +12,7 @@ CONSUMER = "cccccccc-0000-4000-8000-000000000001"
 PORT = 8778
 METAL_PORT = 6385
 PROGRAMS = ("placement-manage", "placement-status")
-# Path: owner, group, mode; of an installation that nothing has been configured for.
+# Path: owner, group, mode; of an installation without a configuration.
 OWNED = {
     "/etc/berth/placement.conf": ("root", "placement", 0o640),
     "/etc/logrotate.d/berth": ("root", "root", 0o644),
@@ -21,7 +21,7 @@ OWNED = {
     "/var/lib/berth": ("placement", "placement", 0o750),
     "/var/log/berth": ("placement", "adm", 0o750),
 }
-# What any package's coming and going leaves in a system.
+# What installing and removing any package leaves in a system.
 LEFT_BY_APT = re.compile(r"/(var/(cache|log/(apt|dpkg|alternatives)|backups|lib/(dpkg|apt|systemd/deb-systemd-helper-))"
                          r"|etc/(\.pwd\.lock|ld\.so|(passwd|group|g?shadow|sub[ug]id)-?$)|root|run|tmp|proc|dev)\b")
 
@@ -45,8 +45,8 @@ def expect_used(client, amount=2):
 
 
 class Case:
-    """Each public method of a class below this one is a case, in a root of its own; it returns None or why it was left
-    out."""
+    """Each public method of a subclass is a case, in a root of its own; it returns None or the reason why it was
+    left out."""
 
     def __init__(self, layers, directory, log):
         self._root = Root(layers, directory)
@@ -71,7 +71,7 @@ class Case:
         return service
 
     def _files(self):
-        """Every path with its kind but for those that apt and dpkg write."""
+        """Every path with its kind, except those that apt and dpkg write."""
         found = set()
         for directory, names, files in os.walk(self._root.path):
             inside = "/" + os.path.relpath(directory, self._root.path)
@@ -84,7 +84,7 @@ class Installed(Case):
     """Cases that begin with the package installed."""
 
     def files(self):
-        """Users, owners, modes, units that are enabled, and nothing that dpkg finds wrong."""
+        """Users, owners, modes, enabled units, and no errors found by dpkg."""
         root = self._root
         users = dict(line.split(":", 1) for line in root.run("getent", "passwd").stdout.splitlines())
         fields = users["placement"].split(":")
@@ -106,7 +106,8 @@ class Installed(Case):
                         *others).stdout == "", "systemd-analyze")
 
     def programs(self):
-        """Each runs with the libraries that the package depends on, tells its version, and has a page that renders."""
+        """Each program runs with the libraries that the package depends on, prints its version, and has a manual
+        page."""
         root = self._root
         listed = root.run("dpkg", "--listfiles", "berth").stdout.split("\n")
         programs = [path for path in listed if re.match(r"/usr/s?bin/.", path)]
@@ -123,7 +124,7 @@ class Installed(Case):
             expect(done.stdout.count("\n") > 20, done.stdout)
 
     def serves(self):
-        """As its unit starts it, with nothing configured: noauth2 on loopback; stops, starts, has kept everything."""
+        """As started by its unit, without configuration: noauth2 on loopback; stops, starts, and keeps its data."""
         service = self._service()
         use(servers.Client(PORT))
         expect(service.stop() == 0, "SIGTERM")
@@ -136,7 +137,7 @@ class Installed(Case):
         expect(version == "a082b8bb98d0\n", version)
 
     def log_rotates(self):
-        """As placement's user, by copying: what berthd has open goes on being written."""
+        """As placement's user, by copying: berthd continues writing its open file."""
         root = self._root
         root.run("sh", "-c", "echo line >/var/log/berth/berthd.log && chown placement: /var/log/berth/berthd.log")
         root.run("logrotate", "--force", "/etc/logrotate.d/berth")
@@ -144,7 +145,7 @@ class Installed(Case):
         expect(files == {"berthd.log": 0, "berthd.log.1": 5}, files)
 
     def diverts(self):
-        """Programs of python3-placement step aside, whoever comes first, and come back."""
+        """Programs of python3-placement are diverted, in any order of installation, and restored."""
         root = self._root
         def programs():
             return {name for name in os.listdir(root.at("/usr/bin")) if name.startswith(PROGRAMS)}
@@ -168,7 +169,7 @@ class Installed(Case):
         expect(programs() == shipped, programs())
 
     def takes_turns(self):
-        """berth and placement-api exclude each other, and apt says what it would do about it."""
+        """berth and placement-api exclude each other, and apt says what it would do."""
         root = self._root
         text = root.run("apt-get", "--simulate", "install", "placement-api").stdout
         expect(re.search(r"^Remv berth ", text, re.M) and re.search(r"^Inst placement-api ", text, re.M), text)
@@ -185,7 +186,8 @@ class Bare(Case):
     """Cases that install it themselves."""
 
     def upgrades(self):
-        """Data, the administrator's configuration and its mode stay; a user of that name is taken as it is."""
+        """Data, the administrator's configuration and its mode stay; an existing user of that name is used
+        unchanged."""
         root = self._root
         root.run("addgroup", "--system", "placement")
         root.run("adduser", "--system", "--home", "/var/lib/placement", "--ingroup", "placement", "placement")
@@ -208,7 +210,7 @@ class Bare(Case):
         expect_used(servers.Client(PORT))
 
     def placement_conf(self):
-        """With /etc/placement that counts and nothing else; its database is synced only when that was asked for."""
+        """With /etc/placement only that is read; its database is synced only on request."""
         root = self._root
         root.write("/etc/placement/placement.conf", "[api]\nauth_strategy = noauth2\n[placement_database]\n"
                    "connection = sqlite:////var/lib/placement/placement.sqlite\n")
@@ -225,14 +227,14 @@ class Bare(Case):
         use(servers.Client(PORT))
         expect(service.stop() == 0, "SIGTERM")
         expect(not os.path.exists(root.at("/var/lib/berth/berth.db")), "a database of berth's own")
-        # Whoever may not look into it is told so, and gets no service of another kind.
+        # A user who may not read it gets an error, not a service with other settings.
         os.chmod(root.at("/etc/placement"), 0o750)
         done = root.run("placement-manage", "db", "version", user="nobody", check=False)
         expect(done.returncode == 1 and re.search("/etc/placement/.*: Permission denied", done.stdout), done.stdout)
 
     def removes_and_purges(self):
-        """Removed: configuration and data stay. Purged: the database stays unless its removal was agreed to, all else
-        is as if berth had never been here."""
+        """Removed: configuration and data stay. Purged: the database stays unless its removal was confirmed;
+        everything else is as before the installation."""
         root = self._root
         before = self._files()
         dependencies = self._install()

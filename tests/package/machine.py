@@ -22,7 +22,7 @@ def own_cgroups():
 
 
 def remove_cgroup(path, seconds=10):
-    """What has been killed stays in it until it has been reaped."""
+    """Killed processes stay in it until they have been reaped."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -55,7 +55,7 @@ class Machine:
                     file.write("0")
 
         root.unmount()
-        # Its own, so that others' machines do not meet this one, and nothing is left of it.
+        # A separate directory, so that it does not affect other machines and nothing is left behind.
         os.makedirs("/run/systemd/nspawn", exist_ok=True)
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/systemd/nspawn"], check=True)
         self.root = root

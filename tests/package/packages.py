@@ -1,5 +1,5 @@
-"""The packages that the tests install: built when the tree has changed, in build/check/package/. builder.py builds them, in a
-clean Debian root."""
+"""The packages that the tests install, built in build/check/package/ when the tree has changed. builder.py builds
+them in a clean Debian root."""
 
 import glob
 import hashlib
@@ -13,7 +13,7 @@ import root as roots
 
 WORK = os.path.join(roots.ROOT, "build", "check", "package")
 PACKAGES = os.path.join(WORK, "packages")
-# Debian's service, of which only files and relations are looked at.
+# Debian's service: only its files and relations are used.
 PYTHON_PACKAGES = ("python3-placement", "placement-common", "placement-api")
 
 
@@ -26,7 +26,7 @@ def tree_files():
 
 
 def fingerprint():
-    """Of every file that belongs to the tree."""
+    """A hash of all files that belong to the tree."""
     total = hashlib.sha256()
     for name in tree_files():
         with open(os.path.join(os.fsencode(roots.ROOT), name), "rb") as file:
@@ -35,8 +35,8 @@ def fingerprint():
 
 
 def build():
-    """Makes WORK/berth.deb, and WORK/berth_next.deb with a higher version, as a next release would be. What lintian
-    complains of. Needs root."""
+    """Creates WORK/berth.deb, and WORK/berth_next.deb with a higher version, like a next release. Returns lintian's
+    complaints. Needs root."""
     state = os.path.join(WORK, "built.json")
     now = fingerprint()
     if os.path.exists(state):
@@ -62,7 +62,7 @@ def build():
 
 
 def run_logged(name, *command):
-    """What the command printed, which is kept in WORK/name. It must succeed."""
+    """The command's output, which is kept in WORK/name. It must succeed."""
     with open(os.path.join(WORK, name), "wb") as log:
         done = subprocess.run(command, cwd=roots.ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     with open(log.name, errors="replace") as file:
@@ -87,7 +87,7 @@ def make_next(package):
 
 
 def prepare(*names):
-    """The kept root with berth's packages, and in its cache what they and these of Debian's need."""
+    """The kept root with berth's packages, and their dependencies and those of Debian's packages in its cache."""
     base = roots.base()
     for name in ("berth.deb", "berth_next.deb"):
         shutil.copy(os.path.join(WORK, name), os.path.join(base, "root", name))
@@ -101,7 +101,7 @@ def prepare(*names):
 
 
 def prepare_or_say(score, *names):
-    """For the score: whether there is something to test."""
+    """For the score: whether the tests can run."""
     try:
         complaints = build()
         prepare(*names)

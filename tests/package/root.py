@@ -1,4 +1,4 @@
-"""Clean Debian roots: one that debootstrap made is kept in build/package-roots/, and each test gets a copy."""
+"""Clean Debian roots: one created by debootstrap is kept in build/package-roots/, and each test gets a copy."""
 
 import os
 import shutil
@@ -7,27 +7,27 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEPT = os.path.join(ROOT, "build", "package-roots")
 MIRROR = os.environ.get("BERTH_DEBIAN_MIRROR", "http://deb.debian.org/debian")
-# systemd to boot it; what a test asks of an installed system beside the package.
+# systemd to boot it, and packages that the tests need in an installed system.
 BASE_PACKAGES = ("systemd-sysv", "dbus", "man-db", "logrotate")
-# What a source tree comes with: whatever else it takes to build, ./dev has to install.
+# Required to get a source tree: ./dev has to install everything else that a build needs.
 BARE_PACKAGES = ("git",)
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
                "DEBIAN_FRONTEND": "noninteractive"}
 
 
 class Unprepared(Exception):
-    """A root could not be made; the text is for people."""
+    """A root could not be created; the text is for people."""
 
 
 def suite():
-    """The release of this machine: packages that are built on it belong there."""
+    """The release of this machine, for which its packages are built."""
     with open("/etc/os-release") as file:
         names = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
     return names["VERSION_CODENAME"].strip('"')
 
 
 def chroot(path, *command, check=True, user=None, **more):
-    """Runs a command in a root; standard output and error are one text."""
+    """Runs a command in a root; standard output and error are combined."""
     who = [] if user is None else [f"--userspec={user}"]
     done = subprocess.run(["chroot", *who, path, *command], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
@@ -37,12 +37,12 @@ def chroot(path, *command, check=True, user=None, **more):
 
 
 def base():
-    """The path of the kept root that the packages are installed in; made if it is not there."""
+    """The path of the kept root in which the packages are installed; created if it does not exist."""
     return made(suite(), BASE_PACKAGES)
 
 
 def bare():
-    """The same of the root that they are built in."""
+    """The same for the root in which they are built."""
     return made(suite() + "-bare", BARE_PACKAGES)
 
 
@@ -61,13 +61,13 @@ def made(name, packages):
                          + done.stdout.strip().splitlines()[-1])
     chroot(begun, "apt-get", "clean")
     with open(os.path.join(begun, "etc/dpkg/dpkg.cfg.d/fast"), "w") as file:
-        file.write("force-unsafe-io\n")  # these roots need not outlive a power cut
+        file.write("force-unsafe-io\n")  # these roots need not survive a power cut
     os.rename(begun, path)
     return path
 
 
 def download(path, *packages):
-    """Fetches what installing these would need into the root's own cache: from then on no network is needed."""
+    """Downloads everything needed to install these into the root's own cache: afterwards no network is needed."""
     command = ["apt-get", "--yes", "--no-install-recommends", "--download-only", "install", *packages]
     if chroot(path, *command, check=False).returncode:
         chroot(path, "apt-get", "update", check=False)
@@ -78,7 +78,7 @@ def download(path, *packages):
 
 
 class Root:
-    """What one test makes of kept roots, the uppermost first. Needs a private mount namespace."""
+    """A test's changes on top of kept roots, the uppermost first. Needs a private mount namespace."""
 
     def __init__(self, layers, directory):
         self.directory, self.path = directory, os.path.join(directory, "root")
@@ -91,7 +91,7 @@ class Root:
         self.mount()
 
     def mount(self):
-        """What programs expect to find; a booted system mounts its own."""
+        """Mounts what programs expect; a booted system mounts its own."""
         for kind, name in (("proc", "proc"), ("devpts", "dev/pts")):
             subprocess.run(["mount", "-t", kind, kind, self.at(name)], check=True)
 
@@ -118,7 +118,7 @@ class Root:
             os.chmod(path, mode)
 
     def keep(self):
-        """No longer in use, but as self.layers of others."""
+        """Unmounts it, for use as self.layers of others."""
         self.unmount()
         subprocess.run(["umount", self.path], check=True)
 

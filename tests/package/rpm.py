@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""The RPM of packaging/rpm/berth.spec, built with Debian's rpm: what is in it, whose it is, and its scripts.
+"""The RPM of packaging/rpm/berth.spec, built with Debian's rpm: its content, owners, and scripts.
 
     tests/package/rpm.py
 
-The macros of systemd-rpm-macros are given here, as Debian has none. The last line is `N passed, N failed`.
+The macros of systemd-rpm-macros are defined here, because Debian has no such package. The last line is `N passed, N
+failed`.
 """
 
 import os
@@ -39,7 +40,7 @@ def rpm(program, *arguments):
 
 
 def versions_agree():
-    """meson.build's is the version; the packages' descriptions repeat it."""
+    """The version is meson.build's; the packages' descriptions repeat it."""
     told = subprocess.run(["meson", "introspect", "--projectinfo", "meson.build"], cwd=roots.ROOT, check=True,
                           stdout=subprocess.PIPE, text=True).stdout.split('"version": "')[1].split('"')[0]
     spec = rpm("rpmspec", "--query", "--srpm", "--queryformat", "%{version}", SPEC)
@@ -86,7 +87,7 @@ def has_everything(version):
 
 
 def main():
-    inside.become_root()  # the source comes out of a Debian root
+    inside.become_root()  # the source is created in a Debian root
     score = servers.Score()
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Debian's package of berth on clean roots: built, installed with its dependencies, run as its unit says, booted
-with systemd, upgraded, removed, purged, and beside Debian's own packages of the Python service.
+"""Debian's package of berth on clean roots: built, installed with its dependencies, run by its unit, booted with
+systemd, upgraded, removed, purged, and beside Debian's own packages of the Python service.
 
     tests/package/run.py [CASE…]
 
-Needs root (or sudo), and for the first run the network: what debootstrap and apt fetched is kept in
-build/package-roots/. The last line is `N passed, N failed`. A case that this machine cannot play says so, and does
+Needs root (or sudo), and for the first run the network: downloads of debootstrap and apt are kept in
+build/package-roots/. The last line is `N passed, N failed`. A case that cannot run on this machine says so, and does
 not count.
 """
 

@@ -1,4 +1,4 @@
-"""build_package.sh with commands that fail in its middle: there must be no packages of half a tree."""
+"""build_package.sh with commands that fail half-way: it must not create packages of a partial tree."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import tempfile
 
 import root as roots
 
-# Each does its work, and then fails like a disk that is full, or a repository that is broken.
+# Each does its work, and then fails as with a full disk or a broken repository.
 FAILING = {"git": "ls-files", "sort": "--zero-terminated", "uniq": "--zero-terminated", "tar": "--create", "xz": "--threads=1"}
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs/upgrade.md, command by command, in a booted Debian with its own placement-api: there, and back twice.
+"""docs/upgrade.md, command by command, in a booted Debian with its own placement-api: to berth, and back twice.
 
     tests/package/switch.py
 
@@ -68,7 +68,7 @@ class Switch:
         self.machine, self.log, self.blocks = machine, log, blocks()
 
     def do(self, name):
-        """A block of the page, as root in /root; what it printed."""
+        """Runs a block of the page, as root in /root; returns its output."""
         text = self.machine.run("sh", "-ec", "cd /root; set -x\n" + self.blocks.pop(name)).stdout
         self.log.write(text.encode())
         return text
@@ -87,11 +87,11 @@ class Switch:
                 time.sleep(0.2)
 
     def python_serves(self):
-        """Debian's service, its database as it makes it itself, and something in it."""
+        """Debian's service, with the database that it creates itself, and some data."""
         run_in = self.machine.run
         run_in("sh", "-c", f"cat >/etc/placement/placement.conf <<'END'\n{CONFIGURATION}END")
         run_in("su", "-s", "/bin/sh", "-c", "placement-manage db sync", "placement")
-        # Eight of them need long to start on a small machine.
+        # Eight of them start slowly on a small machine.
         run_in("sed", "-i", "s/^processes = .*/processes = 1/", "/etc/placement/placement-api-uwsgi.ini")
         run_in("systemctl", "restart", "placement-api")
         client = self.await_service()
@@ -146,7 +146,7 @@ class Switch:
         expect('"CURRENT"' in text and text.count("Result: Success") >= 2 and "berth" in text, text)
 
     def claim(self, number):
-        """Each service writes what the next has to show."""
+        """Each service writes data that the next must show."""
         client = self.await_service()
         provider = "bbbbbbbb-0000-4000-8000-000000000001"
         status, answer = client.claim(f"cccccccc-0000-4000-8000-{number:012d}", None, **{provider: {"VCPU": 1}})
@@ -193,7 +193,7 @@ def play(score):
     with open(os.path.join(packages.WORK, "switch.log"), "wb", 0) as log:
         root = roots.Root(python_layers(), directory)
         shutil.copy(os.path.join(packages.WORK, "berth.deb"), root.at("root", "berth_0.deb"))
-        root.write("/etc/apt/apt.conf.d/90fetched", 'APT::Install-Recommends "false";\n')  # nothing else is in its cache
+        root.write("/etc/apt/apt.conf.d/90fetched", 'APT::Install-Recommends "false";\n')  # other packages are not in its cache
         for name in ("berth.deb", "berth_next.deb"):
             os.unlink(root.at("root", name))
         machine = None

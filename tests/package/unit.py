@@ -1,5 +1,5 @@
-"""Runs a service as its unit says, without systemd: ExecStart, User, Environment, the socket unit's addresses as
-descriptors from 3 on, and a NOTIFY_SOCKET that listens."""
+"""Runs a service according to its unit, without systemd: ExecStart, User, Environment, the socket unit's addresses
+as descriptors from 3 on, and a NOTIFY_SOCKET that listens."""
 
 import os
 import shlex
@@ -63,7 +63,7 @@ class Service:
         return [word for one in given for word in (environment[one[1:]].split() if one.startswith("$") else [one])]
 
     def start(self, log, seconds=20):
-        """Returns once it has said READY=1, or, if the unit does not ask for that, once it can be asked."""
+        """Returns once it has sent READY=1 or, if the unit does not require that, once it answers."""
         address = f"\0berth-package-{os.getpid()}"
         self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notify.bind(address)
@@ -105,7 +105,7 @@ class Service:
                 raise AssertionError("berthd did not " + ("say READY=1" if self.notifies else "serve"))
 
     def stop(self, seconds=20):
-        """SIGTERM; the exit status."""
+        """Sends SIGTERM; returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         self.notify.close()
         return self.process.wait(seconds)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Who may do what at the bare metal API: berth's decisions (src/baremetal/api/access.c) and Ironic's controllers must
-come to the same for callers of every role and scope, but for INTENDED.
+"""Who may do what in the Bare Metal API: the decisions of berth (src/baremetal/api/access.c) and of Ironic's
+controllers must be equal for callers of every role and scope, except for INTENDED.
 
     tests/policy/access.py --build build      last line: N passed, N failed
 """
@@ -120,11 +120,11 @@ INTENDED = {
 
 
 def compare(job, ours, theirs):
-    """(passed, Counter of what is intended, problems)"""
+    """(passed, Counter of intended differences, problems)"""
     passed, explained, problems = 0, collections.Counter(), []
     for caller, mine, other in zip(job["identities"], ours, theirs):
         for ask, a, b in zip(job["asks"], mine, other):
-            if " driver_info=" in a:  # there is nothing left to mask in it
+            if " driver_info=" in a:  # nothing is left to mask in it
                 a = a.replace(" driver_secrets", "")
             if a.strip() == b.strip():
                 passed += 1
@@ -140,7 +140,7 @@ def compare(job, ours, theirs):
 
 
 def check_open(ask_berth):
-    """Without authentication all is allowed and secrets are masked, whatever the rules say."""
+    """Without authentication everything is allowed and secrets are masked, whatever the rules say."""
     problems = []
     for text in ("", lines({"baremetal:node:get": "!", "baremetal:node:delete": "!", "show_password": "rule:is_admin"})):
         job = {"file": text, "new_defaults": True, "scope": True, "identities": [{"system_scope": "all", "roles": ["admin"]}],

@@ -1,4 +1,4 @@
-"""Ironic's own controllers, asked who may do what: everything behind their access checks is a stand-in."""
+"""Runs Ironic's own controllers for their access checks: everything after these checks is a stand-in."""
 
 from types import SimpleNamespace
 from unittest import mock
@@ -17,7 +17,7 @@ WORDS = "Access was denied to the following resource: "
 
 
 class Row(dict):
-    """A node or an allocation, read either way."""
+    """A node or an allocation; attributes can be read in either way."""
 
     __getattr__ = dict.__getitem__
 
@@ -44,7 +44,7 @@ class Ironic:
             module.notify = mock.MagicMock()
             module.link = mock.MagicMock()
         allocation.convert_with_links = node.node_convert_with_links = mock.MagicMock()
-        # What is made is caught here.
+        # Created objects are caught here.
         self.made = {}
         catch = lambda context, **fields: self.made.update(fields) or mock.MagicMock()
         allocation.objects = SimpleNamespace(Allocation=catch)

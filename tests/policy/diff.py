@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Random rules, files and callers: berth and oslo.policy must decide alike, but for tests/policy/intended.py; for
-Placement's rules and for bare metal's, of which the reference has those that Ironic registers.
+"""Random rules, files and callers: berth and oslo.policy must decide alike, except for tests/policy/intended.py; for
+Placement's rules and for bare metal's, which Ironic registers in the reference.
 
     tests/policy/diff.py --build build [--seeds 3] [--first 1] [--files 60]      last line: N passed, N failed
 """
@@ -47,7 +47,7 @@ class Differential:
         self.letters = collections.Counter()
 
     def compare(self, what, job, texts):
-        """texts: of each rule in the files, as written."""
+        """texts: those of each rule in the files."""
         ours, theirs = self.harness.ask(job), self.reference.answer(job)
         if "error" in ours or "error" in theirs:
             self.compare_refusals(what, ours, theirs, job)
@@ -78,7 +78,7 @@ class Differential:
 
 
 def reachable(name, texts, table, default):
-    """The texts of a rule and of all that it refers to."""
+    """The texts of a rule and of all rules that it refers to."""
     known = {row["name"]: row["check"] for row in table}
     old = {row["name"]: row["deprecated"]["name"] for row in table if row["deprecated"]}
     found, waiting = {}, [name]
@@ -117,7 +117,7 @@ def write(path, text):
 
 
 def play(differential, seed, count, directory):
-    """Files of a policy file and up to two directories, of which later ones win."""
+    """A policy file and up to two directories, where later files override earlier ones."""
     chance = random.Random(seed)
     known = differential.known
     for number in range(count):
@@ -148,7 +148,7 @@ def play(differential, seed, count, directory):
 
 
 def play_files(differential, directory):
-    """What YAML makes of a file, and the policies of old releases."""
+    """YAML features of files, and the policies of old releases."""
     chance = random.Random(0)
     for number, text in enumerate(rules.FILES):
         path = write(os.path.join(directory, f"file{number}.yaml"), text)

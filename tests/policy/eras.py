@@ -1,4 +1,4 @@
-"""Policy files as deployments have them."""
+"""Policy files found in deployments."""
 
 import json
 
@@ -33,7 +33,7 @@ HELM = {"context_is_admin": "role:admin", "admin_or_owner": "is_admin:True or pr
         "default": "rule:admin_or_owner", "admin_api": "role:admin",
         **{"placement:" + name: "rule:admin_api" for name in OPERATIONS}}
 
-# 8.0.0's own sample, with every rule in it switched on.
+# 8.0.0's own sample, with every rule in it uncommented.
 OF_8 = {"admin_api": "role:admin", "system_admin_api": "role:admin and system_scope:all",
         "system_reader_api": "role:reader and system_scope:all",
         "project_reader_api": "role:reader and project_id:%(project_id)s",
@@ -46,7 +46,7 @@ FILES = {
     "helm.json": (json.dumps(HELM, indent=2), {}),
     "rules-of-8.yaml": (lines({name: rule for name, rule in OF_8.items() if name.startswith("placement:")}), {}),
     "whole-8.yaml": (lines(OF_8), {}),
-    # The sample as it is generated: commented, but for the deprecated name, four times.
+    # The sample as generated: commented out, except the deprecated name, four times.
     "sample-8.yaml": (lines(OF_8, "#") + "".join(
         lines({"rule:admin_api": "rule:" + name})
         for name in ("system_admin_api", "system_reader_api", "project_reader_api", "system_or_project_reader")), {}),

@@ -1,13 +1,13 @@
-"""Where berth means to decide otherwise than oslo.policy, and why: the only list of it.
+"""Intended differences from oslo.policy, with reasons: the only list of them.
 
-Of a rule, berth may then refuse where oslo.policy allows, denies, or fails; nothing is ever allowed that
-oslo.policy does not allow. Of a file, berth may refuse to read it where oslo.policy does.
+For such a rule, berth may refuse where oslo.policy allows, denies, or fails; it never allows what oslo.policy does not
+allow. Such a file may be refused by berth and read by oslo.policy.
 """
 
 import re
 from collections import namedtuple
 
-# Entry.pattern: in the text of a rule, or of one that it refers to. Verdicts differ only to E: refused.
+# Entry.pattern: occurs in the text of a rule, or of one that it refers to. Verdicts may only differ to E: refused.
 Entry = namedtuple("Entry", "name pattern why")
 
 RULES = [
@@ -49,8 +49,8 @@ READ = [
 
 
 def rule_differs(texts):
-    """The name of the entry that explains a refusal of a rule whose texts, and those of the rules it refers to,
-    are these; None: there is none."""
+    """The name of the entry that explains the refusal of a rule with these texts, including those of the rules it
+    refers to; None: there is none."""
     for entry in RULES:
         if any(entry.pattern.search(text) for text in texts):
             return entry.name

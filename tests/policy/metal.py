@@ -1,4 +1,4 @@
-"""Bare metal's part: callers, targets and files, and whether our table is the one that Ironic registers."""
+"""The bare metal part: callers, targets and files, and whether our table is the one that Ironic registers."""
 
 import json
 
@@ -33,7 +33,7 @@ FILES = {
     "none.yaml": "",
     "base.yaml": lines({"is_admin": "role:admin and project_id:p1", "service_role": "role:service and project_name:service"}),
     "admin.yaml": lines({"admin_api": "role:manager", "is_member": "project_name:service"}),
-    # The old name of others, which it counts for.
+    # The old name of several rules.
     "get.yaml": lines({"baremetal:node:get": "role:observer or rule:is_node_lessee", "show_password": "rule:is_admin"}),
     "update.yaml": lines({"baremetal:node:update": "rule:is_node_owner", "baremetal:node:update:name": "role:reader"}),
     "get-itself.yaml": lines({"baremetal:node:get": "rule:baremetal:node:get:last_error"}),
@@ -55,7 +55,7 @@ def request_context(**identity):
 
 
 def table_differs(table):
-    """What our table has otherwise than Ironic's list, a text each."""
+    """Differences between our table and Ironic's list, a text for each."""
     ours = {row["name"]: row for row in table}
     theirs = {rule.name: rule for rule in registered()}
     for name in ours.keys() ^ theirs.keys():

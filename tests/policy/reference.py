@@ -1,4 +1,4 @@
-"""oslo.policy itself, with a service's rules registered, answering what harness.c answers."""
+"""oslo.policy itself, with a service's rules registered, for the same queries as harness.c."""
 
 import inspect
 import logging
@@ -8,7 +8,7 @@ from oslo_config import cfg
 from oslo_policy import _checks, opts, policy
 from placement import context
 
-# oslo.policy looks at the signature of each check each time, which is nearly all of its time.
+# oslo.policy inspects the signature of each check each time, which takes nearly all of its time.
 signatures = {}
 
 
@@ -27,7 +27,7 @@ warnings.simplefilter("ignore")
 
 
 def defaults_of(table):
-    """As a service would register berth's own table."""
+    """Berth's own table as a service would register it."""
     return [policy.RuleDefault(
         row["name"], row["check"], scope_types=row["scopes"] or None,
         deprecated_rule=row["deprecated"] and policy.DeprecatedRule(
@@ -52,7 +52,7 @@ class Reference:
         enforcer.suppress_default_change_warnings = True
         enforcer.register_defaults(self.defaults)
         enforcer.load_rules()
-        enforcer.use_conf = False  # the files are not looked at again
+        enforcer.use_conf = False  # the files are not read again
         return enforcer
 
     def answer(self, job):

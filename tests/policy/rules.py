@@ -8,7 +8,7 @@ ROLES = ["admin", "Admin", "service", "reader", "member", "Member", "x"]
 CREDENTIALS = ["user_id", "user_domain_id", "project_id", "project_domain_id", "domain_id", "system_scope", "system",
                "is_admin_project", "service_user_id", "service_user_domain_id", "service_project_id",
                "service_project_domain_id", "roles", "service_roles"]
-# What the service does not offer, though rules ask for it.
+# Not provided by the service, although rules refer to it.
 OTHERS = ["is_admin", "tenant_id", "tenant", "user", "project", "target", "os-foo", "a/b", "a+b", "x_y", "token",
           "roles.name", "user_id.x", "service_roles.x", "system.x", "project.domain.id", "True.x", "_", "print", "a@b-c",
           "None", "True", "False", "1", "-1", "+7", "00", "007", "'Member'", '"u1"', "''", "'None'", "a=b", "$", "a$b",
@@ -114,12 +114,12 @@ class Rules:
 
 
 def dump(random, rules):
-    """A policy file of these rules, in one of the forms people write."""
+    """A policy file of these rules, in one of the styles that people use."""
     form = random.random()
     if form < 0.35:
         return "json", json.dumps(rules, indent=random.choice([None, 4]))
     if form < 0.7:
-        # Of what is no text a style makes a tag.
+        # A style turns non-texts into tags.
         style = random.choice([None, "'", '"']) if all(isinstance(rule, str) for rule in rules.values()) else None
         return "yaml", yaml.safe_dump(rules, default_style=style, allow_unicode=True, width=random.choice([30, 1000]))
     lines = ["# rules"]
@@ -135,7 +135,7 @@ def dump(random, rules):
     return "yaml", random.choice(["", "---\n"]) + "\n".join(lines) + random.choice(["", "\n"])
 
 
-# Files as such: what YAML makes of them must be the same. {} is a rule's name.
+# Whole files: both must read the same YAML. {} is a rule's name.
 FILES = [
     "", "\n", "# nothing\n", "---\n", "--- {}\n", "null\n", "~", "[]", "''", "0", "{\n", "x", "- a\n- b\n", "a: b: c\n", "%\n",
     "r0:\n", "r0: ''\n", "r0: ~\n", "r0: null\n", "r0: []\n", "r0: [[]]\n", "r0: {}\n", "r0: role:admin\n", "r0: 'role:admin'\n",

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Policies from outside: a live berthd whose files change, and the tool berth.
+"""Policies in operation: a live berthd whose files change, and the tool berth.
 
     tests/policy/run.py --build build [CASE…]        last line: N passed, N failed
 """
@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 from servers import Berthd, Score  # noqa: E402
 
 IN_FORCE_S = 1.0
-OLD_S = 5  # files of that age are read at the first look
+OLD_S = 5  # files of that age are read at the first check
 ALLOWED, DENIED = 200, 403
 
 
@@ -37,7 +37,7 @@ class Place:
         return os.path.join(self.directory, name)
 
     def write(self, name, text):
-        """In one step, as editors and configuration tools do it."""
+        """Replaces the file in one step, as editors and configuration tools do."""
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name + ".new"), "w", encoding="utf-8") as file:
             file.write(text)
@@ -81,7 +81,7 @@ class Live:
         return answer.status, body
 
     def wait(self, wanted, *arguments, **more):
-        """Until the answer is this; how long that was."""
+        """Waits until the answer is this; returns how long that took."""
         began = time.monotonic()
         while True:
             status, body = self.ask(*arguments, **more)
@@ -114,7 +114,7 @@ class Live:
 
 
 def override_and_back(place):
-    """A file that appears, changes, and goes is in force within a second each time."""
+    """A file that is created, changed, or removed takes effect within a second each time."""
     with Live(place) as live:
         must(live.ask()[0] == ALLOWED and live.ask(roles="x")[0] == DENIED, "not the defaults")
         for text, admin, other in (('"placement:traits:list": role:x', DENIED, ALLOWED),
@@ -130,7 +130,8 @@ def override_and_back(place):
 
 
 def file_gone(place):
-    """Its rules stay until SIGHUP: nobody gets more because a file is being replaced, or its disk is away."""
+    """Its rules stay in force until SIGHUP: nobody gets more permissions because a file is being replaced or its
+    disk is unavailable."""
     place.write("policy.yaml", '"placement:traits:list": role:x')
     with Live(place) as live:
         os.unlink(place.path("policy.yaml"))
@@ -187,7 +188,7 @@ def hangup_reads_again(place):
 
 
 def requests_beside_reloads(place):
-    """Every answer is of one policy: of two rules that always differ exactly one allows."""
+    """Every answer uses one policy: of two rules that always differ exactly one allows."""
     rules = ['"placement:traits:list": role:x\n"placement:resource_classes:list": role:y\n',
              '"placement:traits:list": role:y\n"placement:resource_classes:list": role:x\n']
     place.write("policy.yaml", rules[0])
@@ -199,7 +200,7 @@ def requests_beside_reloads(place):
 
 
 def targets(place):
-    """project_id is the caller's own, but that of the question in GET /usages."""
+    """project_id is the caller's own, but in GET /usages that of the query."""
     place.write("policy.yaml", '"placement:traits:list": project_id:%(project_id)s and user_id:%(user_id)s\n'
                                '"placement:usages": project_id:%(project_id)s\n'
                                '"placement:resource_classes:list": user_domain_id:%(user_domain_id)s\n')
@@ -267,7 +268,7 @@ def tool_check(place):
         "all_projects"], out)
     code, out, _ = place.berth("check", "--token-file", "-", "placement:usages", stdin=open(place.token("reader")).read())
     must(code == 0, out)
-    # GET /usages is about a project and no user, other requests about the caller.
+    # The target of GET /usages is a project without a user; that of other requests is the caller.
     place.write("policy.yaml", '"placement:usages": user_id:%(user_id)s\n"placement:traits:list": user_id:%(user_id)s\n')
     code, out, _ = place.berth("check", "--token-file", token, "placement:usages", "placement:traits:list")
     must(code == 1 and re.findall(r"^(passed|failed): (\S+)", out, re.M) ==
@@ -276,7 +277,7 @@ def tool_check(place):
 
 
 def tool_check_of_baremetal(place):
-    """A name is of the service that its prefix names, or of each that knows it."""
+    """A name belongs to the service that its prefix names, or to each service that knows it."""
     place = Place(place.build, place.directory, "[oslo_policy]", "enforce_new_defaults = true")
     token = place.token("reader", "member")
     for target, wanted in (((), 1), (("--target", "node.owner=p1"), 0), (("--target", "node.lessee=p1"), 0),
@@ -286,7 +287,7 @@ def tool_check_of_baremetal(place):
     code, out, _ = place.berth("check", "--token-file", place.token("administrator"), "admin_api")
     must(code == 1 and re.findall(r"^(passed|failed): (.*)", out, re.M) ==
          [("failed", "admin_api  (of placement)"), ("passed", "admin_api  (of baremetal)")], out)
-    # Names of projects are a credential there alone.
+    # Only there are project names a credential.
     place.write("policy.yaml", 'ours: project_name:ops\n"placement:usages": rule:ours\n"baremetal:node:get": rule:ours\n')
     ops = {"project": {"id": "p1", "name": "ops", "domain": {"id": "default"}}}
     code, out, _ = place.berth("check", "--token-file", place.token("reader", **ops), "placement:usages", "baremetal:node:get")
@@ -344,7 +345,7 @@ def tool_list(place):
     must(code == 0 and '"admin_api": "role:admin"  # default' in alone.splitlines() and "baremetal:" not in alone, alone)
     code, redundant, _ = place.berth("list", "--redundant")
     must(code == 0 and redundant.splitlines() == [line for line in lines if "the same as" in line], redundant)
-    # What is printed is a policy file, which says the same.
+    # The output is a policy file with the same meaning.
     for name in ("policy.yaml", "policy.d/a.yaml"):
         os.unlink(place.path(name))
     place.write("policy.yaml", out)
@@ -379,7 +380,7 @@ def tool_validate(place):
 
 
 def documentation(place):
-    """docs/policies.md has the table as it is; its example is a policy file."""
+    """docs/policies.md contains the current table; its example is a policy file."""
     text = open(os.path.join(ROOT, "docs/policies.md"), encoding="utf-8").read()
     written = re.search(r"<!-- berth policy reference -->\n(.*)<!-- end -->", text, re.S).group(1)
     must(written == place.berth("reference")[1], "docs/policies.md is not what berth policy reference prints")

@@ -1,5 +1,5 @@
-"""The front servers, each with a snippet of docs/deployment.md around which a configuration is put that has what a
-distribution's own main file has: modules, users, places for logs."""
+"""The front servers, each with a snippet of docs/deployment.md inside a configuration that has what a distribution's
+own main file has: modules, users, directories for logs."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def snippet(kind, name):
 
 
 def filled(text, places):
-    """Every place of the guide must occur: else the test and the guide are of different things."""
+    """Every placeholder of the guide must occur: otherwise the test and the guide differ."""
     for old, new in places.items():
         if old not in text:
             raise AssertionError(f"the snippet has no {old}")
@@ -33,8 +33,9 @@ def filled(text, places):
 
 
 class Front:
-    """A running front server. `site` has: directory, cert, key, both, tcp (port of berth), second, path; metal_tcp and
-    metal_path of the bare metal API. At the root that API has a port of its own, under prefixes it shares `port`."""
+    """A running front server. `site` has: directory, cert, key, both, tcp (port of berth), second, path; metal_tcp
+    and metal_path of the Bare Metal API. At the root that API has a port of its own, under prefixes it shares
+    `port`."""
 
     kind = None
     takes_second = False

@@ -1,5 +1,5 @@
 """nginx, Apache httpd and HAProxy as Debian builds them: those of the machine, or unpacked below build/proxies,
-where nothing installs or starts a service."""
+where nothing is installed and no service is started."""
 
 import glob
 import os
@@ -19,7 +19,7 @@ def installed():
 
 
 def download(archives):
-    """Debian's client resolves what they need that the machine has not, and only downloads it."""
+    """Debian's client resolves their missing dependencies, and only downloads them."""
     os.makedirs(archives + "/partial", exist_ok=True)
     command = ["apt-get", "install", "--download-only", "--no-install-recommends", "--yes", "-qq",
                "-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=1", *PACKAGES]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The front servers of docs/deployment.md, with its own snippets, before a running berthd: what clients must see
-through them as without them, and restarts of berthd behind them.
+"""The front servers of docs/deployment.md, with its own snippets, in front of a running berthd: clients must see the
+same with and without them, and during restarts of berthd.
 
     tests/proxies/run.py [--berthd PROGRAM] [nginx|apache|haproxy…]     last line: N passed, N failed
 """
@@ -36,7 +36,7 @@ MIB = 1 << 20
 
 
 class Site:
-    """berthd as the guide configures it, on sockets that survive its restarts, and a second one on the same file."""
+    """berthd configured as in the guide, on sockets that survive its restarts, and a second one on the same file."""
 
     def __init__(self, program, directory):
         self.directory = directory
@@ -69,7 +69,7 @@ class Site:
         return status
 
     def log(self):
-        time.sleep(0.3)  # lines are gathered
+        time.sleep(0.3)  # lines are collected
         return "".join(process.log() for manager in (self.manager, self.other) for process in manager.processes)
 
     def end(self):
@@ -104,7 +104,7 @@ def is_ok(answer, status=200):
 
 
 def same_as_direct(site, base, path, *arguments):
-    """None, or how the answer differs from berth's own."""
+    """None, or the difference from berth's own answer."""
     mine, direct = ask(base + path, *arguments), ask(f"http://127.0.0.1:{site.tcp}" + path, *arguments)
 
     def plain(answer):
@@ -171,7 +171,7 @@ METAL_VERSION = ("-H", "x-openstack-ironic-api-version: 1.82")
 
 
 def metal_links(base, name, score):
-    """Every URL in answers begins with what the client asked, whatever it claims."""
+    """Every URL in answers begins with the address that the client used, whatever headers it sends."""
     root = ask(base + "/", *CLAIMS)
     problem = is_ok(root) or (None if root.json()["default_version"]["links"][0]["href"] == base + "/v1/" else root.body)
     score.case(f"{name}: the document of discovery", problem)
@@ -225,7 +225,7 @@ def ironic_client(base, name, score):
 
 
 def openstack(base, name, score):
-    """The real client: it makes, and follows Location."""
+    """The real client: it creates an object and follows Location."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
     command = ["openstack", "--insecure", "--os-auth-type", "admin_token", "--os-token", "admin", "--os-endpoint", base,
                "--os-placement-api-version", "1.39", "resource", "provider"]
@@ -252,7 +252,7 @@ def under_load(site, front, name, prefix, score):
 
 
 def health_check(site, front, name, score):
-    """One of two goes away for good: after a moment nobody notices."""
+    """One of two stops for good: after a moment clients do not notice."""
     site.spare.signal(signal.SIGTERM)
     site.spare.wait()
     for sock in site.other.sockets:
@@ -308,7 +308,7 @@ def main():
     for kind in options.kinds or kinds:
         try:
             run_front(options.berthd, programs, kinds[kind], score)
-        except Exception as error:  # one that breaks off has failed; the others still run
+        except Exception as error:  # an aborted one has failed; the others still run
             traceback.print_exc()
             score.case(f"{kind} broke off", f"{type(error).__name__}: {error}")
     return score.end()

@@ -1,6 +1,6 @@
-"""docs/backup.md, command by command, under a real systemd: the container of systemd.py with `berth` in its PATH. A stop
-of the service alone is undone by the next client, as the page says. Where no container can be booted, nothing is played,
-which is said, and counts as a failure in CI."""
+"""docs/backup.md, command by command, under a real systemd: the container of systemd.py with `berth` in its PATH. If
+only the service is stopped, the next client starts it again, as the page says. Where no container can be booted,
+nothing runs, which is reported, and counts as a failure in CI."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class Page:
         self.score.case("backup.md: " + name, None if good else f"{said} {self.box.journal()}")
 
     def names(self):
-        """Of the providers that are served; the request starts berthd, if its socket is open."""
+        """The names of the providers that are served; the request starts berthd if its socket is open."""
         return sorted(re.findall(r'"name": ?"([^"]*)"', self.box.run(*CURL, systemd.ADDRESS + "/resource_providers").stdout))
 
     def make(self, name):
@@ -41,7 +41,7 @@ class Page:
     def stat(self, path):
         return self.box.run("stat", "--format", "%U %G %a", path).stdout.strip()
 
-    # What holds before a block and after it.
+    # Checks before and after a block.
 
     def before_make(self):
         self.make("first")

@@ -1,4 +1,4 @@
-"""Certificates for tests, by the openssl program."""
+"""Certificates for tests, created with openssl."""
 
 import os
 import subprocess

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Clients that ask all the time, as plain HTTP clients do, and tell what became of every request.
+"""Clients that send requests continuously, as plain HTTP clients do, and report the result of every request.
 
     tests/running/hammer.py ADDRESS SECONDS [--keep N] [--once N] [--idlers N] [--path-prefix P] [--get PATH]
 
---get: nothing but GET of that path, as it is. ADDRESS: http://HOST:PORT, https://HOST:PORT (not verified), unix:/PATH. `keep` clients keep their connection, `once`
-clients open one for each request, `idlers` keep one and ask every two seconds. No request is ever sent twice. A client
-whose idle connection has been closed opens another one before it asks. Ends early on SIGTERM; the answer is one line
-of JSON: counts, failures, the longest request, the names of the providers that were made.
+--get: only GET of exactly that path. ADDRESS: http://HOST:PORT, https://HOST:PORT (not verified), unix:/PATH. `keep`
+clients keep their connection, `once` clients open one for each request, `idlers` keep one and send a request every two
+seconds. No request is ever repeated. A client whose idle connection has been closed opens another one before its next
+request. Ends early on SIGTERM; the output is one line of JSON: counts, failures, the longest request, the names of the
+created providers.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def new_connection(address):
 
 
 def is_stale(connection):
-    """An idle connection on which there is something to read has been closed by the server."""
+    """An idle connection that has become readable was closed by the server."""
     return connection.sock is None or bool(select.select([connection.sock], [], [], 0)[0])
 
 

@@ -1,5 +1,5 @@
 """Restarts under load: with a socket that survives them, one after the other and overlapping. No request may fail,
-nothing that was answered may be missing, and the longest pause is told."""
+no answered write may be missing, and the longest pause is printed."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class Hammer:
 
 
 def verdict_of(result, database, statuses, restarts):
-    """What is wrong, or None."""
+    """The problem, or None."""
     kept = {name for (name,) in rows(database, "SELECT name FROM resource_providers")}
     lost = set(result["made"]) - kept
     problems = []
@@ -59,7 +59,7 @@ def verdict_of(result, database, statuses, restarts):
 
 
 def rounds(score, name, program, step, kind="http", restarts=RESTARTS):
-    """step(manager, process): the next process and the status of the one before."""
+    """step(manager, process): the next process and the status of the previous one."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="berth-restart-") as directory:
         options = ["[berth]", "access_log = false"]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""berthd under an operator: TLS, unix sockets, sockets and words of the service manager, stop, restart, systemd, the
+"""berthd in operation: TLS, unix sockets, sockets and messages of the service manager, stop, restart, systemd, the
 commands of docs/backup.md, and the way from a refused claim to its reason in docs/troubleshooting.md.
 
     tests/running/run.py [--berthd PROGRAM] [--quick] [PART…]     last line: N passed, N failed
@@ -46,7 +46,7 @@ def main():
         print(f"-- {name}", flush=True)
         try:
             PARTS[name](score, options.berthd, options.quick)
-        except Exception as error:  # a part that breaks off has failed; the others still run
+        except Exception as error:  # an aborted part has failed; the others still run
             traceback.print_exc()
             score.case(f"{name} broke off", f"{type(error).__name__}: {error}")
     return score.end()

@@ -1,5 +1,5 @@
-"""Plays systemd to one berthd at a time, or to two that overlap: opens its sockets, passes them on, listens to
-what it is told."""
+"""Simulates systemd for one berthd at a time, or for two that overlap: opens its sockets, passes them on, and
+receives its notifications."""
 
 import os
 import signal
@@ -9,11 +9,11 @@ import threading
 import time
 
 FIRST_FD = 3
-SPARE_FD = 200  # above what is passed: descriptors on their way
+SPARE_FD = 200  # above those that are passed: descriptors to be passed
 
 
 class Process:
-    """A berthd with descriptors from 3 on, and a socket of its own for what it says."""
+    """A berthd with descriptors from 3 on, and a socket of its own for its notifications."""
 
     def __init__(self, command, sockets, directory, number, watchdog_us=None, environment=None):
         self.told = []  # (time, {name: value})
@@ -57,7 +57,7 @@ class Process:
             if "WATCHDOG_USEC" in variables:
                 variables["WATCHDOG_PID"] = str(os.getpid())
             os.execve(command[0], command, variables)
-        except BaseException as error:  # in the child there is nobody to catch it
+        except BaseException as error:  # no caller in the child could catch it
             os.write(2, f"{error}\n".encode())
         finally:
             os._exit(127)
@@ -143,13 +143,13 @@ class Manager:
         return process
 
     def restart(self, process):
-        """As `systemctl restart`: the old one has ended before the new one begins. (new one, old status)"""
+        """Like `systemctl restart`: the old process has ended before the new one begins. (new process, old status)"""
         process.signal(signal.SIGTERM)
         status = process.wait()
         return self.start(), status
 
     def hand_over(self, process):
-        """The new one is ready before the old one is asked to end."""
+        """The new process is ready before the old one is told to end."""
         fresh = self.start()
         process.signal(signal.SIGTERM)
         return fresh, process.wait()

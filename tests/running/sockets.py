@@ -1,4 +1,4 @@
-"""Unix sockets, and sockets that the service manager opened: which are served, with what settings."""
+"""Unix sockets, and sockets that the service manager opened: which are served, and with which settings."""
 
 import http.client
 import os
@@ -16,7 +16,7 @@ LOG_GATHERS_S = 0.3
 
 
 def answers(connection, path="/"):
-    """None, or what is wrong."""
+    """None, or the problem."""
     try:
         connection.request("GET", path)
         status = connection.getresponse().status
@@ -93,7 +93,7 @@ def given(score, program, directory):
 
 
 def open_to_others(score, program, directory):
-    """Nobody connects to it; where it listens is enough."""
+    """No connection is needed; its address is enough."""
     with Manager(program, directory, [], [("placement", tcp_socket("0.0.0.0"))]) as manager:
         process = manager.start()
         said = [line for line in process.log().splitlines() if "can claim any identity" in line]
@@ -137,7 +137,7 @@ def at_the_admin_address(score, program, directory):
 
 
 def for_other_apis(score, program, directory):
-    """By its name, enabled or not; then the default address is not opened beside it."""
+    """By its name, whether enabled or not; then the default address is not opened in addition."""
     for section, path in (("baremetal", "/v1/nodes"), ("valet", "/v1")):
         for lines in ([], [f"[{section}]", "enabled = true"]):
             with tempfile.TemporaryDirectory(dir=directory) as own:
@@ -150,7 +150,7 @@ def for_other_apis(score, program, directory):
 
 
 def clashes(score, program, directory):
-    """One address for two listeners of ours: the line says whose it is already."""
+    """One address for two listeners of ours: the error names the first."""
     path, sock = directory + "/both.sock", tcp_socket()
     port = sock.getsockname()[1]
     sock.close()

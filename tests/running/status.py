@@ -31,7 +31,8 @@ def berth(program, *arguments):
 
 
 def played_by(answer, pause_s=None):
-    """The port of a server that answers one connection with these bytes, byte by byte if there is a pause; None: never."""
+    """The port of a server that answers one connection with these bytes, byte by byte if there is a pause; None:
+    never."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(1)
@@ -47,7 +48,7 @@ def played_by(answer, pause_s=None):
                     client.sendall(piece)
                     time.sleep(pause_s or 0)
             except OSError:
-                pass  # the other side has given up
+                pass  # the client has given up
             client.close()
 
     threading.Thread(target=serve, daemon=True).start()
@@ -67,7 +68,7 @@ def odd_answers(score, program):
 
 
 def no_status_page(score, program):
-    """What another program may well answer; it tells nothing about readiness."""
+    """An answer that another program may well give; it says nothing about readiness."""
     for name, body in (("an empty object", b"{}"), ("no version", b'{"ready": true}'), ("another type", b'{"ready": 1, "version": "1"}')):
         code, out, err = berth(program, "--admin", f"127.0.0.1:{played_by(HEADER + body)}")
         score.case(f"berth status, {name}: no status page", None if code == 1 and not out and
@@ -75,7 +76,7 @@ def no_status_page(score, program):
 
 
 def slow_answer(score, program):
-    """Each byte is in time, the whole answer is not."""
+    """Each byte is in time, but the whole answer is not."""
     began = time.monotonic()
     port = played_by(HEADER + b" " * 200, pause_s=0.05)
     code, _, err = berth(program, "--admin", f"127.0.0.1:{port}")
@@ -123,7 +124,7 @@ def server_header(score, program):
 
 
 def lines(score, server):
-    """Of a log that is complete."""
+    """The lines of a complete log."""
     log = [line for line in server.log().splitlines() if " alembic.runtime.migration " not in line]
     first = re.search(r" INFO berth \[-\] berthd \d+\.\d+\.\d+ serves sqlite:////\S+\.db, revision [0-9a-f]{12}: 0 resource "
                       r"providers, loaded in \d+\.\d\d s$", log[0])

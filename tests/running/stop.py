@@ -1,4 +1,4 @@
-"""Stops: what has begun is finished, a second signal ends it, and the exit status tells."""
+"""Stops: requests in progress are completed, a second signal ends berthd, and the exit status shows which."""
 
 import http.client
 import json
@@ -15,7 +15,7 @@ HEADERS = {"x-auth-token": "admin", "openstack-api-version": "placement 1.39", "
 
 
 class Lock:
-    """Somebody else's write transaction: writes of berthd wait for its end."""
+    """Another program's write transaction: writes of berthd wait for its end."""
 
     def __init__(self, database):
         self.connection = sqlite3.connect(database, isolation_level=None)
@@ -27,7 +27,7 @@ class Lock:
 
 
 class Write(threading.Thread):
-    """A request that is under way: (status, headers) in the end, or the error."""
+    """A request in progress: (status, headers) at the end, or the error."""
 
     def __init__(self, port, name):
         super().__init__(daemon=True)
@@ -142,7 +142,7 @@ def idle(score, program, directory):
         for connection in kept:
             case.ask(connection)
         silent = [socket.create_connection(("127.0.0.1", case.port)) for _ in range(50)]
-        time.sleep(0.3)  # until they are accepted: what waits in a given socket is the next one's
+        time.sleep(0.3)  # until they are accepted: requests that wait in a passed socket belong to the next process
         began = time.monotonic()
         case.process.signal(signal.SIGTERM)
         status = case.process.wait()

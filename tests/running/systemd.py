@@ -1,6 +1,6 @@
-"""packaging/systemd/ under a real systemd: the machine's /usr, booted in a container that knows nothing else
-(systemd-nspawn --volatile=yes, no network but its own loopback). Where no container can be booted, only the units
-are verified, which is said, and counts as a failure in CI: there, it can."""
+"""packaging/systemd/ under a real systemd: the machine's /usr, booted in a container that is otherwise empty
+(systemd-nspawn --volatile=yes, with only its own loopback network). Where no container can be booted, only the units
+are verified, which is reported, and counts as a failure in CI, where one can."""
 
 import json
 import os
@@ -18,7 +18,7 @@ BOOT_S = 60
 HAMMER_S = 10
 UID = 990
 ADDRESS = "http://127.0.0.1:8778"
-# systemd makes the second one's directory, and whatever is in it, the service's own when that starts
+# systemd creates the second one's directory, and makes it and its contents the service's own when that starts
 PATHS = ("/run/berth.sock", "/run/berth/api.sock")
 
 
@@ -26,7 +26,7 @@ SPARE_DIFFERS = ("Description=", "StartLimitIntervalSec=", "Sockets=", "Restart=
 
 
 def same_units(score):
-    """The spare one is the same service, but for how it is started and given up."""
+    """The spare service is the same, except for how it is started and stopped."""
     def lines(name):
         with open(os.path.join(UNITS, name)) as file:
             return [line for line in file.read().split("\n[Install]")[0].splitlines()
@@ -37,7 +37,7 @@ def same_units(score):
 
 
 def verify(score, directory, program):
-    """Units as they are, but for the program, which is not installed."""
+    """The units unchanged, except for the program, which is not installed."""
     for name in os.listdir(UNITS):
         with open(os.path.join(UNITS, name)) as source, open(os.path.join(directory, name), "w") as target:
             berth = os.path.join(os.path.dirname(program), "berth")
@@ -45,7 +45,7 @@ def verify(score, directory, program):
     paths = [os.path.join(directory, name) for name in sorted(os.listdir(UNITS))]
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True,
                           env={**os.environ, "SYSTEMD_UNIT_PATH": directory + ":"})
-    # the names that only units that are enabled have
+    # names that only enabled units have
     said = "\n".join(line for line in done.stderr.splitlines() if "berthd" in line and "-enabled.socket" not in line)
     score.case("systemd-analyze verify", None if done.returncode == 0 and not said else done.stderr)
     done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--json=off", "--no-pager", "--threshold=100",
@@ -102,7 +102,7 @@ class Container:
             file.write(text)
 
     def boot(self):
-        """None, or why it did not."""
+        """None, or the reason why it did not boot."""
         end = time.monotonic() + BOOT_S
         while time.monotonic() < end:
             if self.process.poll() is not None:
@@ -194,7 +194,7 @@ def lives(score, box):
 
 
 def reload_of_a_wrong_configuration(score, box):
-    """It fails, and berthd goes on as it was."""
+    """The reload fails, and berthd goes on unchanged."""
     pid = box.shown("berthd.service", "MainPID")
     box.write("placement.conf", box.configuration + "[berth]\nidle_timeout = soon\n")
     failed = box.systemctl("reload", "berthd").returncode
@@ -229,7 +229,7 @@ def reload_with_options(score, box):
 
 
 def hammered(score, box, name, *steps):
-    """None of the requests fails meanwhile."""
+    """No request fails meanwhile."""
     began = time.monotonic()
     hammer = subprocess.Popen(box.inside("/usr/bin/python3", "-B", "/tests/running/hammer.py", ADDRESS, str(HAMMER_S)),
                               stdout=subprocess.PIPE, text=True)
@@ -252,7 +252,7 @@ OTHER_SOCKETS = {"admin": (8779, "/healthz"), "baremetal": (6385, "/"), "valet":
 
 
 def hands_over_all(score, box):
-    """Restarts beside a spare one, with load at the listeners of all four."""
+    """Restarts beside a spare one, with load on the listeners of all four."""
     units = [f"berthd-{name}.socket" for name in OTHER_SOCKETS]
     box.systemctl("enable", *units)
     box.systemctl("restart", "berthd")
@@ -277,7 +277,7 @@ def hands_over_all(score, box):
 
 
 def spare_that_fails(score, box):
-    """With an address that berthd has opened itself the spare one cannot start; berthd and its socket go on."""
+    """The spare service cannot start if berthd itself has opened one of its addresses; berthd and its socket go on."""
     box.write("placement.conf", box.configuration + "[baremetal]\nenabled = true\n")
     box.systemctl("restart", "berthd")
     codes = [box.systemctl("start", "berthd-spare").returncode for _ in range(8)]
@@ -326,7 +326,7 @@ def valet(score, box):
 
 
 def metal(score, box):
-    """The bare metal API's socket, as the guide has it: enabled, then opened by a restart, under load at the other one."""
+    """The Bare Metal API's socket, as in the guide: enabled, then opened by a restart, under load on the other one."""
     address = "http://127.0.0.1:6385/"
 
     def code():

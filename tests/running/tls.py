@@ -1,4 +1,4 @@
-"""TLS as clients see it: curl, openssl, and those who send something else."""
+"""TLS from the view of clients: curl, openssl, and clients that send something else."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ def s_client(port, *arguments, text=b""):
 
 
 def renegotiate(port):
-    """What a client sees that asks again after a renegotiation."""
+    """What a client sees that sends a request after a renegotiation."""
     client = subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     for text in (b"R\n", b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"):
@@ -55,7 +55,7 @@ def cpu_s(pid):
 
 
 def hello():
-    """A client's first flight, made by the ssl module and never sent by it."""
+    """A client's first flight, created by the ssl module but not sent by it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -67,7 +67,7 @@ def hello():
 
 
 class SlowClient:
-    """One whose handshake waits for us after half of its first flight."""
+    """A client that pauses its handshake after half of its first flight."""
 
     def __init__(self, port):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -93,7 +93,7 @@ class SlowClient:
                 self.incoming.write(data) if data else self.incoming.write_eof()
 
     def finish(self):
-        """The answer to a request behind the rest of the handshake."""
+        """The answer to a request after the rest of the handshake."""
         try:
             self.sock.sendall(self.rest)
             self._until(self.tls.do_handshake)
@@ -117,7 +117,7 @@ def closed_within(sock, seconds):
 
 
 class Case:
-    """A berthd with https on a free port, and what it says of itself."""
+    """A berthd with https on a free port, and its log."""
 
     def __init__(self, program, directory, *options, cert, key, plain=False):
         lines = ["[berth]", "listen = https://127.0.0.1:0", f"tls_cert_file = {cert}", f"tls_key_file = {key}",
@@ -178,7 +178,7 @@ def serves(score, program, directory, authority):
 
 
 def large(score, case, authority):
-    """More than a record, both ways."""
+    """More than one record, in both directions."""
     names = [f"CUSTOM_{'X' * 200}_{i}" for i in range(300)]
     context = ssl.create_default_context(cafile=authority.cert)
     connection = http.client.HTTPSConnection("localhost", case.port, timeout=30, context=context)
@@ -234,7 +234,7 @@ def client_certificates(score, program, directory, authority):
                 shown = ["--cert", pair[0], "--key", pair[1]] if pair else []
                 status, body, _ = curl(case.url + "/", *common, *shown)
                 score.case(f"{what} is refused, TLS {version}", None if status and not body else f"{status} {body}")
-        time.sleep(0.3)  # lines of requests are gathered
+        time.sleep(0.3)  # lines of requests are collected
         lines = [line for line in case.process.log().splitlines() if "requestlog" in line]
         score.case("and asks nothing", None if len(lines) == 2 else f"{len(lines)} requests")
 
@@ -246,7 +246,7 @@ def expiry(path):
 
 
 def expiry_metric(port):
-    """What the admin listener says of it; None: nothing."""
+    """The value on the admin listener; None: missing."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", "/metrics")
     text = connection.getresponse().read().decode()
@@ -411,7 +411,7 @@ def hangs(score, program, directory, authority, quick):
         closed = sum(closed_within(sock, DEADLINE_S + 2) for sock in half)
         score.case("all of them are closed in time", None if closed == count else f"{closed} of {count}")
         time.sleep(max(0, DEADLINE_S + 1 - (time.monotonic() - began)))
-        connection.request("GET", "/")  # idle since its handshake, longer than a handshake may take
+        connection.request("GET", "/")  # idle since its handshake, for longer than a handshake may take
         answer = connection.getresponse()
         score.case("a connection may be idle after its handshake", None if answer.status == 200 else answer.status)
         connection.close()
@@ -435,7 +435,7 @@ def hangs(score, program, directory, authority, quick):
             with socket.create_connection(("127.0.0.1", case.port)) as sock:
                 sock.sendall(data)
                 score.case(f"{name} instead of a handshake", None if closed_within(sock, DEADLINE_S + 2) else "open")
-        for cut in range(1, len(flight), 37):  # gone in the middle
+        for cut in range(1, len(flight), 37):  # disconnects in the middle
             with socket.create_connection(("127.0.0.1", case.port)) as sock:
                 sock.sendall(flight[:cut])
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

@@ -1,4 +1,4 @@
-"""What the service manager is told, and when."""
+"""The notifications to the service manager, and when they are sent."""
 
 import signal
 import tempfile
