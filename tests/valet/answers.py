@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What the Valet API answers at the edges: creates that are sent again, what is ignored in a body, what is told of faults,
-links, and a catalogue of flavors that is broken.
+"""Special cases of the Valet API's answers: repeated creates, ignored parts of a body, texts of errors, links, and
+an invalid catalogue of flavors.
 
     tests/valet/answers.py --berthd build/berthd [PART…]
 
@@ -28,7 +28,7 @@ PARTS = ("again", "stacks", "bound", "ignored", "faults", "hosts", "catalogue")
 
 class Tests(plans.Tests):
     def test_again(self):
-        """A create that is sent again is answered with the plan as it is, by then without a placement."""
+        """A repeated create is answered with the plan in its current state, here without a placement."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             asked = body("s", {"a": server(), "b": server()})
@@ -50,7 +50,7 @@ class Tests(plans.Tests):
             self.equal("both", sorted(cloud.plan(dict(asked, plan_name=plan["name"]))["placements"]), ["a", "b"])
 
     def test_stacks(self):
-        """The stack's plan comes before a body without servers."""
+        """The existing plan of the stack is checked before a body without servers."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             plan = cloud.plan(body("s", {"a": server()}))
@@ -65,7 +65,7 @@ class Tests(plans.Tests):
                 "G": group("affinity", "host", "nobody")})), 400, "'nobody'")
 
     def test_bound(self):
-        """The plan's own locations bind for ever, and count when a create is sent again."""
+        """The plan's own locations remain in force, and count when a create is repeated."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             plan = cloud.plan(body("s", {"a": server()}, locations=["h2", "h3"]))
@@ -85,7 +85,7 @@ class Tests(plans.Tests):
             self.equal("unchanged", cloud.valet("GET", f"/v1/plans/{plan['id']}").json["plan"], answer.json["plan"])
 
     def test_ignored(self):
-        """What is ignored has no limit but the body's; what is used has."""
+        """Ignored parts are only limited by the size of the body; used parts have limits."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             long = "x" * 300
@@ -125,7 +125,7 @@ class Tests(plans.Tests):
                 "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:DISK_GB": "0"}})})), 201)
 
     def test_faults(self):
-        """A tenant is told which part is broken, and not where it is; the log has the rest."""
+        """A tenant learns which part is broken, but not its address; the log has the rest."""
         with self.berth() as berth:
             away = berth.database + "-away"
             os.rename(berth.database, away)
@@ -138,7 +138,7 @@ class Tests(plans.Tests):
             os.rename(away, berth.database)
 
     def test_hosts(self):
-        """Links are whole, also for a client that names no host."""
+        """Links are absolute, even for a client that names no host."""
         with self.berth() as berth:
             for path, end in (("/", "/v1/"), ("/v1", "/v1/groups/")):
                 for version in ("1.0", "1.1"):
@@ -153,7 +153,7 @@ class Tests(plans.Tests):
                     self.equal(f"{path} of {version}", href, f"http://{wanted}{end}")
 
     def test_catalogue(self):
-        """Flavors come from the file that was good last."""
+        """Flavors come from the last valid file."""
         path = os.path.join(self.directory, "flavors.json")
 
         def write(text):

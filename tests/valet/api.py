@@ -25,7 +25,7 @@ REQUEST_SECONDS = 30
 
 
 class Server(servers.Berthd):
-    """What api/run.py expects of one: its port is the Valet API's, and knows Placement's."""
+    """The interface that api/run.py expects of a server: its port is the Valet API's, and also knows Placement's."""
 
     def __init__(self, arguments, config):
         lines = []

@@ -1,5 +1,5 @@
-"""What must be true of the file of a cloud with exclusivity groups and plans, whoever has written meanwhile: read from
-its tables, past all APIs (Valet spec, 8)."""
+"""Invariants of the file of a cloud with exclusivity groups and plans, whoever has written to it: checked in its
+tables, not through the APIs (Valet spec, 8)."""
 
 import collections
 import math
@@ -21,7 +21,7 @@ def over_capacity(file):
 
 
 def holders(file):
-    """{consumer's uuid: (its type, {root's name})} of those that hold something."""
+    """{consumer's uuid: (its type, {root's name})} of consumers that hold something."""
     found = collections.defaultdict(lambda: [None, set()])
     for uuid, kind, root in servers.rows(file, """
             SELECT c.uuid, t.name, r.name FROM allocations a JOIN consumers c ON c.uuid = a.consumer_id
@@ -34,7 +34,7 @@ def holders(file):
 
 
 def hosts_of_holds(file):
-    """{consumer's uuid: {root's name}}, of what has the CPUs: of a tree that was parted, the host."""
+    """{consumer's uuid: {root's name}}, by the provider of the CPUs: the host, if a tree was split."""
     found = collections.defaultdict(set)
     for uuid, root in servers.rows(file, """
             SELECT a.consumer_id, r.name FROM allocations a JOIN resource_classes c ON c.id = a.resource_class_id
@@ -50,8 +50,8 @@ def owners(file):
 
 
 def servers_that_count(file):
-    """{placement's uuid: [ids of its servers, the one that tells its location first]}, whether they hold anything or not: in a
-    plan of one project those of others are none."""
+    """{placement's uuid: [ids of its servers, first the one that determines its location]}, whether they hold
+    anything or not: in a plan of one project those of other projects do not count."""
     owner = owners(file)
     return {uuid: [one for one in (resource, orchestration) if one in owner and (any_project or plain(owner[one]) == plain(project))]
             for uuid, resource, orchestration, project, any_project in servers.rows(file, """
@@ -60,20 +60,20 @@ def servers_that_count(file):
 
 
 def placements(file):
-    """[(uuid, plan's uuid, orchestration id, resource id)]; plans that are gone have none."""
+    """[(uuid, plan's uuid, orchestration id, resource id)]; without placements whose plan was deleted."""
     return servers.rows(file, """SELECT m.uuid, p.uuid, m.orchestration_id, m.resource_id
                                  FROM berth_valet_placements m LEFT JOIN berth_valet_plans p ON p.id = m.plan_id""")
 
 
 def twice_or_not_at_all(file, may_be_gone):
-    """Holds without placement, placements with neither hold nor server, and those with both on one host."""
+    """Holds without placement, placements with neither hold nor server, and placements with both on one host."""
     held, known, counted, hosts = holders(file), set(), servers_that_count(file), hosts_of_holds(file)
     for uuid, plan, orchestration, resource in placements(file):
         known.add(uuid)
         if plan is None:
             yield f"placement {uuid} is of no plan"
         server = [one for one in counted.get(uuid, ()) if one in held]
-        # a server that is to move has its hold where it goes
+        # a server that is to move has its hold on the new host
         if uuid in held and any(hosts[uuid] & held[one][1] for one in server):
             yield f"placement {uuid} has a hold where its server {server[0]} is"
         if uuid not in held and not server and orchestration not in may_be_gone:
@@ -88,7 +88,7 @@ def plain(project):
 
 
 def broken_exclusivity(file):
-    """non-members on claimed hosts, and claims of berth's own that are not in force or of nobody's use."""
+    """Non-members on claimed hosts, and claims of berth's own that are not in force or not needed."""
     members = collections.defaultdict(set)
     for group, project in servers.rows(file, """SELECT g.uuid, m.project_id FROM berth_valet_groups g
                                                 JOIN berth_valet_members m ON m.group_id = g.id"""):
@@ -101,7 +101,7 @@ def broken_exclusivity(file):
         SELECT p.uuid FROM resource_providers p WHERE p.parent_provider_id IS NULL AND NOT EXISTS (
             SELECT 1 FROM resource_provider_traits l JOIN traits t ON t.id = l.trait_id WHERE
             l.resource_provider_id = p.id AND t.name = 'MISC_SHARES_VIA_AGGREGATE')""")}
-    there = collections.defaultdict(set)  # of each provider, with what is below it
+    there = collections.defaultdict(set)  # for each provider, including its descendants
     for above, project in servers.rows(file, """
             WITH RECURSIVE up(id, above) AS (SELECT id, id FROM resource_providers UNION ALL
                 SELECT up.id, p.parent_provider_id FROM up JOIN resource_providers p ON p.id = up.above
@@ -135,11 +135,11 @@ def broken_exclusivity(file):
         used = [host for host in hosts if there[host]]
         if rack is None and len(used) < len(hosts):
             yield f"of {hosts} that group {group} claimed only {used} are in use"
-        # hosts that an operator had claimed before are the rack's, too, and no claims of berth's own
+        # hosts that an operator had claimed before are also in the rack, without claims of berth's own
         if rack is not None and not used and not any(there[host] for host in hosts_of[rack]):
             yield f"nothing is in use of rack {rack} that group {group} claimed"
 
 
 def problems(file, may_be_gone=()):
-    """All that is wrong, as sentences. may_be_gone: orchestration ids of servers that clients may have deleted."""
+    """All violations, as sentences. may_be_gone: orchestration ids of servers that clients may have deleted."""
     return [*over_capacity(file), *twice_or_not_at_all(file, may_be_gone), *broken_exclusivity(file)]

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Plans that change: hosts that are claimed where the plan is already, what an update asks anew of servers that stay, who
-keeps the place, room that goes with what is dropped; and random changes of all kinds, each answer checked.
+"""Plans that change: claims of hosts that the plan already uses, new constraints of servers that stay, servers that
+keep their place, capacity freed by dropped servers; and random changes of all kinds, each answer checked.
 
     tests/valet/changes.py --berthd build/berthd [--walks N] [--seed N] [PART…]
 
-Parts: claims, checked, keeps, released, foreign, shared_from_a_claimed_tree, overtaken, walk. The last line is `N passed, N failed`.
+Parts: claims, checked, keeps, released, foreign, shared_from_a_claimed_tree, overtaken, walk. The last line is `N
+passed, N failed`.
 """
 
 import os
@@ -47,7 +48,7 @@ class Tests(plans.Tests):
         return sorted(host for host in cloud.host if gold in cloud.aggregates(host))
 
     def test_claims(self):
-        """A host where the plan's own holds are is free for it."""
+        """A host with the plan's own holds is free for the plan."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2)
             gold = self.group(berth, "gold", [TENANT])
@@ -61,7 +62,7 @@ class Tests(plans.Tests):
             self.take_claim(cloud, "h1", gold)
             self.expect("replan after an operator", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 201)
             self.equal("it is claimed again", self.claimed(cloud, gold), ["h1"])
-            # with others of the plan that are of the group, on the host, as hold and as server
+            # together with others of the plan in the group, on the host, as hold and as server
             real = str(uuid.uuid4())
             more = {**mine, real: server(locations=["h1"]), "E": group("exclusivity", "host", "s", real, group_name="gold")}
             self.expect("one more", self.update(cloud, "s", more), 201)
@@ -69,7 +70,7 @@ class Tests(plans.Tests):
             self.take_claim(cloud, "h1", gold)
             self.expect("replan beside one's own", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 201)
             self.equal("it is claimed once more", self.claimed(cloud, gold), ["h1"])
-            # but not with one that is not
+            # but not together with one outside the group
             self.take_claim(cloud, "h1", gold)
             self.expect("one of no group on nobody's host", self.update(cloud, "s", {**more, "t": server(locations=["h1"])}), 201)
             self.reserve(cloud, "t")
@@ -83,7 +84,7 @@ class Tests(plans.Tests):
             answer = self.update(cloud, "r", {**both, "E": group("exclusivity", "rack", "a", "b", group_name="gold")})
             self.expect("a rack for those in it", answer, 201)
             self.equal("all of it", self.claimed(cloud, gold), ["h1", "h2"])
-            # a placement that is gone binds nobody
+            # a deleted placement has no effect on others
             self.expect("gone", cloud.valet("DELETE", "/v1/plans/r"), 204)
             cloud.plan(body("q", {"a": server(), "b": server(), "A": group("affinity", "host", "a", "b"),
                                   "E": group("exclusivity", "host", "a", group_name="gold")}))
@@ -92,7 +93,7 @@ class Tests(plans.Tests):
             self.equal("is on no host of any", self.claimed(cloud, gold), [])
 
     def test_checked(self):
-        """What an update asks anew of servers that stay holds, or it is refused."""
+        """New constraints of an update hold for servers that stay, or the update is refused."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             gold, iron = self.group(berth, "gold", [TENANT]), self.group(berth, "iron", [TENANT])
@@ -126,7 +127,7 @@ class Tests(plans.Tests):
             self.refused("nor is it nobody's", self.update(cloud, "s", {
                 **{name: one for name, one in good.items() if name != "E"}}), 409, "'cid'", "held by exclusivity group 'gold'")
             self.equal("iron has none", self.claimed(cloud, iron), [])
-            # what was broken by others binds no more
+            # a constraint that others have broken is not checked again
             self.equal("compute claims", cloud.claim("00000000-0000-4000-8000-00000000000a", "h3", 1), 204)
             self.expect("gone", cloud.valet("DELETE", "/v1/plans/s"), 204)
             cloud.claim("00000000-0000-4000-8000-00000000000a", "h3", 0)
@@ -142,17 +143,17 @@ class Tests(plans.Tests):
                 **apart, "R": group("diversity", "rack", one, two)}), 409, one, two)
 
     def test_keeps(self):
-        """Who may stay stays, when others come or must move."""
+        """Servers that may stay do so when others are added or must move."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             where = {"o1": "h1", "o2": "h2", "o3": "h3"}
             cloud.plan(body("s", {name: server(locations=[host]) for name, host in where.items()}))
             old = {name: server() for name in where}
-            # decided first, a large one would take the room of o1 on h1
+            # if decided first, a large one would take the room of o1 on h1
             answer = self.update(cloud, "s", {**old, "big": server({"vcpus": 4, "ram": 512, "disk": 1})})
             self.expect("a large one comes", answer, 201)
             self.equal("nobody moved", locations(answer.json["plan"]), {**where, "big": "h4"})
-            # one that asks for more than its place has moves, and nobody else
+            # a server that needs more than its host has moves, and no other
             self.expect("the large one goes", self.update(cloud, "s", {
                 **old, "p": server(locations=["h1"]), "q": server(locations=["h1"])}), 201)
             old.update(p=server(), q=server())
@@ -162,7 +163,7 @@ class Tests(plans.Tests):
             self.equal("the others stay", {name: where[name] for name in ("o2", "o3", "p", "q")},
                        {"o2": "h2", "o3": "h3", "p": "h1", "q": "h1"})
             self.case("it moves", where["o1"] != "h1", where)
-            # two that are to be apart now: whoever moves, those beside them stay
+            # two that must be apart from now on: one moves, and those beside both stay
             self.expect("gone", cloud.valet("DELETE", "/v1/plans/s"), 204)
             large = {"vcpus": 3, "ram": 512, "disk": 1}
             cloud.plan(body("d", {"a": server(locations=["h1"]), "b": server(locations=["h1"]),
@@ -173,7 +174,7 @@ class Tests(plans.Tests):
             where = locations(answer.json["plan"])
             self.equal("the large ones stay", (where["c"], where["d"]), ("h2", "h3"))
             self.case("and the two are apart", where["a"] != where["b"], where)
-            # a reservation moves whom it must, and nobody else
+            # a reservation moves only servers that it must move
             self.expect("gone", cloud.valet("DELETE", "/v1/plans/d"), 204)
             full = {"vcpus": 4, "ram": 512, "disk": 1}
             where = {"a": "h4", "b": "h2", "c": "h1"}
@@ -186,7 +187,7 @@ class Tests(plans.Tests):
             self.equal("a is there, c is where it was", (after["a"], after["c"]), ("h2", "h1"))
 
     def test_released(self):
-        """What an update drops is room for what it brings."""
+        """Capacity of servers that an update drops is available to servers that it adds."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2, vcpus=1)
             gold = self.group(berth, "gold", [TENANT])
@@ -196,7 +197,7 @@ class Tests(plans.Tests):
             self.expect("one for another on a full cloud", answer, 201)
             self.equal("in its place", locations(answer.json["plan"]), {"a": where["a"], "c": where["b"]})
             self.equal("held once", cloud.used(), {"h1": 1, "h2": 1})
-            # the dropped one's host becomes the group's
+            # the host of the dropped server becomes the group's
             answer = self.update(cloud, "s", {"a": server(), "d": server(), "E": group("exclusivity", "host", "d", group_name="gold")})
             self.expect("for one of a group", answer, 201)
             self.equal("its place is claimed", self.claimed(cloud, gold), [where["b"]])
@@ -210,7 +211,8 @@ class Tests(plans.Tests):
             self.expect("and then", self.update(cloud, "s", {"a": server(), "f": server()}), 201)
 
     def test_foreign(self):
-        """A plan's own server of a project that is no member keeps its host from being claimed, as it would be foreign then."""
+        """A plan's own server of a project that is not a member keeps its host from being claimed, because it would
+        then be foreign."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 1)
             gold, real, all_of_it = self.group(berth, "gold", [TENANT]), str(uuid.uuid4()), "admin:" + TENANT
@@ -225,7 +227,8 @@ class Tests(plans.Tests):
             self.equal("claimed", self.claimed(cloud, gold), ["h1"])
 
     def test_shared_from_a_claimed_tree(self):
-        """Storage that a part of a host shares is the host's: non-members to the group that claims it are given other storage."""
+        """Storage shared by a part of a host belongs to the host: non-members of the group that claims it get other
+        storage."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 3)
             gold, pool = self.group(berth, "gold", [TENANT]), str(uuid.uuid4())
@@ -256,7 +259,8 @@ class Tests(plans.Tests):
             self.expect("for a member", cloud.valet("POST", "/v1/plans", body("t", {"b": server(disk, locations=["h1"])})), 201)
 
     def test_overtaken(self):
-        """Who claims the host of a server that stays is compared at the commit: somebody writes between search and commit."""
+        """The claim of a host with a server that stays is compared at the commit: another program writes between
+        search and commit."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2)
             gold = self.group(berth, "gold", [TENANT])
@@ -269,7 +273,7 @@ class Tests(plans.Tests):
             update = threading.Thread(target=lambda: answers.append(self.update(cloud, "s", {
                 "a": server(locations=["h1"]), "E": group("exclusivity", "host", "a", group_name="gold")})))
             update.start()
-            time.sleep(0.5)  # it has searched by then, and waits for the lock
+            time.sleep(0.5)  # by then it has searched, and waits for the lock
             shell.execute("DELETE FROM resource_provider_aggregates WHERE aggregate_id = "
                           "(SELECT id FROM placement_aggregates WHERE uuid = ?)", (gold,))
             shell.execute("COMMIT")

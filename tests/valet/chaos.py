@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Plans, their servers' claims and non-members' claims at once, at both APIs, and berthd killed under them: what was
-acknowledged is there whole, what was refused is not, and the books (books.py) are right after each kill.
+"""Plans, their servers' claims and non-members' claims at once, through both APIs, while berthd is killed:
+acknowledged writes are there completely, refused ones are not, and the books (books.py) are correct after each kill.
 
     tests/valet/chaos.py --berthd build/berthd [--rounds 15] [--berths N] [--seed N]
 
@@ -28,8 +28,8 @@ import servers  # noqa: E402
 MEMBER = "11111111111111111111111111111111"
 NON_MEMBER = "22222222222222222222222222222222"
 HOSTS, RACKS, VCPU = 12, 4, 16
-QUIET = 4  # of the hosts no non-member is on: one that joins a claimed rack brings none with it
-LOST = (OSError, http.client.HTTPException)  # no whole answer: killed
+QUIET = 4  # of the hosts without non-members: one added to a claimed rack brings none into it
+LOST = (OSError, http.client.HTTPException)  # no complete answer: killed
 
 
 def host_name(number):
@@ -83,12 +83,12 @@ def build(berth):
 
 
 class Known:
-    """What clients were told."""
+    """The answers that clients received."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.plans = {}      # plan's id: set of orchestration ids; acknowledged, and nothing under way since
-        self.unknown = set()  # plans that a request without an answer was about
+        self.plans = {}      # plan's id: set of orchestration ids; acknowledged, with no request in flight since
+        self.unknown = set()  # plans with a request that was not answered
         self.gone = set()    # plans whose deletion was acknowledged
         self.deleted_servers = set()
         self.problems = []
@@ -103,7 +103,7 @@ class Known:
             self.problems.append(text)
 
     def take(self, chance):
-        """A plan that nobody else touches until it is put back; None: there is none."""
+        """A plan that no other worker uses until it is put back; None: there is none."""
         with self.lock:
             if not self.plans:
                 return None, None
@@ -166,8 +166,8 @@ def create(worker):
 
 
 def on_a_plan(worker, what, method, path, body, after):
-    """One request about a plan that nobody else touches meanwhile. after(status, answer, servers) tells what the plan has
-    then; None: it is gone."""
+    """One request about a plan that no other worker uses meanwhile. after(status, answer, servers) returns the
+    plan's servers then; None: it is deleted."""
     plan, names = worker.known.take(worker.chance)
     if plan is None:
         return
@@ -210,7 +210,7 @@ def give_up(worker):
 
 
 def build_server(worker):
-    """As compute does: the server is claimed where its placement is; later it may go."""
+    """As compute does: the server is claimed on its placement's host; later it may be deleted."""
     plan, names = worker.known.take(worker.chance)
     if plan is None:
         return
@@ -264,7 +264,7 @@ def verdict_of(berth, known):
 
 
 def operate(worker):
-    """Hosts go from rack to rack, and are disabled."""
+    """Moves hosts from rack to rack, and disables them."""
     number = worker.chance.randrange(QUIET)
     path = f"/resource_providers/{host_uuid(number)}"
     _, known = worker.client.ask("GET", path + "/aggregates")
@@ -283,7 +283,7 @@ def operate(worker):
 
 
 def play_round(berths, known, seed, kill):
-    """Each berthd on the file has clients; all end at once, or one of two goes on."""
+    """Each berthd on the file has clients; all are stopped at once, or one of two goes on."""
     stop = threading.Event()
     acts = [plan, plan, plan, claim_as_non_member, claim_as_non_member, operate]
     workers = [Worker(berths[number % len(berths)], known, f"{seed}-{number}", stop, act) for number, act in enumerate(acts)]
@@ -323,7 +323,7 @@ def main():
                 score.case(f"round {number + 1}", "; ".join(found[:5]) or None)
                 if found:
                     break
-                # what a request without an answer was about may be either way; nobody asks about it again
+                # a plan with an unanswered request may be in either state; it is not used again
                 for plan_id in known.unknown:
                     ValetClient(berth.valet_port).ask("DELETE", f"/v1/plans/{plan_id}")
                 known.unknown.clear()

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The Valet API where gabbi cannot ask: methods and paths as bytes, long bodies, the order of checks, hosts in use,
-a group's end on its providers, a database that is gone, addresses.
+"""Tests of the Valet API that gabbi cannot express: methods and paths as bytes, long bodies, the order of checks,
+hosts in use, deletion of a group and its providers, a missing database, addresses.
 
     tests/valet/contract.py --berthd build/berthd [PART…]
 
-Parts: methods, order, paths, limits, use, aggregates, racks, status, projects, addresses, restart. The last line is
-`N passed, N failed`.
+Parts: methods, order, paths, limits, use, aggregates, racks, status, projects, addresses, restart. The last line is `N
+passed, N failed`.
 """
 
 import contextlib
@@ -59,7 +59,7 @@ class Answer:
 
 
 def send(port, method, path, body=None, headers=(), token="admin", timeout=30):
-    """One request as it is written, on a connection of its own. token None: without one."""
+    """One request exactly as given, on a connection of its own. token None: without a token."""
     lines = [f"{method} {path} HTTP/1.1", "Host: a", "Connection: close", *headers]
     if token is not None:
         lines.append(f"X-Auth-Token: {token}")
@@ -117,7 +117,7 @@ class Tests:
         return answer
 
     def provider(self, server, number, aggregates=(), **more):
-        """A provider with 8 VCPU; its uuid. traits: without inventory."""
+        """Creates a provider with 8 VCPU; returns its uuid. traits: without inventory."""
         traits = more.pop("traits", None)
         which = str(uuid.UUID(int=(1 << 100) + number))
         self.placement(server, 200, "POST", "/resource_providers", {"name": f"host{number}", "uuid": which, **more})
@@ -167,7 +167,7 @@ class Tests:
                       (200, "", "application/json", get.headers.get("content-length")), head)
 
     def test_order(self):
-        """401, 404, 405, 413, 400, state: the first of what is wrong is told."""
+        """401, 404, 405, 413, 400, state: the first error in this order is reported."""
         with self.berth() as server:
             group = self.group(server, "g", [T1])
             long = b"x" * (8 * 1024 * 1024 + 1)
@@ -257,7 +257,7 @@ class Tests:
             self.expect("and so can the group", send(port, "DELETE", f"/v1/groups/{group}"), 204)
 
     def told_shortly(self, port):
-        """What a body names at length is not answered at length, and both ends of the sentence are there."""
+        """The error quotes long values of a body only partly, with both ends of the sentence."""
         answer = self.expect("a long id of no text", send(port, "GET", "/v1/plans/" + "%80" * 20000), 404)
         self.case("it is told shortly, too", "..." in answer.explanation, answer)
         for letter in ("k", "é", "\U0001f600"):
@@ -278,7 +278,7 @@ class Tests:
                           told.endswith(ends) and f"{letter}...{letter}" in told, f"{len(answer.text)} {told[:200]} {told[-200:]}")
 
     def test_use(self):
-        """A member with something on a host of the group stays."""
+        """A member with something on a host of the group cannot be removed."""
         with self.berth() as server:
             port, group = server.valet_port, self.group(server, "g", [T1, T2])
             members = f"/v1/groups/{group}/members"
@@ -308,7 +308,7 @@ class Tests:
             self.expect("no host of the group any more", send(port, "DELETE", f"{members}/{T1}"), 204)
 
     def test_aggregates(self):
-        """With a group goes its aggregate, from every provider."""
+        """Deleting a group removes its aggregate from every provider."""
         with self.berth() as server:
             group, other = self.group(server, "g"), str(uuid.uuid4())
             hosts = [self.provider(server, number, [group, other]) for number in range(1, 4)]
@@ -349,10 +349,10 @@ class Tests:
             self.case("with its claims", left == 0, left)
 
     def test_status(self):
-        """The database is read in the request itself; one that has stopped is told within two seconds."""
+        """The request itself reads the database; if it does not answer, that is reported within two seconds."""
         with self.berth() as server:
             port = server.valet_port
-            for _ in range(30):  # as soon as it is gone
+            for _ in range(30):  # as soon as it is missing
                 self.expect("status", send(port, "GET", "/v1/status"), 200)
             away = server.database + "-away"
             os.rename(server.database, away)
@@ -379,7 +379,7 @@ class Tests:
             self.case("somebody writes: at once", time.monotonic() - began < 2, time.monotonic() - began)
             file.execute("ROLLBACK")
             writer.join()
-        # In its place what cannot be read; what holds the writer up altogether, units do.
+        # An unreadable file replaces it; a writer that is blocked completely is covered by unit tests.
         os.rename(server.database, server.database + "-away")
         os.mkfifo(server.database)
         began = time.monotonic()
@@ -396,7 +396,7 @@ class Tests:
         os.rename(server.database + "-away", server.database)
 
     def test_projects(self):
-        """Without Keystone, valid is what looks so, or is one's own."""
+        """Without Keystone every well-formed project is valid, and the caller's own."""
         with self.berth() as server:
             at = f"/v1/groups/{self.group(server, 'g')}/members"
             for member, status in ((T1, 201), (T1.upper(), 201), (str(uuid.UUID(T1)), 201), ("{" + T1 + "}", 409),
@@ -408,7 +408,7 @@ class Tests:
             self.case("each once, as first sent, newest first", shown == ["admin", T2, T1], shown)
 
     def test_addresses(self):
-        """--valet-listen, [valet] enabled, and addresses that are taken."""
+        """--valet-listen, [valet] enabled, and addresses in use."""
         with self.berth() as server:
             out = open(os.path.join(server.directory, server.id + ".out")).read()
             self.case("ready", out.startswith(f"berthd: ready http://127.0.0.1:{server.port} valet "
@@ -439,13 +439,13 @@ class Tests:
                 self.case(f"refused: {section}", words_of in shut, shut)
 
     def complain(self, server, *arguments):
-        """What berthd says that cannot start with these."""
+        """The error of a berthd that cannot start with these arguments."""
         done = subprocess.run([self.program, "--config-file", server.config_file, "--listen", "127.0.0.1:0", *arguments],
                               capture_output=True, text=True, timeout=30)
         return done.stderr if done.returncode == 1 else f"ended with {done.returncode}"
 
     def test_restart(self):
-        """What was answered is there after a kill."""
+        """Acknowledged writes are there after a kill."""
         with self.berth() as server:
             groups = [self.group(server, f"g{number}", [T2, T1]) for number in range(3)]
             for group in groups:

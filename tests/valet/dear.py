@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Bodies that are made to keep the planner busy: an answer in bounded time, others served meanwhile, and an end when the
-client leaves.
+"""Bodies that keep the planner busy: an answer in bounded time, other requests served meanwhile, and an end when the
+client disconnects.
 
     tests/valet/dear.py --berthd build/berthd [PART…]
 
@@ -26,8 +26,8 @@ PARTS = ("dear",)
 
 
 def colours(nodes, hosts):
-    """Resources: a random graph of which each edge is a diversity group, and its colours are hosts. It has no solution, and
-    no short reason why."""
+    """Resources: a random graph in which each edge is a diversity group, and the colours are hosts. It has no
+    solution, and no short proof of that."""
     dice = random.Random(2)
     places = [f"h{i + 1}" for i in range(hosts)]
     resources = {f"n{i}": server({"vcpus": 1, "ram": 0, "disk": 0}, locations=places) for i in range(nodes)}
@@ -39,7 +39,7 @@ def colours(nodes, hosts):
 
 
 def seconds_used(berth):
-    """Of processor time, by all threads."""
+    """Processor time of all threads."""
     with open(f"/proc/{berth.process.pid}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -62,7 +62,7 @@ def within(seconds, told):
 
 class Tests(plans.Tests):
     def test_dear(self):
-        """Bodies that are made to keep the planner busy."""
+        """Bodies that keep the planner busy."""
         small = {"vcpus": 1, "ram": 0, "disk": 0}
         with self.berth() as berth:
             cloud = self.cloud(berth, 60, vcpus=1000, a_rack=60)

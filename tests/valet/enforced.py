@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): at both APIs of a running
-berthd, with the Python service on the same file, and while plans are made. Where it matters which rows stand beside
-each other, rows of placements are written into the file.
+"""Exclusivity groups and holds against claims of all kinds (Valet spec, 8.2 and 8.3): through both APIs of a running
+berthd, with the Python service on the same file, and while plans are made. Where the combination of rows matters,
+rows of placements are written into the file.
 
     tests/valet/enforced.py [--berthd build/berthd]
 
@@ -67,7 +67,7 @@ class Berthd(servers.Berthd):
                          options=METAL)
 
     def valet(self, method, path, body=None):
-        """(status, answer) of the Valet API, to an admin of the member project."""
+        """(status, answer) of the Valet API for an admin of the member project."""
         connection = http.client.HTTPConnection("127.0.0.1", self.valet_port, timeout=30)
         try:
             connection.request(method, path, None if body is None else json.dumps(body),
@@ -80,7 +80,7 @@ class Berthd(servers.Berthd):
 
 
 class World:
-    """Three hosts of eight VCPU, the first of them the group's, with a server of a non-member who was there before."""
+    """Three hosts of eight VCPU, the first of them claimed by the group, with an older server of a non-member."""
 
     def __init__(self, program, directory):
         self.server = Berthd(program, directory).start()
@@ -131,7 +131,7 @@ def assert_refused(answered):
 
 
 def one_server(world):
-    """PUT: refused for a non-member, and nothing is left of it; not for a member, nor elsewhere."""
+    """PUT: refused completely for a non-member; accepted for a member, and on other hosts."""
     server = new()
     assert_refused(world.put(server, NON_MEMBER, {H1: {"VCPU": 1}}))
     expect(world.held(server) == {}, world.held(server))
@@ -140,14 +140,14 @@ def one_server(world):
 
 
 def several_servers(world):
-    """POST: one nonmember among members, and none of them is written."""
+    """POST: one non-member among members, and none of them is written."""
     ours, theirs = new(), new()
     assert_refused(world.post({ours: (MEMBER, {H1: {"VCPU": 1}}), theirs: (NON_MEMBER, {H1: {"VCPU": 1}})}))
     expect(world.held(ours) == {}, "a part of it was written")
 
 
 def reshaper(world):
-    """The same by way of the reshaper."""
+    """The same through the reshaper."""
     server = new()
     there = world.client.must(200, "GET", f"/resource_providers/{H1}/inventories")
     for project, wanted in ((NON_MEMBER, 409), (MEMBER, 204)):
@@ -160,7 +160,7 @@ def reshaper(world):
 
 
 def moved_provider(world):
-    """A provider on which a non-member has something does not come into a group's tree; an empty one does."""
+    """A provider on which a non-member has something cannot be moved into a group's tree; an empty one can."""
     client, server = world.client, new()
     for name, busy, wanted in (("busy", True, 409), ("empty", False, 200)):
         provider = new()
@@ -179,7 +179,7 @@ def moved_provider(world):
 
 
 def bare_metal(world):
-    """A node that a group claims is none for others: the failure is the bare metal service's own."""
+    """A node that a group claims is not available to others: the error is the bare metal service's own."""
     metal_api = metal_client.MetalClient(world.server.baremetal_port)
     try:
         metal_api.make_node("available", name="node-1", resource_class="metal")
@@ -197,7 +197,7 @@ def bare_metal(world):
 
 
 def not_in_the_way(world):
-    """Rewriting, migrating, evacuating and shrinking a server that was there before; not growing it."""
+    """An older server may be rewritten, migrated, evacuated and shrunk, but not grown."""
     old, migration = world.old, new()
     world.must_put(old, NON_MEMBER, {H1: {"VCPU": 2}})
     assert_refused(world.put(old, NON_MEMBER, {H1: {"VCPU": 3}}))
@@ -213,7 +213,8 @@ def not_in_the_way(world):
 
 
 def holds(world, python):
-    """The hold goes with the server's first claim, into a host that has no room for both; nobody else writes it."""
+    """The hold is dropped by the server's first claim, even on a host without room for both; no other request may
+    write it."""
     placement, server = new(), new()
     python.must(204, "PUT", f"/allocations/{placement}", body(MEMBER, {H3: {"VCPU": 8}}, kind="VALET_HOLD"))
     make_placement(world.server.database, placement, server)
@@ -226,7 +227,8 @@ def holds(world, python):
 
 
 def beside_python(world, python):
-    """What the Python service writes: holds go, claims end with the next write of ours, breaches are logged once."""
+    """After writes of the Python service holds are dropped, claims end with berth's next write, and breaches are
+    logged once."""
     placement, server, last = new(), new(), new()
     python.must(204, "PUT", f"/allocations/{placement}", body(MEMBER, {H2: {"VCPU": 1}}, kind="VALET_HOLD"))
     make_placement(world.server.database, placement, server)
@@ -253,7 +255,7 @@ def beside_python(world, python):
 
 
 def upgrade_check(world):
-    """Holds are no orphans to placement-status."""
+    """placement-status does not count holds as orphans."""
     tool = os.path.join(os.path.dirname(world.server.program), "placement-status")
     done = subprocess.run([tool, "--config-file", world.server.config_file, "upgrade", "check"], capture_output=True,
                           text=True, check=False)
@@ -261,7 +263,7 @@ def upgrade_check(world):
 
 
 def plan_of(number):
-    """Two servers on a host of the group's own."""
+    """Two servers on a host claimed by the group."""
     names = [f"{number}-a", f"{number}-b"]
     servers_of = {name: {"type": "OS::Nova::Server", "properties": {"flavor": "m1.tiny"}} for name in names}
     groups = {"together": ("affinity", None, names), "alone": ("exclusivity", "gold", ["together"])}
@@ -272,7 +274,7 @@ def plan_of(number):
 
 
 def race(world):
-    """non-members claim hosts while plans make them the group's: whoever comes first, the other is refused."""
+    """Non-members claim hosts while plans claim them for the group: the first one succeeds, the other is refused."""
     client, chance = world.client, random.Random(11)
     hosts = [str(uuid.UUID(int=0xABC0000 + number)) for number in range(8)]
     for number, host in enumerate(hosts):
@@ -322,7 +324,8 @@ def race(world):
 
 
 def audit(world, python):
-    """berth audit: nothing, then a hold whose placement is gone and a placement whose hold and server are."""
+    """berth audit: no findings at first, then a hold whose placement is deleted and a placement whose hold and
+    server are."""
     tool = [os.path.join(os.path.dirname(world.server.program), "berth"), "audit", "--config-file",
             world.server.config_file]
 

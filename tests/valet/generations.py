@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The generations that clients see: a request raises that of each provider that it changes by exactly one, and no other's,
-whatever it changes and at whichever API.
+"""The generations that clients see: a request increments those of the providers that it changes by exactly one, and
+no others, whatever it changes and through whichever API.
 
     tests/valet/generations.py --berthd build/berthd [PART…]
 
@@ -23,7 +23,7 @@ from plans import TENANT, body, group, locations, server  # noqa: E402
 
 PARTS = ("plan", "group", "migrate", "release", "reshaper")
 METAL = ["[baremetal]", "host = here", "fake_delay_ms = 20",
-         "[placement]", f"incomplete_consumer_project_id = {TENANT}"]  # whose consumers of nodes are
+         "[placement]", f"incomplete_consumer_project_id = {TENANT}"]  # the project of nodes' consumers
 
 
 class Tests(plans.Tests):
@@ -32,7 +32,7 @@ class Tests(plans.Tests):
         return {one["name"]: one["generation"] for one in found}
 
     def raised(self, name, cloud, before, wanted):
-        """By how much those have gone up that are no more as they were before."""
+        """The increments of generations that have changed."""
         after = self.generations(cloud)
         self.equal(name, {one: after[one] - before[one] for one in after if after[one] != before[one]}, wanted)
         return after
@@ -42,7 +42,7 @@ class Tests(plans.Tests):
                                        "E": group("exclusivity", level, stack + "-a", group_name="gold")}))
 
     def test_plan(self):
-        """A hold and the group's aggregate come, and go, with one request."""
+        """A hold and the group's aggregate are created, and deleted, with one request."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             gold = self.group(berth, "gold", [TENANT])
@@ -60,7 +60,7 @@ class Tests(plans.Tests):
             self.raised("of a rack", cloud, before, {"h3": 1, "h4": 1})
 
     def test_group(self):
-        """A group comes without a change of a provider, and its aggregate goes with it."""
+        """Creating a group changes no provider; deleting it removes its aggregate."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 3)
             before = self.generations(cloud)
@@ -74,7 +74,7 @@ class Tests(plans.Tests):
             self.raised("delete of a group", cloud, before, {"h2": 1})
 
     def test_migrate(self):
-        """The host that a server leaves, and the one that it goes to."""
+        """The host that a server leaves, and its new host."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2)
             plan = cloud.plan(body("s", {"a": server()}))
@@ -116,8 +116,8 @@ class Tests(plans.Tests):
             metal_api.close()
 
     def test_reshaper(self):
-        """The one exception, as the Python service counts: inventories are written before and after the allocations, and a
-        consumer's provider counts once more."""
+        """The one exception, as in the Python service: inventories are written before and after the allocations, and
+        a consumer's provider is counted once more."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             consumer = str(uuid.uuid4())

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The ids that plans bring: whose they are, in which forms, and whose consumers count as servers.
+"""The ids in plans: which placements they belong to, their forms, and which consumers count as servers.
 
     tests/valet/ids.py --berthd build/berthd [PART…]
 
@@ -30,7 +30,7 @@ def update(resources, **more):
 
 class Tests(plans.Tests):
     def test_taken(self):
-        """An id is of one placement, whatever kind of id it is there, over all projects."""
+        """An id belongs to one placement of all projects, as either kind of id."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             cloud.plan(body("s", {"a": server(), "b": server()}))
@@ -58,7 +58,7 @@ class Tests(plans.Tests):
             self.equal("and taken", sorted(cloud.placements(plan_id=own["a"]["plan_id"])), ["b", "real-a"])
 
     def test_frozen(self):
-        """A file in which two placements have one id, as older ones may: both plans go on."""
+        """A file in which two placements have one id, as older files may: both plans remain usable."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             cloud.plan(body("s", {"a": server(), "b": server()}))
@@ -76,7 +76,7 @@ class Tests(plans.Tests):
             self.refused("it is not recorded anew", cloud.valet("POST", "/v1/placements/b", {"resource_id": "real"}), 409, "'real'")
 
     def test_owners(self):
-        """A server is the plan's project's; others' consumers say nothing and change nothing."""
+        """A server belongs to the plan's project; consumers of other projects neither reveal nor change anything."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             theirs, late, planned = (str(uuid.uuid4()) for _ in range(3))
@@ -94,12 +94,12 @@ class Tests(plans.Tests):
             self.equal("in the plan", locations(cloud.valet("GET", "/v1/plans/s").json["plan"])["a"], "h1")
             self.expect("a server that is nobody's is planned anew", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
             self.equal("and held", cloud.held(own["a"]["id"]), {"h1": 1})
-            # a plan made on top of their server
+            # a plan created with the id of their server
             self.equal("their other server", cloud.claim(planned, "h4", 1, OTHER), 204)
             plan = cloud.plan(body("t", {planned: server(locations=["h4"])}))
             self.equal("is held beside it", cloud.held(cloud.placements()[planned]["id"]), {"h4": 1})
             self.equal("by its id", locations(plan), {planned: "h4"})
-            # a claim that comes late
+            # a claim after that
             self.expect("recorded before it is there", cloud.valet("POST", "/v1/placements/b", {"resource_id": late}), 201)
             self.equal("theirs", cloud.claim(late, "h1", 1, OTHER), 204)
             self.equal("does not drop", cloud.held(own["b"]["id"]), {"h1": 1})
@@ -107,7 +107,7 @@ class Tests(plans.Tests):
                 "POST", "/v1/placements/b", {"resource_id": own["a"]["id"]}).status, 409)
 
     def test_moved(self):
-        """A consumer whose project changes; a project in its other form."""
+        """A consumer whose project changes; a project in another form."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             real, dashed = str(uuid.uuid4()), str(uuid.UUID(TENANT)).upper()
@@ -125,7 +125,7 @@ class Tests(plans.Tests):
             self.equal("it is there", cloud.placements()["a"]["location"], "h3")
 
     def test_forms(self):
-        """The forms of one UUID are one id, shown as sent."""
+        """All forms of a UUID are one id, which is shown as it was sent."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             first, second = uuid.uuid4(), uuid.uuid4()
@@ -160,7 +160,7 @@ class Tests(plans.Tests):
                                      if one["plan_id"] == plan["id"]], [(hold, first.hex)])
 
     def test_names(self):
-        """What a group lists is one resource, by its id or its name."""
+        """An entry of a group's list is one resource, by its id or its name."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             other, odd = {"type": "OS::Cinder::Volume"}, 0
@@ -186,7 +186,8 @@ class Tests(plans.Tests):
                     self.refused(f"{sorted(ids)} {odd}", answer, 400, "'web'")
 
     def test_trusted(self):
-        """In a plan whose ids came from an administrator servers may be anybody's, until somebody else brings one."""
+        """In a plan whose ids came from an administrator servers of any project count, until another caller adds
+        one."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             theirs = [str(uuid.uuid4()) for _ in range(3)]

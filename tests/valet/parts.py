@@ -1,4 +1,4 @@
-"""The command line of tests that are methods test_PART of one class; what they print ends with `N passed, N failed`."""
+"""The command line of tests that are methods test_PART of one class; their output ends with `N passed, N failed`."""
 
 import argparse
 import os
@@ -8,8 +8,8 @@ import tempfile
 
 
 def play(kind, parts, description, numbers=()):
-    """The exit status. `kind`: made of the program and a directory, it has passed, failed and case(); `numbers`: its
-    attributes that an option sets."""
+    """Returns the exit status. `kind`: constructed from the program and a directory, it has passed, failed and
+    case(); `numbers`: its attributes that an option sets."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     for name in numbers:
@@ -26,7 +26,7 @@ def play(kind, parts, description, numbers=()):
         for part in arguments.parts or parts:
             try:
                 getattr(tests, "test_" + part)()
-            except Exception as error:  # noqa: BLE001: a part that breaks off is a failure, the others go on
+            except Exception as error:  # noqa: BLE001: an aborted part is a failure, the others go on
                 tests.case(part, False, f"{type(error).__name__}: {error}")
     finally:
         shutil.rmtree(directory, ignore_errors=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Plans and placements where gabbi cannot ask: holds and claims as the resource API shows them, what actions keep, bodies
-that are repeated, races, a file that says odd things, long lists.
+"""Tests of plans and placements that gabbi cannot express: holds and claims in the resource API, what actions keep,
+repeated bodies, races, unusual contents of the file, long lists.
 
     tests/valet/plans.py --berthd build/berthd [PART…]
 
@@ -83,7 +83,7 @@ class Cloud:
         return contract.send(self.berth.valet_port, method, path, asked, token=token)
 
     def plan(self, asked, token=TOKEN):
-        """A plan that is made; its JSON."""
+        """Creates a plan; returns its JSON."""
         answer = self.valet("POST", "/v1/plans", asked, token)
         if answer.status != 201:
             raise AssertionError(answer)
@@ -101,7 +101,7 @@ class Cloud:
         return {names[which]: part["resources"]["VCPU"] for which, part in found.items()}
 
     def used(self):
-        """{host: vcpus in use}, those in use only."""
+        """{host: vcpus in use}, without unused hosts."""
         usage = {name: self.place(200, "GET", f"/resource_providers/{which}/usages")["usages"]["VCPU"]
                  for name, which in self.host.items()}
         return {name: count for name, count in usage.items() if count}
@@ -117,7 +117,7 @@ class Cloud:
         return self.place(200, "GET", f"/resource_providers/{self.host[host]}/aggregates")["aggregates"]
 
     def join(self, host, aggregates):
-        """The host is in these; the generation of the answer."""
+        """Puts the host into these; returns the generation in the answer."""
         return self.place(200, "PUT", f"/resource_providers/{self.host[host]}/aggregates", {
             "resource_provider_generation": self.generation(host), "aggregates": aggregates})["resource_provider_generation"]
 
@@ -166,7 +166,7 @@ class Tests(contract.Tests):
             self.equal("where", list(cloud.held(one["id"])), [one["location"]])
             self.equal("by stack", cloud.valet("GET", "/v1/plans/s1").json["plan"], plan)
             self.equal("by id", cloud.valet("GET", f"/v1/plans/{plan['id']}").json["plan"], plan)
-            # nothing of what cannot be is left
+            # nothing of an impossible plan is left
             before = cloud.used()
             self.refused("no room", cloud.valet("POST", "/v1/plans", body("s2", {
                 "b": server(), "c": server({"vcpus": 9, "ram": 1, "disk": 1}, name="big")})), 409, "'big'", "(c)", "without capacity")
@@ -214,7 +214,7 @@ class Tests(contract.Tests):
             self.equal("nothing stored", cloud.valet("GET", "/v1/plans").json, {"plans": []})
 
     def test_repeat(self):
-        """Creates that are sent again."""
+        """Repeated creates."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             asked = body("s", {"a": server(), "b": server()})
@@ -256,7 +256,7 @@ class Tests(contract.Tests):
             self.equal("b is kept, with its new name", after["b"], dict(before["b"], name="bee"))
             self.equal("c's hold is gone", cloud.held(before["c"]["id"]), {})
             self.equal("in use", sum(cloud.used().values()), 3)
-            # a reserved one with another flavor stays where it is
+            # a reserved server with another flavor stays on its host
             grown = {"vcpus": 2, "ram": 512, "disk": 1}
             answer = cloud.valet("PUT", "/v1/plans/s", {"action": "update", "resources": {
                 "a": server(grown, name="a"), "b": server(name="bee"), "d": server(name="d")}})
@@ -284,7 +284,7 @@ class Tests(contract.Tests):
             self.expect("of nobody", cloud.valet("PUT", "/v1/plans/nobody", {"action": "update", "resources": {}}), 404)
 
     def test_migrate(self):
-        """One goes, and with it those that are bound to it."""
+        """One server moves, and with it those that are bound to it."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             cloud.plan(body("s", {"a": server(), "b": server(), "c": server(), "A": group("affinity", "host", "a", "b")}))
@@ -320,7 +320,7 @@ class Tests(contract.Tests):
                                ("a number as host", {"resources": ["a"], "excluded_hosts": [1]}),
                                ("something else", {"resources": ["a"], "locations": []})):
                 self.expect("migrate " + name, cloud.valet("PUT", "/v1/plans/s", {"action": "migrate", **more}, token="admin"), 400)
-            # a server that is there stays, and gets a hold where it is to go
+            # an existing server stays, and gets a hold on its new host
             cloud.claim(before["c"]["id"], "h1", 0)
             real = str(uuid.uuid4())
             cloud.plan(body("u", {real: server()}))
@@ -370,7 +370,7 @@ class Tests(contract.Tests):
                 self.expect("reserve with " + name, cloud.valet("POST", "/v1/placements/a", asked), 400)
             self.expect("without a body", cloud.valet("POST", "/v1/placements/a"), 400)
             self.expect("of nobody", cloud.valet("POST", "/v1/placements/nobody", {}), 404)
-            # a server that is there before it is told of
+            # a server that exists before its id is recorded
             real = str(uuid.uuid4())
             cloud.plan(body("t", {"x": server()}))
             there = cloud.placements()["x"]
@@ -381,7 +381,7 @@ class Tests(contract.Tests):
             self.equal("where it is", cloud.placements()["x"]["location"], there["location"])
 
     def test_reserve_of_a_freed_hold(self):
-        """A hold that somebody deleted through the resource API is made anew, so that what is reserved is held."""
+        """A hold that was deleted through the resource API is created again, so that reserved capacity is held."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2)
             cloud.plan(body("s", {"a": server()}))
@@ -417,12 +417,12 @@ class Tests(contract.Tests):
             self.equal("and needs no hold", (cloud.held(before["id"]), answer.json["placement"]["location"]), ({}, other))
 
     def test_reserve_of_another_server(self):
-        """The id that a reservation brings may be of a server that is elsewhere: where that is, is told and asked for."""
+        """The id in a reservation may belong to a server on another host: that host is reported and checked."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 3, vcpus=8)
             for asked, wanted, held in (
-                    ({}, "h2", {}),  # it is where it is
-                    ({"locations": ["h1"]}, None, {}),  # beside its other server no hold would stay
+                    ({}, "h2", {}),  # it stays where it is
+                    ({"locations": ["h1"]}, None, {}),  # beside its other server a hold would be dropped
                     ({"locations": ["h1", "h3"]}, "h3", {"h3": 1}),
                     ({"locations": ["h2"]}, "h2", {})):
                 name = str(uuid.uuid4())
@@ -445,7 +445,7 @@ class Tests(contract.Tests):
             self.equal("held, since nobody's is it", list(cloud.held(one["id"])), [answer.json["placement"]["location"]])
 
     def test_delete(self):
-        """Holds go, claims of ours end."""
+        """Holds are deleted, berth's own claims end."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             plan = cloud.plan(body("s", {"a": server(), "b": server()}))
@@ -462,7 +462,7 @@ class Tests(contract.Tests):
             self.equal("made again", sorted(cloud.plan(body("s", {"a": server(), "b": server()}))["placements"]), ["a", "b"])
 
     def test_projects(self):
-        """Whose plans one sees."""
+        """The plans that callers see."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             dashed = str(uuid.UUID(TENANT))
@@ -491,7 +491,7 @@ class Tests(contract.Tests):
                 self.expect("filter " + query, cloud.valet("GET", "/v1/placements?" + query), 400)
 
     def test_races(self):
-        """Creates at once: one plan of a stack, no host too full."""
+        """Concurrent creates: one plan for each stack, no host over capacity."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4, vcpus=3)
             answers = collections.Counter()
@@ -530,7 +530,7 @@ class Tests(contract.Tests):
         return thread
 
     def test_changed(self):
-        """Claims of compute beside plans: capacity holds, plans are searched anew."""
+        """Claims of compute beside plans: capacity is respected, plans are searched again."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 2, vcpus=20)
             stop, odd = threading.Event(), []
@@ -567,7 +567,7 @@ class Tests(contract.Tests):
             self.case("capacity", all(count <= 20 for count in cloud.used().values()), cloud.used())
 
     def test_damage(self):
-        """A file that says what no service writes."""
+        """A file with contents that no service writes."""
         with self.berth() as berth:
             cloud = self.cloud(berth)
             for stack, content in (("s", "{}"), ("t", "[1"), ("u", '{"version":1,"servers":[{"id":"x"}],"groups":[]}')):
@@ -611,7 +611,7 @@ class Tests(contract.Tests):
             self.expect("a long body", cloud.valet("POST", "/v1/plans", body("l", {"l": {"type": "x", "x": "y" * (8 << 20)}})), 413)
 
     def test_two_racks(self):
-        """A host in two racks is claimed with either, and takes no server that is bound to a rack."""
+        """A host in two racks is claimed with either, and gets no server that is bound to a rack."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 4)
             gold = self.group(berth, "gold", [TENANT])
@@ -632,7 +632,7 @@ class Tests(contract.Tests):
             self.equal("all free", [gold in cloud.aggregates(f"h{n}") for n in range(1, 5)], [False] * 4)
 
     def test_generations(self):
-        """The answer to a write has the generation that the next one needs, also if a claim has followed."""
+        """The answer to a write has the generation that the next write needs, even if a claim has followed."""
         with self.berth() as berth:
             cloud = self.cloud(berth, 6, a_rack=2)
             gold = self.group(berth, "gold", [TENANT])

@@ -1,6 +1,6 @@
-"""A walk through random changes of plans, one request after the other, with claims by compute and by non-members and operators'
-aggregates between them. Nobody else writes while a plan is made, so it is never told that the cloud changed; what was planned
-holds, what stays does, and the books (books.py) are right."""
+"""A walk through random changes of plans, one request after the other, with claims by compute and by non-members and
+operators' aggregates between them. There are no other writes while a plan is made, so the cloud never changes in
+between. Planned constraints hold, servers that should stay do so, and the books (books.py) are correct."""
 
 import itertools
 import random
@@ -38,7 +38,8 @@ def assignments(resources):
 
 
 def constraints(resources, names):
-    """What a content asks of these of its servers (Valet spec, 7.2), as tuples of which two contents may share some."""
+    """The constraints of a content on these of its servers (Valet spec, 7.2), as tuples, of which two contents may
+    share some."""
     host, rack, found, exclusive = Classes(names), Classes(names), set(), {}
     for kind, level, members, _ in assignments(resources):
         if kind == "affinity":
@@ -86,7 +87,7 @@ class Walk:
         self.non_members, self.gone, self.problems = {}, set(), []
         self.done = {}
 
-    # --- what is asked
+    # --- requests
 
     def some_server(self):
         more = {"locations": self.chance.sample(sorted(self.rack), 3)} if self.chance.random() < 0.15 else {}
@@ -102,7 +103,7 @@ class Walk:
         return found
 
     def some_content(self, old=None):
-        """A new one, or one much like the old."""
+        """A new content, or one similar to the old."""
         servers = {name: one for name, one in (old or {}).items() if one["type"] == plans.SERVER}
         groups = {name: one for name, one in (old or {}).items() if one["type"] != plans.SERVER}
         if servers and self.chance.random() < 0.4:
@@ -125,15 +126,15 @@ class Walk:
         return {**servers, **groups}
 
     def rack_of(self, host):
-        """What is below another host is in no rack."""
+        """Hosts below another host are in no rack."""
         return host if host in self.parent else self.rack[host]
 
     def kept(self):
-        """The placements of which somebody keeps the capacity: what has neither hold nor server binds nobody."""
+        """The placements whose capacity a consumer keeps: those with neither hold nor server restrict nothing."""
         held, counted = books.holders(self.berth.database), books.servers_that_count(self.berth.database)
         return {name: one for name, one in self.cloud.placements().items() if held.keys() & {one["id"], *counted[one["id"]]}}
 
-    # --- what is answered
+    # --- answers
 
     def tell(self, text):
         self.problems.append(text)
@@ -155,7 +156,7 @@ class Walk:
         return all(self.groups[which] in aggregates[host] for host in self.rack if self.rack_of(host) == self.rack_of(hosts[0]))
 
     def verdict_of(self, what, stack, resources, before, planned):
-        """After a 201: before is {id: placement} of then; planned those that were to be planned."""
+        """After a 201: before is the previous {id: placement}; planned are those that had to be planned."""
         after = {name: one for name, one in self.kept().items() if name in resources}
         where = {name: one["location"] for name, one in after.items()}
         aggregates = {host: self.cloud.aggregates(host) for host in self.rack}
@@ -186,7 +187,7 @@ class Walk:
                 self.tell(f"{what}: refused, and something has changed")
         return answer.status < 300
 
-    # --- what is done
+    # --- actions
 
     def pick(self):
         stack = self.chance.choice(sorted(self.content)) if self.content else None
@@ -246,7 +247,7 @@ class Walk:
             self.cloud.valet("DELETE", f"/v1/placements/{name}")
 
     def compute(self):
-        """A server is built or moved, mostly where its placement is; or ends."""
+        """A server is built or moved, usually to its placement's host; or deleted."""
         _, name = self.pick()
         if name is None:
             return
@@ -284,14 +285,14 @@ class Walk:
             self.cloud.client.ask("DELETE", f"/allocations/{self.cloud.placements()[name]['id']}")
 
     def pretend(self):
-        """Somebody else's server has the id of one of the plan's."""
+        """A server of another project has the id of one of the plan's."""
         _, name = self.pick()
         if name is not None:
             self.gone.add(name)
             self.cloud.claim(name, self.chance.choice(sorted(self.rack)), 1, self.chance.choice(("nonmember", "other")))
 
     def record(self):
-        """The server has another id, under which it may be there already."""
+        """The server gets another id, under which it may exist already."""
         stack, name = self.pick()
         if name is None:
             return
@@ -319,7 +320,8 @@ class Walk:
                         if old != self.cloud.rack_aggregate[self.rack[host] + 1] else self.cloud.aggregates(host))
 
     def move_tree(self):
-        """A host is below another one for a while, unless that would bring non-members into a tree that a group holds."""
+        """A host is below another one for a while, unless that would bring non-members into a tree that a group
+        claims."""
         host, above = self.chance.sample(sorted(self.rack), 2)
         if self.parent:
             (host, self.was_above), above = self.parent.popitem(), None
@@ -335,7 +337,7 @@ class Walk:
                 raise AssertionError(f"{host} below {above}: {status} {answer}")
 
     def begin_again(self):
-        """The server is stopped and started: it says the same."""
+        """berthd is stopped and started: its answers are the same."""
         def told():
             return [self.cloud.placements(), self.cloud.valet("GET", "/v1/plans", token="admin").json, self.cloud.used(),
                     {host: sorted(self.cloud.aggregates(host)) for host in self.rack}]
@@ -353,7 +355,7 @@ class Walk:
         for number in range(STEPS):
             act = self.create if not self.content else self.chance.choice(acts)
             act()
-            # an operator may claim a host for a group whose non-members are there
+            # an operator may claim a host for a group although non-members are there
             found = [text for text in books.problems(self.berth.database, self.gone) if "nonmember holds" not in text and "other holds" not in text]
             self.problems += [f"after {act.__name__}: {text}" for text in found]
             if number % 20 == 19:

@@ -1,5 +1,5 @@
-"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there), and what every answer of this API
-must have."""
+"""Test files of gabbits/: gabbi YAML with the words of tests/api (README.md there), and the requirements for every
+answer of this API."""
 
 import json
 import os
@@ -30,7 +30,7 @@ REFUSAL = "This request needs a valid token of a project, with a role that allow
 
 
 class Port(int):
-    """The Valet API's, which knows Placement's of the same server."""
+    """The Valet API's port, which knows Placement's port of the same server."""
 
     def __new__(cls, port, placement):
         made = super().__new__(cls, port)
@@ -39,7 +39,7 @@ class Port(int):
 
 
 def fault_in(status, headers, text):
-    """What is wrong with an answer's form; None: nothing. Header names are in lower case."""
+    """The error in an answer's form; None: there is none. Header names are in lower case."""
     kind = headers.get("content-type")
     if not handlers.REQUEST_ID.match(headers.get("x-openstack-request-id", "")):
         return "no request id"
@@ -61,7 +61,7 @@ def fault_in(status, headers, text):
 
 
 class Implied(base.ResponseHandler):
-    """fault_in(), without a word in the file; `response_implied: ['off']` asserts nothing."""
+    """fault_in(), checked without being named in the file; `response_implied: ['off']` disables it."""
 
     test_key_suffix = "implied"
     test_key_value = []
@@ -77,7 +77,7 @@ class Implied(base.ResponseHandler):
 
 
 class Explanation(base.ResponseHandler):
-    """response_explanation: [TEXT]: the words of an error, to the letter."""
+    """response_explanation: [TEXT]: the exact text of an error."""
 
     test_key_suffix = "explanation"
     test_key_value = []
@@ -87,7 +87,7 @@ class Explanation(base.ResponseHandler):
 
 
 class Whole(base.ResponseHandler):
-    """response_whole: the whole body, as JSON; lists in their order. An id of NEW stands for any random UUID."""
+    """response_whole: the whole body, as JSON; lists in order. An id of NEW stands for any random UUID."""
 
     test_key_suffix = "whole"
     test_key_value = {}
