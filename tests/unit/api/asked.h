@@ -1,5 +1,5 @@
-/* A request as dispatch makes it, without a server: for tests of what reads headers and writes
- * answers. */
+/* A request in the form that dispatch creates, without a server: for tests of code that reads
+ * headers and writes answers. */
 #ifndef BERTH_TESTS_UNIT_API_ASKED_H
 #define BERTH_TESTS_UNIT_API_ASKED_H
 
@@ -23,17 +23,18 @@ struct asked {
     struct api_request request;
 };
 
-/* A GET without headers, of the newest microversion, at Placement's API with its default settings.
- */
+/* A GET without headers, with the newest microversion, to the Placement API with its default
+ * settings. */
 void asked_open(struct asked *asked, const struct api *api);
 void asked_close(struct asked *asked);
 
 void asked_header(struct asked *asked, const char *name, struct slice value);
 
-/* The answer's header of that name, data == NULL: none; it is there at most once. */
+/* The answer's header of that name, data == NULL: none; it occurs at most once. */
 struct slice asked_answer_header(const struct asked *asked, const char *name);
 
-/* Fails the test unless the answer has the header with that value; NULL: has no such header. */
+/* Fails the test unless the answer has the header with that value; NULL: unless it has no such
+ * header. */
 void asked_expect_header(const struct asked *asked, const char *name, const char *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* The headers of answers, and the parts of requests that they repeat. */
+/* The headers of answers, and the parts of requests that are repeated in them. */
 #include <stdlib.h>
 
 #include "api/answer.h"
@@ -45,7 +45,7 @@ static void seconds_are_not_mixed_up(void **state)
         int64_t us;
         const char *date;
     } CASES[] = {
-        {-1, "Wed, 31 Dec 1969 23:59:59 GMT"}, /* a foreign row may tell any time */
+        {-1, "Wed, 31 Dec 1969 23:59:59 GMT"}, /* a foreign row may have any time */
         {-1000001, "Wed, 31 Dec 1969 23:59:58 GMT"}, {1, "Thu, 01 Jan 1970 00:00:00 GMT"},
         {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},  {1999999, "Thu, 01 Jan 1970 00:00:01 GMT"},
         {2000000, "Thu, 01 Jan 1970 00:00:02 GMT"},  {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
@@ -80,7 +80,7 @@ static void empty_answers(void **state)
     asked_close(&asked);
 }
 
-/* An error shows nothing of the answer that was begun. */
+/* An error shows nothing of the answer already begun. */
 static void errors(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void errors(void **state)
     assert_int_equal(asked.exchange.http.status, 405);
     asked_expect_header(&asked, "Location", NULL);
     asked_expect_header(&asked, "Last-Modified", NULL);
-    asked_expect_header(&asked, "Content-Type", NULL); /* fault.c's */
+    asked_expect_header(&asked, "Content-Type", NULL); /* set by fault.c */
     asked_expect_header(&asked, "Allow", "GET, PUT");
     asked_expect_header(&asked, "openstack-api-version", "placement 1.39");
     asked_expect_header(&asked, "vary", NULL);
@@ -120,14 +120,14 @@ static bool has(struct slice text, struct slice part)
     return memmem(text.data, text.len, part.data, part.len) != NULL;
 }
 
-/* What a client has sent, or named, is not all sent back to it. */
+/* Long texts that a client sent or named are not repeated in full. */
 static void long_errors(void **state)
 {
     (void)state;
     struct asked asked;
     char *text = malloc(LONG_BYTES);
     assert_non_null(text);
-    text[0] = 'a'; /* both cuts are inside characters */
+    text[0] = 'a'; /* both cuts would be inside characters */
     for (size_t i = 1; i < LONG_BYTES; i++)
         text[i] = i % 2 == 1 ? '\xc3' : '\xa9';
     memcpy(&text[LONG_BYTES - 3], "!!", 2);
@@ -142,7 +142,7 @@ static void long_errors(void **state)
     assert_in_range(body.len, MOST_BYTES, 3 * MOST_BYTES + 300);
     assert_true(has(body, SLICE_LIT("\\u00e9...\\u00e9")));
     asked_close(&asked);
-    memset(text, '\xa9', LONG_BYTES); /* no character at all */
+    memset(text, '\xa9', LONG_BYTES); /* not a valid character */
     body = fault_body(&asked, "text/plain", (struct slice){text, LONG_BYTES});
     assert_in_range(body.len, 1, 300);
     asked_close(&asked);
@@ -172,7 +172,8 @@ static void repeated_parts(void **state)
     asked_header(&asked, "Accept", SLICE_LIT("*/*"));
     assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain")));
     assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("application/json")));
-    asked.headers[0].value = SLICE_LIT("text/plain ;x"); /* the blank counts, as for the peer */
+    asked.headers[0].value =
+        SLICE_LIT("text/plain ;x"); /* the blank counts, as in the Python service */
     assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain ")));
     asked.headers[0].value = SLICE_LIT(";x");
     asked.headers[1].value = SLICE_LIT("text/*");

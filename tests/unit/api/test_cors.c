@@ -1,5 +1,4 @@
-/* Cross-origin requests: who may, what a preflight is told, and what goes out with other answers.
- */
+/* Cross-origin requests: permitted origins, answers to preflights, and headers of other answers. */
 #include "api/api.h"
 #include "api/cors.h"
 
@@ -53,7 +52,7 @@ static void good_preflight(void **state)
     asked_expect_header(&asked, "Access-Control-Allow-Headers", "x-auth-token,content-type");
     asked_expect_header(&asked, "vary", "Origin");
     asked_expect_header(&asked, "Access-Control-Expose-Headers", NULL);
-    assert_false(cors_is_allowed(&asked.request)); /* all is said */
+    assert_false(cors_is_allowed(&asked.request)); /* the answer is complete */
     asked_close(&asked);
     ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", NULL);
     assert_true(cors_answer_preflight(&asked.request));
@@ -75,7 +74,7 @@ static void bad_preflights(void **state)
     } CASES[] = {
         {NULL, "GET", NULL},
         {"https://c.example", "GET", NULL},
-        {"https://A.example", "GET", NULL}, /* compared with case */
+        {"https://A.example", "GET", NULL}, /* compared case-sensitively */
         {"*", "GET", NULL},
         {"https://a.example", NULL, NULL},
         {"https://a.example", "DELETE", NULL},

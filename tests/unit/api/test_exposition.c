@@ -1,5 +1,5 @@
-/* Metrics as text: numbers as Go writes them, labels that may hold anything, and what the two
- * formats differ in. */
+/* Metrics as text: numbers as Go writes them, labels with any content, and the differences between
+ * the two formats. */
 #include "api/admin/exposition.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static void expect_float(double value, const char *text)
     buf_free(&out);
 }
 
-/* strconv.FormatFloat(value, 'g', -1, 64), which openstack-exporter's library writes with. */
+/* strconv.FormatFloat(value, 'g', -1, 64), which openstack-exporter's library uses. */
 static void floats(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void floats(void **state)
     expect_float(-INFINITY, "-Inf");
 }
 
-/* Whatever the bits are, what is written reads back equal. */
+/* For any bits, the text reads back as an equal number. */
 static void floats_read_back(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void formats(void **state)
                      "# TYPE berth_stopping gauge\nberth_stopping 0\n# EOF\n");
 }
 
-/* Names as Prometheus wants them, each once, and texts that need no escaping. */
+/* Names as Prometheus requires them, each once, and texts that need no escaping. */
 static void the_table(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What is left of a large request is freed on the slow lane and not by the worker that ends the
- * request; what is left of a small one needs no lane. */
+/* The memory of a large request is freed on the slow lane and not by the worker that ends the
+ * request; that of a small one needs no lane. */
 #include "api/leftover.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ static struct api api;
 static struct asked asked;
 static struct memory_budget *budget;
 
-/* Keeps the lane's one turn until the test opens it. */
+/* Holds the lane's one turn until the test releases it. */
 static struct gate {
     struct slow_job job;
     sem_t is_held;
@@ -40,7 +40,7 @@ static void refuse_turn(void *cls, enum slow_refusal why)
     fail();
 }
 
-/* A request that is over, and a lane on which `waiting` jobs may wait for the turn that is held. */
+/* A finished request, and a lane on which `waiting` jobs may wait for the turn that is held. */
 static void begin(unsigned waiting)
 {
     budget = memory_budget_create(64 * MIB);
@@ -62,7 +62,7 @@ static void end(void)
     slow_lane_stop(api.slow_lane);
     assert_int_equal(memory_budget_used(budget), 0);
     memory_budget_destroy(budget);
-    asked.arena = asked.exchange.http.arena; /* which may be another by now */
+    asked.arena = asked.exchange.http.arena; /* which may have been replaced by now */
     asked_close(&asked);
     sem_destroy(&gate.is_held);
     sem_destroy(&gate.is_open);
@@ -91,7 +91,7 @@ static void a_small_request_is_freed_at_once(void **state)
     struct arena *arena = asked.arena;
     leftover_drop(&asked.request);
     assert_int_equal(queued(), 0);
-    assert_ptr_equal(asked.exchange.http.arena, arena); /* it is used again */
+    assert_ptr_equal(asked.exchange.http.arena, arena); /* it is reused */
     end();
 }
 

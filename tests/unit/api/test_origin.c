@@ -1,4 +1,4 @@
-/* Who asked and by which address, proxies included. */
+/* The client's address and the URL it used, including proxies. */
 #include "api/api.h"
 #include "api/asked.h"
 #include "api/origin.h"
@@ -75,7 +75,7 @@ static void x_forwarded(void **state)
     check_origin(SENT({"Host", "a"}, {"X-Forwarded-Prefix", "///"}), true, "http://a/x", PEER, "");
 }
 
-/* What has no place in a URL does not get into Location. */
+/* Characters that are not allowed in a URL do not appear in Location. */
 static void only_visible(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Request ids: made ones are valid UUIDs of version 4, and never the same. */
+/* Request ids: generated ones are valid UUIDs of version 4, and always different. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void validity(void **state)
         memcpy(text, GOOD, sizeof(text));
         text[at] = at < 4 ? 'R' : 'g';
         assert_false(request_id_is_valid(slice_of(text)));
-        if (at >= 4) { /* a digit for a dash, a dash for a digit */
+        if (at >= 4) { /* a digit instead of a dash, a dash instead of a digit */
             text[at] = GOOD[at] == '-' ? '0' : '-';
             assert_false(request_id_is_valid(slice_of(text)));
         }

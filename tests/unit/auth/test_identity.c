@@ -1,4 +1,4 @@
-/* Roles compare without case, whole. */
+/* Roles are compared as a whole and without case. */
 #include "auth/identity.h"
 #include "unit.h"
 
@@ -6,7 +6,7 @@ static void roles(void **state)
 {
     (void)state;
     const struct slice names[] = {SLICE_LIT("Admin"), SLICE_LIT("reader"),
-                                  SLICE_LIT("service") /* behind the count */};
+                                  SLICE_LIT("service") /* beyond the count */};
     struct identity identity = {.roles = {names, 2}};
     assert_true(identity_has_role(&identity, SLICE_LIT("admin")));
     assert_true(identity_has_role(&identity, SLICE_LIT("READER")));

@@ -1,4 +1,4 @@
-/* noauth2's token and headers (placement spec, noauth2): each row is a request and who it is. */
+/* noauth2's token and headers (placement spec, noauth2): each row is a request and its identity. */
 #include "auth/noauth.h"
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 static const struct {
     struct slice token, roles_header, project_header, scope_header;
     struct slice user, project, scope;
-    const char *roles; /* with commas */
+    const char *roles; /* separated by commas */
 } CASES[] = {
     {SLICE_LIT("admin"), NONE, NONE, NONE, SLICE_LIT("admin"), SLICE_LIT("admin"), NONE, "admin"},
     {SLICE_LIT("admin:p"), NONE, NONE, NONE, SLICE_LIT("admin"), SLICE_LIT("p"), NONE, "admin"},

@@ -1,4 +1,4 @@
-/* The arena: what is handed out is aligned, apart from everything else, and forgotten at once. */
+/* The arena: allocated blocks are aligned and separate, and are all freed at once. */
 #include "base/arena.h"
 #include "base/memory_budget.h"
 #include "unit.h"
@@ -71,7 +71,7 @@ static void arrays_grow(void **state)
         size_t room = capacity;
         numbers = arena_grow(arena, numbers, i, &capacity, sizeof(*numbers));
         assert_true(capacity > i && capacity <= 2 * (size_t)i + 16);
-        assert_true(i == room || numbers == before); /* it stays while there is room */
+        assert_true(i == room || numbers == before); /* it does not move while there is room */
         numbers[i] = i;
     }
     for (unsigned i = 0; i < 1000; i++)
@@ -85,7 +85,7 @@ static void texts(void **state)
     struct arena *arena = arena_create();
     struct slice copy = arena_copy(arena, (struct slice){"a\0b", 3});
     assert_int_equal(copy.len, 3);
-    assert_memory_equal(copy.data, "a\0b", 4); /* with the NUL behind it */
+    assert_memory_equal(copy.data, "a\0b", 4); /* with the NUL after it */
     copy = arena_copy(arena, (struct slice){0});
     assert_int_equal(copy.len, 0);
     assert_int_equal(copy.data[0], '\0');
@@ -98,7 +98,7 @@ static void texts(void **state)
     arena_destroy(arena);
 }
 
-/* What it has beyond its first 128 KiB is charged, until it is forgotten. */
+/* Memory beyond its first 128 KiB is charged until the arena is reset. */
 static void what_it_takes_is_charged(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void what_it_takes_is_charged(void **state)
     (void)arena_alloc(arena, 500 * KIB);
     struct arena *beside = arena_create_beside(arena);
     uint64_t before = share.bytes;
-    (void)arena_alloc(beside, 300 * KIB); /* it is there, though it is more than half */
+    (void)arena_alloc(beside, 300 * KIB); /* it succeeds, although it is more than half */
     assert_in_range(share.bytes, before + 170 * KIB, before + 190 * KIB);
     assert_int_equal(share.over, MEMORY_TOO_MUCH);
     arena_destroy(beside);

@@ -1,4 +1,4 @@
-/* The buffer: bytes in order, whatever they are, and integers as printf writes them. */
+/* The buffer: any bytes in order, and integers as printf writes them. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ static void grows(void **state)
     assert_ptr_equal(at, buf.data + 100000);
     assert_int_equal(buf.len, 100000);
     assert_true(buf.cap - buf.len >= 1 << 20);
-    assert_ptr_equal(buf_reserve(&buf, 1 << 20), at); /* room enough: it stays */
+    assert_ptr_equal(buf_reserve(&buf, 1 << 20), at); /* enough room: it does not move */
     buf_free(&buf);
 }
 

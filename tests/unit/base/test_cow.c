@@ -10,7 +10,7 @@ enum { ITEMS = 3000, VERSIONS = 12, FAR = 40000 };
 
 static const struct cow_shape SHAPE = {sizeof(uint64_t), 5};
 
-/* A few indexes near, and one far, so that both levels of directories are used. */
+/* Some indexes close together, and one far away, so that both levels of directories are used. */
 static uint32_t index_of(unsigned n)
 {
     return n == ITEMS - 1 ? ((uint32_t)FAR << SHAPE.shift) + 17 : n;
@@ -83,10 +83,10 @@ static void own_copies_once(void **state)
     assert_int_equal(second.retired.count, 1);
     assert_ptr_equal(second.retired.items[0], a);
     assert_ptr_equal(cow_own(&second, b, sizeof(*b)), b);
-    cow_drop(&second, b); /* its own: freed at once */
+    cow_drop(&second, b); /* created by this edit: freed at once */
     assert_int_equal(second.retired.count, 1);
     struct node *c = cow_new(&first, sizeof(*c));
-    cow_drop(&second, c); /* another's: kept for readers */
+    cow_drop(&second, c); /* of an older version: kept for readers */
     assert_int_equal(second.retired.count, 2);
     cow_retired_free(&second.retired);
     assert_int_equal(second.retired.count, 0);
@@ -121,7 +121,7 @@ static void visits_what_it_frees(void **state)
     free(first.retired.items);
 }
 
-/* What the edit made goes at once, the rest when the readers have moved on. */
+/* What the edit created is freed at once, the rest when the readers have moved on. */
 static void drops_an_array(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Errors: the first one wins, in whichever form it comes; texts may hold NUL bytes. */
+/* Errors: the first one wins, in any form; texts may hold NUL bytes. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "unit.h"
@@ -20,7 +20,7 @@ static void first_wins(void **state)
     arena_destroy(arena);
 }
 
-/* A kind belongs to the error that is set: none is inherited, and the first one stays. */
+/* A kind belongs to the error that is set: it is never inherited, and the first one stays. */
 static void kinds(void **state)
 {
     (void)state;

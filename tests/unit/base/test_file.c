@@ -59,7 +59,7 @@ static void pipes(void **state)
     buf_free(&out);
 }
 
-/* The writer is slower than the reader: all of it is waited for. */
+/* The writer is slower than the reader, which waits for everything. */
 static void slow_pipes(void **state)
 {
     (void)state;

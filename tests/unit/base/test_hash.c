@@ -1,6 +1,7 @@
-/* The hash against SipHash-1-3's values under the key 00 01 ... 0f, which stands in for the drawn
- * one here, and by its properties. The values are those of an implementation that gives the vectors
- * of SipHash-2-4 (Aumasson and Bernstein, appendix A) with the rounds of that variant. */
+/* The hash compared with SipHash-1-3's values for the key 00 01 ... 0f, which replaces the random
+ * one here, and checked for its properties. The values come from an implementation that reproduces
+ * the vectors of SipHash-2-4 (Aumasson and Bernstein, appendix A), with the rounds of the 1-3
+ * variant. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/hash.h"
 #include "unit.h"
 
-/* In the place of the C library's. */
+/* Replaces the C library's. */
 ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
     (void)flags;
@@ -63,7 +64,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A cut of 64 bits: among some 100 000 different texts two equal hashes have a chance of 3e-10. */
+/* A cut of 64 bits: two of some 100 000 different texts have equal hashes with a probability of
+ * 3e-10. */
 static void different_texts_differ(void **state)
 {
     (void)state;
@@ -72,7 +74,7 @@ static void different_texts_differ(void **state)
     for (unsigned i = 0; i < COUNT; i++) {
         char text[64] = {0};
         size_t len = i % 2 == 0 ? (size_t)snprintf(text, sizeof(text), "host%u", i) : i % 48;
-        if (i % 2 != 0) /* zero bytes but for the number: the length and every byte count */
+        if (i % 2 != 0) /* zero bytes except the number: the length and every byte count */
             memcpy(text + 48, &i, sizeof(i));
         hashes[i] = i % 2 == 0 ? hash_text((struct slice){text, len})
                                : hash_text((struct slice){text + 48 - len, len + 4});
@@ -83,7 +85,7 @@ static void different_texts_differ(void **state)
     free(hashes);
 }
 
-/* Each bit of the text turns about half of the hash's bits. */
+/* Each bit of the text changes about half of the hash's bits. */
 static void bits_spread(void **state)
 {
     (void)state;

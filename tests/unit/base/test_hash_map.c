@@ -1,4 +1,4 @@
-/* Against a plain array: every number of items, keys that collide, and full maps. */
+/* Compared with a plain array: every number of items, colliding keys, and full maps. */
 #include "base/hash_map.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { ITEMS_MAX = 300 };
 
-/* Few hashes, so that most keys collide: they differ by the comparison alone. */
+/* Few different hashes, so that most keys collide and only the comparison distinguishes them. */
 static uint64_t bad_hash(uint32_t key)
 {
     return key % 7;
@@ -70,7 +70,7 @@ static void as_an_array(void **state)
     arena_destroy(arena);
 }
 
-/* It can be undone, so no two numbers share one. */
+/* It can be inverted, so two numbers never share a hash. */
 static void hashes_of_numbers_differ(void **state)
 {
     (void)state;

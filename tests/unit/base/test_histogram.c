@@ -1,5 +1,4 @@
-/* Counters and histograms: which bucket a value falls into, and that nothing is lost while others
- * read. */
+/* Counters and histograms: the bucket of each value, and that nothing is lost while others read. */
 #include "base/histogram.h"
 
 #include <pthread.h>
@@ -62,7 +61,7 @@ static void *fill(void *cls)
     return NULL;
 }
 
-/* What a reader sees never goes back, and in the end nothing is missing. */
+/* The values that a reader sees never decrease, and in the end nothing is missing. */
 static void read_while_written(void **state)
 {
     (void)state;

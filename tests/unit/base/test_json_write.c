@@ -1,4 +1,4 @@
-/* JSON out: escapes and floats as Python's json module writes them. */
+/* Writing JSON: escapes and floats as Python's json module writes them. */
 #include "base/json_write.h"
 #include "unit.h"
 
@@ -40,7 +40,8 @@ static void check_double(double value, const char *out)
     buf_free(&buf);
 }
 
-/* A text is looked at eight bytes at a time: every byte, at every place of a word and behind it. */
+/* A text is processed eight bytes at a time: every byte, at every position of a word and after it.
+ */
 static void every_byte_at_every_place(void **state)
 {
     (void)state;

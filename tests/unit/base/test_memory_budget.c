@@ -29,7 +29,7 @@ static void nobody_takes_more_than_half(void **state)
     memory_budget_destroy(budget);
 }
 
-/* However much one owner or one address asks for, in however many pieces, others get some. */
+/* However much one owner or one address requests, in however many pieces, others get some. */
 static void greed(bool same_owner, bool same_address)
 {
     enum { MANY = 200 };
@@ -83,8 +83,7 @@ static void many_owners_stay_within_the_limit(void **state)
     memory_budget_destroy(budget);
 }
 
-/* What one request holds is one sum, however many shares it has of it; what is charged without
- * asking is told. */
+/* All shares of one request are added up; charges without a request are reported. */
 static void shares_of_one_holder(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The persistent tree against a plain array, over many versions, some abandoned; the one before
- * stays readable. */
+/* The persistent tree compared with a plain array, over many versions, some abandoned; the previous
+ * one stays readable. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -31,7 +31,7 @@ static void bounds(void **state)
     assert_string_equal(written(SLICE_LIT("abc"), 0), "'...'");
 }
 
-/* What is not UTF-8 comes out as something, and nothing behind the text is read. */
+/* Invalid UTF-8 is shown in some form, and nothing after the text is read. */
 static void malformed(void **state)
 {
     (void)state;

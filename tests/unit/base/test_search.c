@@ -1,4 +1,4 @@
-/* Against a walk: every length, every key, equal items, parts of an array. */
+/* Compared with a linear search: every length, every key, equal items, parts of an array. */
 #include "base/search.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ static void as_a_walk(void **state)
     (void)state;
     uint32_t items[LENGTH_MAX];
     for (uint32_t i = 0; i < LENGTH_MAX; i++)
-        items[i] = 1 + i / 3 * 2; /* each three times, and gaps */
+        items[i] = 1 + i / 3 * 2; /* each three times, with gaps */
     for (uint32_t to = 0; to <= LENGTH_MAX; to++)
         for (uint32_t from = 0; from <= to; from++)
             for (uint32_t key = 0; key <= LENGTH_MAX; key++) {

@@ -1,4 +1,4 @@
-/* Sums of random amounts against a plain table, with few keys and with many. */
+/* Sums of random amounts compared with a plain table, with few keys and with many. */
 #include "base/sums.h"
 
 #include <stdlib.h>

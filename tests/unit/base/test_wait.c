@@ -1,5 +1,5 @@
-/* Waits end at their instant, or when somebody signals. Only lower bounds of time are checked, so
- * that a slow machine passes. */
+/* Waits end at the given time, or when another thread signals. Only lower bounds of time are
+ * checked, so that a slow machine passes. */
 #include "base/wait.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@ static void instants_pass(void **state)
     while (wait_until(&shared.changed, &shared.lock, until_us))
         continue;
     assert_true(clock_monotonic_us() >= until_us);
-    assert_false(wait_until(&shared.changed, &shared.lock, until_us)); /* it is past */
+    assert_false(wait_until(&shared.changed, &shared.lock, until_us)); /* the time has passed */
     assert_false(wait_until(&shared.changed, &shared.lock, 0));
     pthread_mutex_unlock(&shared.lock);
     pthread_cond_destroy(&shared.changed);

@@ -1,4 +1,4 @@
-/* Only what decided is told. */
+/* Only the decisive parts are explained. */
 #include "cli/policy_explain.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void stand_ins(void **state)
     buf_free(&out);
 }
 
-/* Rules that ask each other twice would be told a thousand million times. */
+/* Rules that refer to each other twice would be explained a thousand million times. */
 static void bombs_end(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Tables and lines as Python's prettytable and textwrap write them; what is expected is their
+/* Tables and lines as Python's prettytable and textwrap write them; the expected texts are their
  * output. */
 #include "cli/table.h"
 

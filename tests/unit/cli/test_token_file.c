@@ -1,4 +1,4 @@
-/* Keystone's body of a token, and what is none. */
+/* Keystone's body of a token, and texts that are not one. */
 #include "cli/token_file.h"
 #include "unit.h"
 

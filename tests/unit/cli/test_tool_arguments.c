@@ -1,4 +1,4 @@
-/* The command line of a tool such as placement-manage. Exit codes and streams were seen in the
+/* The command line of a tool such as placement-manage. Exit codes and streams were observed in the
  * Python tools 8.0.0. */
 #include "cli/tool_arguments.h"
 
@@ -55,7 +55,7 @@ static bool parse(const char *const *words)
 
 #define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
 
-/* Ends with this code; the words stand on standard output (codes 0 and 1) or standard error. */
+/* Ends with this code; the text is on standard output (codes 0 and 1) or standard error. */
 #define EXPECT_END(code, words, ...)                                                               \
     do {                                                                                           \
         assert_false(PARSE(__VA_ARGS__));                                                          \
@@ -143,7 +143,7 @@ static void switches_of_commands(void **state)
     EXPECT_END(0, "Stamps.", "db", "stamp", "1", "-h");
 }
 
-/* Every row of the program's help names its switch once, and all of them are there. */
+/* Every row of the program's help names its switch once, and none is missing. */
 static void whole_help(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static const struct tool_command check_table[] = {
     {.name = NULL},
 };
 
-/* The switches of an only command stand before or behind it. */
+/* The switches of a single command may precede or follow it. */
 static void only_command(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void only_command(void **state)
     tool.without_command = 0;
 }
 
-/* placement-status has no use for a call without a category. */
+/* placement-status requires a category. */
 static void categories_are_required(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Loading a configuration in a test. Each test has an empty directory of its own as $HOME and
- * working directory, an empty environment, and these. */
+/* Loads a configuration in a test. Each test has an empty directory of its own as $HOME and working
+ * directory, an empty environment, and these. */
 #ifndef BERTH_UNIT_CONF_LOADING_H
 #define BERTH_UNIT_CONF_LOADING_H
 
@@ -8,7 +8,7 @@
 extern char home[64];
 extern struct conf_inputs inputs; /* the command line; empty at first */
 extern struct err err;
-extern struct conf *conf; /* what was loaded last */
+extern struct conf *conf; /* the last one loaded */
 
 #define BASE "[placement_database]\nconnection = sqlite:////x.db\n"
 

@@ -1,4 +1,4 @@
-/* What a reload says: mutable options with both values, others by name, secrets without a value. */
+/* What a reload logs: mutable options with both values, others by name, secrets without a value. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void both_kinds(void **state)
     assert_non_null(strstr(log, "WARNING berth.conf [-] these options have changed and need a "
                                 "restart: [berth] listen, [cors] allowed_origin\n"));
     assert_null(strstr(log, "max_pool_size")); /* without effect */
-    /* Once taken, mutable options are as they were; others still wait. */
+    /* Once taken over, mutable options are unchanged; others still wait for a restart. */
     log = log_of(a, b, b, 0);
     assert_null(strstr(log, "debug"));
     assert_non_null(strstr(log, "[berth] listen"));

@@ -125,7 +125,7 @@ static void own(void **state)
                      COMMAND_LINE_WRONG);
 }
 
-/* What argparse takes for a number is a value, also behind a dash. */
+/* What argparse takes for a number is a value, even after a dash. */
 static void values_with_a_dash(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The dialect; what is expected was seen in oslo.config 9.0.0 with the same texts. */
+/* The dialect; the expected results were observed in oslo.config 9.0.0 with the same texts. */
 #include "conf/ini.h"
 #include "conf/whitespace.h"
 #include "unit.h"
@@ -101,7 +101,7 @@ static void white_space(void **state)
     expect_stripped(" \t\v\f\x1c\x1f", "");
     expect_stripped("\xe2\x80\x83 a b\xe3\x80\x80\xc2\x85", "a b");
     expect_stripped("\xe1\x9a\x80x\xe2\x81\x9f\xe2\x80\xaf\xe2\x80\xa8", "x");
-    /* U+200B is no white space to Python, nor is a broken sequence. */
+    /* Neither U+200B nor an invalid sequence is white space in Python. */
     expect_stripped("\xe2\x80\x8b", "\xe2\x80\x8b");
     expect_stripped("\xe2\x80", "\xe2\x80");
     expect_stripped("\x80\xa0", "\x80\xa0");

@@ -1,4 +1,4 @@
-/* Which files are read, and what is said about them. */
+/* Which files are read, and what is logged about them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "log/settings.h"
 #include "unit.h"
 
-/* A machine with a placement of its own is never without a file. */
+/* A machine with an installed placement always has a file. */
 static bool machine_has_placement(void)
 {
     return access("/etc/placement/placement.conf", F_OK) == 0 ||
@@ -85,7 +85,7 @@ static void search(void **state)
     assert_string_equal(conf->connection, "e");
     assert_int_equal(conf->files.n, 2);
     assert_string_equal(conf->files.items[0], "e/placement.conf");
-    assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2); /* of placement.conf.d, as before */
+    assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2); /* from placement.conf.d, as before */
     setenv("OS_PLACEMENT_CONFIG_DIR", "nowhere", 1);
     expect_error("cannot read the configuration file nowhere/placement.conf: "
                  "No such file or directory");
@@ -114,7 +114,7 @@ static void notes(void **state)
     assert_false(conf_value(conf, "cors", "allowed_origin")->is_set);
 }
 
-/* Each kind of note once, unknown options only at DEBUG, and no value of any option. */
+/* Each kind of note once, unknown options only at DEBUG, and no option's value. */
 static void logged_notes(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void examine(void)
     conf = conf_examine(&inputs);
 }
 
-/* All that is wrong, in the order of the table; what stands in for it is the default. */
+/* All errors, in the order of the table; defaults replace invalid values. */
 static void examination(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void examination(void **state)
     expect_error(faults[0]);
 }
 
-/* A file that is half read says nothing about what is missing. */
+/* After a file that could be read only in part, missing options are not reported. */
 static void examination_of_bad_files(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void examination_of_bad_files(void **state)
     assert_string_equal(conf->connection, "sqlite:////x.db");
 }
 
-/* An empty directory that is named is no reason to run embedded. */
+/* An empty directory named on the command line does not select embedded mode. */
 static void nothing_in_a_directory(void **state)
 {
     (void)state;

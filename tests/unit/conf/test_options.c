@@ -4,7 +4,7 @@
 #include "conf/value.h"
 #include "unit.h"
 
-/* Every row is well-formed and its default one of its own values. */
+/* Every row is well-formed and its default is one of its own values. */
 static void table(void **state)
 {
     (void)state;
@@ -33,7 +33,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
-/* Whatever sounds like a secret is one. */
+/* Every option whose name suggests a secret is one. */
 static void secrets(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void old_names(void **state)
     assert_null(option_find_any(SLICE_LIT("api"), SLICE_LIT("log_config")));
 }
 
-/* Each text is of an option that is there, and ends a sentence; each section has one. */
+/* Each text belongs to an existing option and ends with a full stop; each section has one. */
 static void details(void **state)
 {
     (void)state;

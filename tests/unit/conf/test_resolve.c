@@ -1,4 +1,4 @@
-/* Which of the values given for an option counts, and references between options. */
+/* Which of several values of an option counts, and references between options. */
 #include <stdlib.h>
 
 #include "loading.h"
@@ -44,7 +44,7 @@ static void deprecated_names(void **state)
     assert_string_equal(conf->deprecated.items[0],
                         "a.conf:4: [DEFAULT] auth_strategy is now [api] auth_strategy");
     assert_int_equal(conf->unknown_n, 0);
-    /* The present name wins in one file, the later file over both. */
+    /* The current name wins within one file, the later file over both. */
     use_file("b.conf", "[api]\nauth_strategy=noauth2\n[DEFAULT]\nauth_strategy=keystone");
     load_ok();
     assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2);
@@ -53,7 +53,7 @@ static void deprecated_names(void **state)
     assert_int_equal(conf->auth_strategy, CONF_AUTH_KEYSTONE);
 }
 
-/* Options of the service's own login live where auth_section says. */
+/* Options of the service's own login are in the section that auth_section names. */
 static void auth_section(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void auth_section(void **state)
     assert_string_equal(conf_value(conf, "keystone_authtoken", "auth_url")->text, "elsewhere");
     assert_string_equal(conf_value(conf, "keystone_authtoken", "password")->text, "u/elsewhere");
     assert_string_equal(conf_value(conf, "keystone_authtoken", "project_id")->text, "p");
-    setenv("OS_KEYSTONE_AUTHTOKEN__AUTH_SECTION", "", 1); /* an empty name is none */
+    setenv("OS_KEYSTONE_AUTHTOKEN__AUTH_SECTION", "", 1); /* an empty name counts as not set */
     load_ok();
     assert_string_equal(conf->auth_section, "keystone_authtoken");
     assert_string_equal(conf_value(conf, "keystone_authtoken", "auth_url")->text, "here");
@@ -123,7 +123,7 @@ static void bad_references(void **state)
                    "a.conf:6: [cors] max_age must be a whole number, not 'x'");
 }
 
-/* A section is written in lower case there, and an old name is followed. */
+/* A section is written in lower case in references, and an old name is resolved. */
 static void names_in_references(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void names_in_references(void **state)
                    "(write $$ for a dollar sign)");
 }
 
-/* Each doubles the last ten times over; eight of them would be 10^8 bytes. */
+/* Each doubles the previous one ten times; eight of them would be 10^8 bytes. */
 static void growing_references(void **state)
 {
     (void)state;

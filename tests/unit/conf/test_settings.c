@@ -1,4 +1,4 @@
-/* From values to typed fields: defaults, every field, values that make no sense. */
+/* From values to typed fields: defaults, every field, invalid values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -218,7 +218,7 @@ static void healthcheck(void **state)
     assert_true(got->source_ranges[1].is_v6);
 }
 
-/* What links, and the header Location, begin with. */
+/* The beginning of links and of the header Location. */
 static void bad_endpoints(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What was meant by names that are none. */
+/* Suggestions for unknown names. */
 #include "conf/suggest.h"
 
 #include "unit.h"

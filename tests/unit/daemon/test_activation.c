@@ -1,4 +1,4 @@
-/* Sockets that were given: what they are for, and where they listen. */
+/* Sockets passed by the service manager: their purpose and their addresses. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static struct activation_socket bound(const char *host, uint16_t *port)
         assert_int_equal(bind(given.fd, (struct sockaddr *)&in6, sizeof(in6)), 0);
     }
     assert_int_equal(getsockname(given.fd, (struct sockaddr *)&in6, &len), 0);
-    *port = ntohs(in6.sin6_port); /* at the same place in both */
+    *port = ntohs(in6.sin6_port); /* at the same offset in both */
     return given;
 }
 
@@ -51,7 +51,7 @@ static void at_hosts(void **state)
     assert_true(is_at(&given, "127.0.0.1", port));
     assert_true(is_at(&given, "0.0.0.0", port));
     assert_false(is_at(&given, "::1", port));
-    assert_true(is_at(&given, "::", port)); /* which cannot be opened beside it */
+    assert_true(is_at(&given, "::", port)); /* which cannot be opened in addition */
     assert_false(is_at(&given, "127.0.0.1", (uint16_t)(port + 1)));
     close(given.fd);
     given = bound("::1", &port);
@@ -62,7 +62,7 @@ static void at_hosts(void **state)
     assert_true(is_at(&given, "::1", port));
     assert_true(is_at(&given, "127.0.0.1", port));
     close(given.fd);
-    /* BindIPv6Only=ipv6-only: somebody else may have the port for IPv4 */
+    /* BindIPv6Only=ipv6-only: another process may have the port for IPv4 */
     struct sockaddr_in6 any = {.sin6_family = AF_INET6};
     const int only = 1;
     given.fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -94,7 +94,7 @@ static void at_paths(void **state)
     wanted.path = "/elsewhere";
     assert_false(activation_is_at(&given, &wanted));
     close(given.fd);
-    assert_false(activation_is_at(&given, &wanted)); /* no socket at all */
+    assert_false(activation_is_at(&given, &wanted)); /* not a socket */
     unlink(address.sun_path);
     assert_int_equal(rmdir(directory), 0);
 }
@@ -140,7 +140,7 @@ static void environment(void **state)
     assert_true(activation_read(&activation, err.arena, &err));
     assert_int_equal(activation.count, 0);
 
-    setenv("LISTEN_PID", "1", 1); /* somebody else's */
+    setenv("LISTEN_PID", "1", 1); /* another process's */
     setenv("LISTEN_FDS", "1", 1);
     assert_true(activation_read(&activation, err.arena, &err));
     assert_int_equal(activation.count, 0);
@@ -152,7 +152,7 @@ static void environment(void **state)
 
     uint16_t port;
     struct activation_socket given = bound("127.0.0.1", &port);
-    int saved = dup(3); /* cmocka's or nobody's */
+    int saved = dup(3); /* cmocka's or closed */
     assert_true(given.fd == 3 || dup2(given.fd, 3) == 3);
     setenv("LISTEN_PID", pid, 1);
     setenv("LISTEN_FDS", "1", 1);

@@ -1,4 +1,4 @@
-/* Options as the API gets them. */
+/* Options in the form in which the API gets them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

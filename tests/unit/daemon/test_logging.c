@@ -1,4 +1,4 @@
-/* Options of the log as they take effect: destinations, refusals, and what SIGHUP changes. */
+/* Options of the log and their effects: destinations, refusals, and changes on SIGHUP. */
 #include "daemon/logging.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 static char directory[64];
 static struct err err;
 
-/* NULL: err says why not. */
+/* NULL: err has the reason. */
 static struct conf *try_load(const char *options)
 {
     FILE *file = fopen("a.conf", "w");
@@ -42,7 +42,7 @@ static void start(const char *options)
     struct conf *conf = load(options);
     if (!logging_start(conf, &err))
         fail_msg("%.*s", SLICE_ARG(err.message));
-    conf_destroy(conf); /* nothing of it is needed any more */
+    conf_destroy(conf); /* it is not needed any more */
 }
 
 static bool apply(const char *options)
@@ -59,7 +59,7 @@ static void log_two(void)
     log_write(LOG_LEVEL_DEBUG, "placement.x", LOG_NO_CONTEXT, "two");
 }
 
-/* The whole of a file; the caller frees. */
+/* The whole content of a file; the caller frees it. */
 static char *content(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -167,7 +167,7 @@ static void refused(void **state)
                    "cannot read the logging configuration nowhere: No such file or directory");
 }
 
-/* oslo.log asks for the facility only when it needs it. */
+/* oslo.log reads the facility only when it needs it. */
 static void not_looked_at(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void levels_change(void **state)
     expect_content("l.log", "");
     assert_true(apply("debug = true\ndefault_log_levels = x=INFO, placement.x=10\n"));
     log_two();
-    expect_content("l.log", "INFO one\nDEBUG two\n"); /* and the file is the one of the start */
+    expect_content("l.log", "INFO one\nDEBUG two\n"); /* and the file is still that of the start */
     assert_null(try_load("default_log_levels = x\n"));
     assert_non_null(strstr(err.message.data, "default_log_levels must be a list"));
     log_two();
@@ -195,7 +195,7 @@ static void levels_change(void **state)
     assert_int_equal(rename("l.log", "l.log.1"), 0);
     snprintf(text, sizeof(text), "%s", "default_log_levels = =ERROR\n");
     assert_true(apply(text));
-    expect_content("l.log", ""); /* opened anew, before anything is written */
+    expect_content("l.log", ""); /* opened again, before anything is written */
     log_two();
     log_write(LOG_LEVEL_ERROR, "placement.x", LOG_NO_CONTEXT, "three");
     expect_content("l.log", "ERROR three\n");
@@ -236,7 +236,7 @@ static void logging_configurations(void **state)
     assert_false(apply("log_config_append = log.ini\ndebug = true\n"));
     log_write(LOG_LEVEL_ERROR, "x", LOG_NO_CONTEXT, "four");
     expect_content("i2.log", "ERROR three\nERROR four\n");
-    assert_true(apply("debug = true\n")); /* no more: the last one stays */
+    assert_true(apply("debug = true\n")); /* not read again: the last one stays */
     put("log2.ini", INI("DEBUG", "i3.log"));
     assert_true(apply("log_config_append = log2.ini\n"));
     log_two();
@@ -256,7 +256,7 @@ static void unknown_handlers(void **state)
                             "of this class are not supported\n");
 }
 
-/* oslo.config's words, and no secret. */
+/* oslo.config's format, and no secret. */
 static void all_options(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the service manager is told: a socket of the test's plays it. */
+/* Notifications to the service manager, whose socket the test opens. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void nobody_listens(void **state)
     assert_string_equal(told(), "");
 }
 
-/* A word each 10 s, half of the 20 that are allowed. */
+/* One notification every 10 s, half of the permitted 20. */
 static void watchdog(void **state)
 {
     (void)state;
@@ -87,14 +87,14 @@ static void watchdog(void **state)
     assert_string_equal(told(), "");
     watch_look(&watch, 110 * S, steps, 0);
     assert_string_equal(told(), "WATCHDOG=1");
-    /* the writer stands still */
+    /* the writer is stuck */
     watch_look(&watch, 119 * S, steps, 0);
     watch_look(&watch, 120 * S, steps, 0);
     watch_look(&watch, 150 * S, steps, 0);
     assert_string_equal(told(), "");
     watch_look(&watch, 151 * S, ++steps, 0);
     assert_string_equal(told(), "WATCHDOG=1");
-    /* a worker does not come back */
+    /* a worker is stuck */
     watch_look(&watch, 161 * S, ++steps, 10 * S);
     watch_look(&watch, 162 * S, ++steps, 11 * S);
     assert_string_equal(told(), "");
@@ -112,7 +112,7 @@ static void no_watchdog(void **state)
     watch_look(&watch, 200 * S, 1, 0);
     assert_string_equal(told(), "");
     setenv("WATCHDOG_USEC", "20000000", 1);
-    setenv("WATCHDOG_PID", "1", 1); /* meant for somebody else */
+    setenv("WATCHDOG_PID", "1", 1); /* meant for another process */
     watch_begin(&watch, 100 * S);
     watch_look(&watch, 200 * S, 1, 0);
     assert_string_equal(told(), "");
@@ -124,7 +124,7 @@ static void nap_ms(unsigned ms)
               NULL);
 }
 
-/* More time is asked for only as long as something goes on. */
+/* More time is requested only as long as there is progress. */
 static void start(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void start(void **state)
     nap_ms(1000);
     assert_string_equal(told(), "");
     notify_started(&starting);
-    notify_starting(&starting, &steps); /* over at once: nobody waits for its next look */
+    notify_starting(&starting, &steps); /* stops at once, without waiting for its next check */
     notify_started(&starting);
 }
 

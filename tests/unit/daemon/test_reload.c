@@ -1,5 +1,5 @@
 /* A reload without listeners and database: which configuration is in force, and what the API gets
- * of it. tests/conf/reload.py does it to a running berthd. */
+ * of it. tests/conf/reload.py tests a running berthd. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ static void takes_and_keeps(void **state)
     assert_false(err_is_set(&daemon_.err));
 }
 
-/* A file that comes or goes makes another service of it, and that is no reload. */
+/* Adding or removing the only file would make it another service, which a reload cannot do. */
 static void embedded_or_not(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* How often the log says that a certificate has expired. tests/running/tls.py does it to a running
+/* How often the log reports that a certificate has expired. tests/running/tls.py tests a running
  * berthd, and has the other texts. */
 #include <fcntl.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static size_t errors_logged(void)
     return count;
 }
 
-/* A tick of the loop at which it is time to look at the files. */
+/* A tick of the loop at which the files are due to be checked. */
 static void tick(struct daemon *daemon)
 {
     daemon->tls_look_us = 0;
@@ -66,7 +66,7 @@ static void once_a_day(void **state)
     tls_reload(&daemon);
     assert_int_equal(errors_logged(), 3);
     tls_close(&daemon);
-    tick(&daemon); /* nothing to look after */
+    tick(&daemon); /* nothing to check */
     arena_destroy(daemon.err.arena);
 }
 

@@ -43,7 +43,7 @@ static void take_header(const char *text, const char *name, char out[FAKE_TEXT_B
     out[len] = '\0';
 }
 
-/* Headers and as much of a body as they announce. */
+/* Reads headers, and a body of the announced length. */
 static bool read_question(int fd, char *text, size_t room, struct fake_question *question)
 {
     size_t len = 0;
@@ -131,7 +131,7 @@ static void answer_token(struct fake_keystone *fake, int fd, const struct fake_q
     send_answer(fd, status, "", status == 200 ? body : "{\"error\": {}}");
 }
 
-/* GET /v3/projects/ID: those that begin with a g exist. */
+/* GET /v3/projects/ID: ids that begin with g exist. */
 static void answer_project(struct fake_keystone *fake, int fd, const struct fake_question *question,
                            const char *id)
 {

@@ -1,4 +1,4 @@
-/* A Keystone on loopback for tests of the engine: a thread for each connection, one question a
+/* A Keystone on loopback for tests of the engine: a thread for each connection, one request per
  * connection, answers chosen by the test. */
 #ifndef BERTH_TESTS_UNIT_KEYSTONE_FAKE_KEYSTONE_H
 #define BERTH_TESTS_UNIT_KEYSTONE_FAKE_KEYSTONE_H
@@ -21,30 +21,30 @@ struct fake_keystone {
     int port;
     char url[64];
     pthread_t acceptor;
-    pthread_mutex_t lock; /* over all below */
+    pthread_mutex_t lock; /* protects everything below */
     pthread_cond_t changed;
     bool stopping;
-    bool held;     /* these questions wait until it is false */
+    bool held;     /* these requests wait until it is false */
     unsigned open; /* connections */
     unsigned logins;
-    unsigned asked;         /* questions about tokens and projects */
-    unsigned projects_open; /* about projects, now, and at most at once */
+    unsigned asked;         /* requests about tokens and projects */
+    unsigned projects_open; /* about projects, now, and the maximum at once */
     unsigned projects_most;
-    unsigned own_valid; /* the service's tokens before this one are worth nothing */
+    unsigned own_valid; /* the service's tokens before this one are invalid */
     int login_status;   /* 201 */
     int token_status;   /* 0: by the token's first letter: g good, e expired, s service, x none */
     struct fake_question last;
 };
 
-/* Starts it with nothing held and everything well. */
+/* Starts it with nothing held and everything working. */
 void fake_keystone_start(struct fake_keystone *fake);
 
-/* Ends it; what is held is answered. */
+/* Stops it; held requests are answered. */
 void fake_keystone_stop(struct fake_keystone *fake);
 
 void fake_keystone_hold(struct fake_keystone *fake, bool held);
 
-/* Waits until so many questions about tokens have come; false: not within some seconds. */
+/* Waits until that many requests about tokens have come; false: not within some seconds. */
 bool fake_keystone_wait_asked(struct fake_keystone *fake, unsigned asked);
 
 unsigned fake_keystone_asked(struct fake_keystone *fake);

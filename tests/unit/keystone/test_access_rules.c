@@ -1,5 +1,5 @@
-/* Which paths the rules of application credentials match: measured with keystonemiddleware, but for
- * the characters that it takes for a regular expression. */
+/* Which paths the rules of application credentials match: measured with keystonemiddleware, except
+ * for the characters that it treats as a regular expression. */
 #include "keystone/access_rules.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void as_keystonemiddleware(void **state)
         {"/a/*/c", "/a//c", false},
         {"/a/**/c/*", "/a/x/c/y/c/z", true},
         {"/a/**/c/*", "/a/x/c/y/d/z", false},
-        /* every other character stands for itself */
+        /* every other character matches only itself */
         {"/tr.its", "/traits", false},
         {"/tr.its", "/tr.its", true},
         {"/traits$", "/traits", false},
@@ -71,7 +71,7 @@ static void as_keystonemiddleware(void **state)
             fail_msg("%s %s", CASES[i].pattern, CASES[i].path);
 }
 
-/* The plainest way to say what a pattern means, tried on short texts. */
+/* The simplest definition of a pattern's meaning, tried on short texts. */
 static bool matches_plainly(const char *pattern, const char *path)
 {
     if (*pattern == '\0')
@@ -131,7 +131,7 @@ static void bounded_work(void **state)
     assert_true(
         access_rules_path_matches((struct slice){path, sizeof(path)}, slice_of(pattern), &steps));
     assert_int_equal(steps, 10 * 1000 * 1000 - 198 * (sizeof(path) + 1));
-    /* what cannot match any more costs nothing more */
+    /* once a pattern cannot match any more, it costs nothing more */
     steps = 10000;
     assert_false(access_rules_path_matches(SLICE_LIT("/x"), SLICE_LIT("/y/**/z/**"), &steps));
     assert_int_equal(steps, 10000 - 2 * 3);

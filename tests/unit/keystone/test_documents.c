@@ -129,7 +129,8 @@ static void logins(void **state)
             keystone_document_read_login(arena, slice_of(NONE[i].body), &wish, &login, &why));
         assert_string_equal(why, NONE[i].why);
     }
-    /* without a time of issue the life counts from now; without a catalog there is no endpoint */
+    /* without a time of issue the lifetime counts from now; without a catalog there is no endpoint
+     */
     static const char BARE[] = "{\"token\": {\"expires_at\": \"2000-01-01T00:00:00Z\"}}";
     assert_true(keystone_document_read_login(arena, slice_of(BARE), &wish, &login, &why));
     assert_true(login.life_us < 0);

@@ -1,5 +1,5 @@
-/* What is left of an answer that broke off: nothing, since the question that it was for may wait
- * for its next attempt among a thousand others. */
+/* An aborted answer leaves nothing behind, since its query may wait for its next attempt among a
+ * thousand others. */
 #include "keystone/http.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/* The engine against a Keystone of the test: sharing, bounds, renewal, deadlines. */
+/* The engine with a Keystone of the test: sharing, limits, renewal, deadlines. */
 #include "keystone/keystone.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static void start(void)
     assert_non_null(keystone);
 }
 
-/* A request whose `done` wakes whoever waits for it. */
+/* A request whose `done` wakes the thread that waits for it. */
 struct asker {
     struct keystone_request request;
     sem_t done;
@@ -132,7 +132,7 @@ static void asks_once(void **state)
     assert_string_equal(fake.last.request_id, "req-1");
     assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
     assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED);
-    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED); /* a refusal is not remembered */
+    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED); /* a refusal is not cached */
     assert_int_equal(fake_keystone_asked(&fake), 3);
     assert_int_equal(fake_keystone_logins(&fake), 1);
     struct keystone_stats seen = stats();
@@ -155,7 +155,7 @@ static void service_tokens(void **state)
     assert_memory_equal(asker.request.identity.user_id.data, "user-of-expired", 15);
     assert_memory_equal(asker.request.identity.service.user_id.data, "user-of-service", 15);
     close_asker(&asker);
-    /* it is remembered now, and still good for services only */
+    /* it is cached now, and still only valid for services */
     assert_int_equal(ask("expired", NULL), KEYSTONE_REFUSED);
     assert_int_equal(ask("expired", "good"), KEYSTONE_REFUSED);
     assert_int_equal(ask("expired", "service"), KEYSTONE_ACCEPTED);
@@ -184,7 +184,7 @@ static void share_a_question(void **state)
     assert_int_equal(fake_keystone_asked(&fake), 1);
 }
 
-/* With the cache off nobody is told what was so before he came. */
+/* With the cache off no request gets an answer from before it began. */
 static void no_sharing_without_a_cache(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void deadlines(void **state)
     uint64_t began_us = clock_monotonic_us();
     assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
     assert_in_range(clock_monotonic_us() - began_us, 200 * 1000, 5 * 1000 * 1000);
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED); /* what is known goes on */
+    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED); /* known tokens still work */
     assert_true(stats().is_away);
     fake_keystone_hold(&fake, false);
     assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
@@ -264,7 +264,8 @@ static void hurry(void **state)
     keystone_hurry(keystone, 200);
     assert_int_equal(finish(&asker, KEYSTONE_PENDING), KEYSTONE_UNAVAILABLE);
     close_asker(&asker);
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE); /* who comes later hurries, too */
+    assert_int_equal(ask("good-2", NULL),
+                     KEYSTONE_UNAVAILABLE); /* later requests also wait for a shorter time */
     assert_in_range(clock_monotonic_us() - began_us, 100 * 1000, 5 * 1000 * 1000);
 }
 
@@ -294,11 +295,11 @@ static void refused_login(void **state)
     start();
     for (int i = 0; i < 20; i++)
         assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
-    assert_int_equal(fake_keystone_logins(&fake), 1); /* no storm of wrong passwords */
+    assert_int_equal(fake_keystone_logins(&fake), 1); /* wrong passwords are not repeated quickly */
     assert_int_equal(fake_keystone_asked(&fake), 0);
 }
 
-/* Logins succeed, and what they bring is refused: two Keystones with different keys. */
+/* Logins succeed, and their tokens are refused: two Keystones with different keys. */
 static void refused_tokens_of_own(void **state)
 {
     (void)state;
@@ -400,7 +401,7 @@ static void many_threads(void **state)
 {
     (void)state;
     limits.cache_shards = 1;
-    limits.cache_entries = 20; /* fewer than there are: some go and are asked about again */
+    limits.cache_entries = 20; /* fewer than there are: some are dropped and queried again */
     start();
     pthread_t threads[THREADS];
     unsigned seeds[THREADS];

@@ -1,4 +1,4 @@
-/* Whether projects exist: what is asked, how many at once, and what ends it. */
+/* Whether projects exist: the queries, how many at once, and what ends them. */
 #include "keystone/projects.h"
 
 #include <errno.h>
@@ -100,11 +100,11 @@ static void one(void **state)
     assert_string_equal(fake.last.request_id, "req-1");
     assert_int_equal(ask("x"), KEYSTONE_REFUSED);
     assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
-    assert_int_equal(fake_keystone_asked(&fake), 3); /* nothing is remembered */
+    assert_int_equal(fake_keystone_asked(&fake), 3); /* nothing is cached */
     assert_int_equal(fake_keystone_logins(&fake), 1);
 }
 
-/* As one segment of the URL, whatever it holds. */
+/* Any id becomes one segment of the URL. */
 static void odd_ids(void **state)
 {
     (void)state;
@@ -136,10 +136,10 @@ static void many(void **state)
     begin(&asker, ids, MANY);
     assert_int_equal(finish(&asker), KEYSTONE_REFUSED);
     assert_int_equal(asker.unknown, 20);
-    assert_true(fake_keystone_asked(&fake) < 2 * MANY - 20); /* it has ended with that */
+    assert_true(fake_keystone_asked(&fake) < 2 * MANY - 20); /* that ended the queries */
 }
 
-/* A token's question and a project's of the same text are two. */
+/* Queries for a token and a project with the same text are independent. */
 static void beside_tokens(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void beside_tokens(void **state)
     fake_keystone_hold(&fake, true);
     begin(&first, &id, 1);
     assert_true(fake_keystone_wait_asked(&fake, 1));
-    begin(&second, &id, 1); /* who comes later is not told what was so before */
+    begin(&second, &id, 1); /* later requests do not get an earlier answer */
     assert_true(fake_keystone_wait_asked(&fake, 2));
     fake_keystone_hold(&fake, false);
     assert_int_equal(finish(&first), KEYSTONE_ACCEPTED);
@@ -166,12 +166,12 @@ static void not_told(void **state)
         assert_int_equal(ask("good"), KEYSTONE_UNAVAILABLE);
     }
     fake.token_status = 0;
-    fake.own_valid = 2; /* a new login, and on */
+    fake.own_valid = 2; /* a new login, then it goes on */
     assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
     assert_int_equal(fake_keystone_logins(&fake), 2);
 }
 
-/* Not each question, but all of them together have that time. */
+/* Not each query, but all of them together have that time. */
 static void in_time(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void in_time(void **state)
     fake_keystone_hold(&fake, false);
 }
 
-/* No more questions are kept than may be. */
+/* The number of kept queries is limited. */
 static void too_many(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What becomes of tokens that are known: expiry, service tokens, access rules, delayed decisions.
- * All are in the cache, nobody is asked. */
+/* Checks of known tokens: expiry, service tokens, access rules, delayed decisions. All are in the
+ * cache, so Keystone is not queried. */
 #include "keystone/keystone.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Makes a token known: of user u-NAME, with these members more. */
+/* Adds a token to the cache: of user u-NAME, with these additional members. */
 static void know(const char *name, bool expired, const char *members)
 {
     char expires[CLOCK_ISO_BYTES];
@@ -120,7 +120,7 @@ static void identities(void **state)
     assert_null(request.identity.service.user_id.data);
     assert_int_equal(ask("domain", NULL), KEYSTONE_ACCEPTED);
     expect_text(request.identity.domain_id, "d");
-    /* the scope is the user's, whatever the service's is (keystonemiddleware mixes them up) */
+    /* the scope is the user's, whatever the service's is (keystonemiddleware confuses them) */
     assert_int_equal(ask("a", "system"), KEYSTONE_ACCEPTED);
     assert_null(request.identity.system_scope.data);
     assert_int_equal(ask("system", "s"), KEYSTONE_ACCEPTED);
@@ -139,7 +139,7 @@ static void expired(void **state)
     expect_refused("old", NULL, "it has expired");
     assert_int_equal(ask("old", "s"), KEYSTONE_ACCEPTED);
     assert_int_equal(ask("old", "nova"), KEYSTONE_ACCEPTED);
-    expect_refused("old", "upper", "it has expired"); /* these roles are compared with their case */
+    expect_refused("old", "upper", "it has expired"); /* these roles are case-sensitive */
     expect_refused("old", "good", "it has expired");
     expect_refused("old", "olds", "it has expired");
     expect_refused("good", "olds", "it has expired");
@@ -217,8 +217,8 @@ static void access_rules(void **state)
     expect_refused("none", "a b", "its access rules do not allow this");
 }
 
-/* A service may ask whatever it has to, but nobody is one who has just a second token: not even
- * where service tokens need no role. */
+/* A service may send any request, but a second token alone does not make a caller a service: not
+ * even where service tokens need no role. */
 static void lifted_access_rules(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static enum keystone_verdict ask_metal(enum token_service service, const char *p
     return keystone_check(keystone, &request);
 }
 
-/* A rule opens the API of the service that it names, not the other one, whatever its path. */
+/* A rule permits the API of the service that it names, not the other one, whatever its path. */
 static void rules_of_two_apis(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* [keystone_authtoken]: what is read, and the line that says what is missing. */
+/* [keystone_authtoken]: what is read, and the line that reports what is missing. */
 #include "keystone/settings.h"
 
 #include <stdio.h>
@@ -196,7 +196,7 @@ static void the_rest(void **state)
     assert_int_equal(settings.attempt_timeout_ms, 1000);
     assert_int_equal(settings.retries, 1000);
     assert_int_equal(settings.cache_s, 30 * 86400);
-    expect(PASSWORD "http_connect_timeout = 86400\n"); /* a login that hangs holds up everybody */
+    expect(PASSWORD "http_connect_timeout = 86400\n"); /* a login that hangs delays every request */
     assert_int_equal(settings.attempt_timeout_ms, 60000);
     expect(PASSWORD "auth_uri = http://public\ninterface = adminURL\nregion_name = One\n"
                     "delay_auth_decision = yes\nenforce_token_bind = strict\n"
@@ -311,7 +311,7 @@ static void auth_section(void **state)
     expect_refused(SECTION "auth_section = service_user\n[service_user]\nauth_type = other\n",
                    "PATH:6: [service_user] auth_type must be one of password, v3password, "
                    "v3applicationcredential, token, v3token, admin_token");
-    /* an empty name is none; DEFAULT may be named, too */
+    /* an empty name counts as not set; DEFAULT may be named, too */
     expect(PASSWORD "auth_section =\n");
     expect(SECTION "auth_section = DEFAULT\n[DEFAULT]\nauth_type = password\n" USER);
     assert_string_equal(settings.auth_url, "http://k:5000");

@@ -1,4 +1,4 @@
-/* Reading what Keystone says of a token. */
+/* Reads Keystone's description of a token. */
 #include "keystone/token.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct token_terms TERMS = {{SLICE_LIT("placement"), SLICE_LIT("bar
                                          TOKEN_BIND_PERMISSIVE};
 static const char *why;
 
-/* A token of user u with these members more. */
+/* A token of user u with these additional members. */
 static struct token *read_with(const char *members, const struct token_terms *terms)
 {
     struct buf body = {0};

@@ -1,4 +1,4 @@
-/* The cache of tokens: what is found, what goes, and sharing between threads. */
+/* The cache of tokens: what is found, what is dropped, and sharing between threads. */
 #include "keystone/token_cache.h"
 
 #include <pthread.h>
@@ -53,7 +53,7 @@ static void keys(void **state)
     assert_memory_equal(&a, &b, sizeof(a));
     b = token_cache_key(one, SLICE_LIT("tokem"));
     assert_memory_not_equal(&a, &b, sizeof(a));
-    b = token_cache_key(other, SLICE_LIT("token")); /* each has a secret of its own */
+    b = token_cache_key(other, SLICE_LIT("token")); /* each cache has a secret of its own */
     assert_memory_not_equal(&a, &b, sizeof(a));
     token_cache_destroy(one);
     token_cache_destroy(other);
@@ -67,7 +67,7 @@ static void expiry(void **state)
     assert_true(has(cache, "a", 99));
     assert_false(has(cache, "b", 99));
     assert_false(has(cache, "a", 100));
-    assert_false(has(cache, "a", 0)); /* gone, not only hidden */
+    assert_false(has(cache, "a", 0)); /* freed, not only hidden */
     put(cache, "a", 100);
     put(cache, "a", 200); /* in its place */
     assert_true(has(cache, "a", 150));
@@ -86,7 +86,7 @@ static void eviction_by_count(void **state)
     put(cache, "a", 100);
     put(cache, "b", 100);
     put(cache, "c", 100);
-    assert_true(has(cache, "a", 1)); /* b is the longest unused */
+    assert_true(has(cache, "a", 1)); /* b is the least recently used */
     put(cache, "d", 100);
     assert_true(has(cache, "a", 1));
     assert_false(has(cache, "b", 1));
@@ -140,7 +140,7 @@ static void too_large_for_a_shard(void **state)
     struct token_key key = token_cache_key(cache, SLICE_LIT("large"));
     token_cache_put(cache, &key, token, 100);
     assert_null(token_cache_find(cache, &key, 1));
-    assert_true(has(cache, "a", 1)); /* it has not made room for what does not fit anyway */
+    assert_true(has(cache, "a", 1)); /* nothing was dropped for an entry that does not fit anyway */
     assert_int_equal(token_cache_count(cache).entries, 1);
     token_unref(token);
     token_cache_destroy(cache);
@@ -149,7 +149,7 @@ static void too_large_for_a_shard(void **state)
 static void dropping_expired(void **state)
 {
     (void)state;
-    /* all in one shard would fit, too: which one a token gets is chance */
+    /* all in one shard must fit, too: the shard of a token is random */
     const struct token_cache_limits roomy = {
         .shards = 8, .shard_entries = 64, .shard_bytes = 64 * 1024};
     struct token_cache *cache = token_cache_create(&roomy);
@@ -170,7 +170,7 @@ static void dropping_expired(void **state)
     token_cache_destroy(cache);
 }
 
-/* A request keeps what it found, whatever becomes of the cache. */
+/* A request keeps the entry that it found, whatever happens to the cache. */
 static void kept_by_a_reader(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* URLs of Keystone, as keystoneauth makes them. */
+/* URLs of Keystone, formed as in keystoneauth. */
 #include "keystone/url.h"
 
 #include "unit.h"
@@ -82,7 +82,7 @@ static void tokens(void **state)
     arena_destroy(arena);
 }
 
-/* As keystoneauth1.discover answers for the same documents, a slash at the end aside. */
+/* As keystoneauth1.discover answers for the same documents, except for a slash at the end. */
 static void links(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void links(void **state)
         {"http://k:5000/", "v3/", "http://k:5000/v3/"},
         {"http://k/identity", "v3", "http://k/identity/v3"},
         {"http://k/identity", "/identity/v3/", "http://k/identity/v3/"},
-        /* the scheme is the document's, and so is the host; of others only the version counts */
+        /* scheme and host are the document's; if the host differs only the version counts */
         {"https://k/identity", "http://k/identity/v3/", "https://k/identity/v3/"},
         {"https://k/identity", "http://10.0.0.1:5000/v3/", "https://k/identity/v3/"},
         {"http://k:5000/v3", "http://other/x/v3/", "http://k:5000/v3/"},

@@ -1,4 +1,4 @@
-/* Loggers, handlers, levels, the limit of the rate, and changes while threads log. */
+/* Loggers, handlers, levels, rate limit, and changes while threads log. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int temporary(void)
     return fd;
 }
 
-/* What came since the last look; the caller frees. */
+/* What was written since the last call; the caller frees it. */
 static char *read_new(int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -79,7 +79,7 @@ static void levels_of_loggers(void **state)
     expect_new(fd, "a3\na4\na.b2\na.b3\na.b4\na.b.c4\nab3\nab4\n");
     assert_false(log_is_enabled(LOG_LEVEL_INFO, "a.b"));
     assert_true(log_is_enabled(LOG_LEVEL_DEBUG, "x.y"));
-    log_set_debug(true); /* the root's only */
+    log_set_debug(true); /* only the root's */
     log_all();
     expect_new(fd, "a0\na1\na2\na3\na4\na.b2\na.b3\na.b4\na.b.c4\nab0\nab1\nab2\nab3\nab4\n");
     const struct log_logger_settings others[] = {{.name = "", .level = LOG_NUMBER_CRITICAL},
@@ -92,7 +92,7 @@ static void levels_of_loggers(void **state)
     close(fd);
 }
 
-/* `berth` and below count as children of `placement`. */
+/* `berth` and its children count as children of `placement`. */
 static void our_own_loggers(void **state)
 {
     (void)state;
@@ -117,7 +117,8 @@ static void our_own_loggers(void **state)
     close(fd);
 }
 
-/* Each handler of each logger on the way up, until one stops; each with its level and format. */
+/* Each handler of each logger on the way up, until one stops propagation; each with its level and
+ * format. */
 static void handlers_of_loggers(void **state)
 {
     (void)state;
@@ -180,7 +181,7 @@ static void settings_that_fail(void **state)
     close(fd);
 }
 
-/* Told once at the start, and left out. */
+/* Reported once at the start, and omitted. */
 static void unknown_keys(void **state)
 {
     (void)state;
@@ -195,7 +196,8 @@ static void unknown_keys(void **state)
     close(fd);
 }
 
-/* oslo.log's filter: burst lines, then one that tells, until the interval is over. */
+/* oslo.log's filter: `burst` lines, then one that reports the suppression, until the interval is
+ * over. */
 static void rate(void **state)
 {
     (void)state;
@@ -272,7 +274,7 @@ static size_t count_lines(int fd, const char *line)
     return n;
 }
 
-/* Every line arrives once and whole, at what was in force when it was logged. */
+/* Every line is written once and whole, with the settings in force when it was logged. */
 static void changes_while_threads_log(void **state)
 {
     (void)state;
@@ -310,7 +312,7 @@ static void *write_on(void *stop)
     return NULL;
 }
 
-/* SIGHUP takes the debug lines away that keep all threads writing. */
+/* SIGHUP disables the debug lines that keep all threads writing. */
 static void changes_get_their_turn(void **state)
 {
     (void)state;
@@ -333,7 +335,7 @@ static void changes_get_their_turn(void **state)
     assert_true(took_us < 5000000);
 }
 
-/* Once nothing is lost any more, and not at once again. */
+/* Reported once no more lines are lost, and not repeated immediately. */
 static void lost_lines_are_told_of(void **state)
 {
     (void)state;
@@ -342,7 +344,7 @@ static void lost_lines_are_told_of(void **state)
     log_look_after();
     expect_new(fd, "");
     log_count_lost(1234);
-    log_look_after(); /* still being lost, for all it knows */
+    log_look_after(); /* lines may still be lost */
     log_look_after();
     char *text = read_new(fd);
     assert_non_null(strstr(text, " WARNING berth.log [-] 1234 bytes of the log could not be "

@@ -1,6 +1,4 @@
-/* Format strings against what Python makes of them (format_cases.h), and those that are
- * refused.
- */
+/* Format strings compared with Python's output (format_cases.h), and those that are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -82,7 +80,7 @@ static struct log_format_settings settings_of(const struct format_case *at)
     };
 }
 
-/* The line as text; the caller frees. */
+/* The line as text; the caller frees it. */
 static char *render(struct rendering *r, const struct log_format_settings *settings,
                     enum log_level level, const struct log_context *context, struct slice message)
 {
@@ -103,7 +101,7 @@ static char *render(struct rendering *r, const struct log_format_settings *setti
     return strndup(r->out.data == NULL ? "" : r->out.data, r->out.len);
 }
 
-/* Changes every FROM into TO, which is ours to free. */
+/* Replaces every FROM by TO; frees the text. */
 static char *with(char *text, const char *from, const char *to)
 {
     struct buf out = {0};
@@ -118,8 +116,9 @@ static char *with(char *text, const char *from, const char *to)
     return out.data;
 }
 
-/* The line that Python writes, with this process's number and host; the caller frees. They are put
- * into the expected line because a line may contain the digits of a process number by chance. */
+/* The line that Python writes, with this process's number and host; the caller frees it. They are
+ * inserted into the expected line because a line may contain the digits of a process number by
+ * chance. */
 static char *expected_here(const char *expected)
 {
     char word[300];
@@ -223,7 +222,8 @@ static void hostile_texts(void **state)
     end(&r);
 }
 
-/* What is more than one byte, too: next line, a terminal's escape sequence, separators of lines. */
+/* Also characters of more than one byte: next line, a terminal's escape sequence, line separators.
+ */
 static void hostile_characters(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void long_dates(void **state)
     end(&r);
 }
 
-/* The color ends with the line, and is another for each level. */
+/* The color ends with the line, and each level has another. */
 static void colors(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void colors(void **state)
     end(&r);
 }
 
-/* What it was made of: by name, by position, and the program's own form. */
+/* The message's arguments: by name, by position, and the program's own form. */
 static void json_arguments(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void json_arguments(void **state)
     end(&r);
 }
 
-/* As json_write_double has them, which is as Python has them. */
+/* As json_write_double writes them, which is as Python does. */
 static void json_times(void **state)
 {
     (void)state;

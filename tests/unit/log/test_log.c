@@ -1,4 +1,4 @@
-/* The form of lines, gathering by many threads, and outputs that fail. */
+/* The form of lines, collection from many threads, and outputs that fail. */
 #include "log/log.h"
 #include "log/settings.h"
 
@@ -30,7 +30,7 @@ static void wait_ms(unsigned ms)
     usleep(ms * 1000);
 }
 
-/* What has been written to the temporary file, NUL-terminated; the caller frees. */
+/* The content of the temporary file, NUL-terminated; the caller frees it. */
 static char *read_back(int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -103,7 +103,7 @@ static void the_time_is_local(void **state)
     log_start(fd, false);
     char wanted[CLOCK_ISO_BYTES];
     clock_format_iso(clock_wall_us() + (int64_t)19800 * 1000000, wanted);
-    pthread_t thread; /* this one remembers the text of the second */
+    pthread_t thread; /* this one reuses the text of the second */
     char word[] = "t";
     assert_int_equal(pthread_create(&thread, NULL, write_one, word), 0);
     pthread_join(thread, NULL);
@@ -132,7 +132,7 @@ static void *gather_many(void *argument)
     return NULL;
 }
 
-/* Every line of every thread is there once, whole, in its thread's order. */
+/* Every line of every thread is written once, whole, in its thread's order. */
 static void gathered_lines_are_complete(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void closed_pipe(void **state)
     close(ends[1]);
 }
 
-/* A disk that fills up in the middle of a line: exactly what it did not take is lost. */
+/* A disk that fills up in the middle of a line: exactly the part that did not fit is lost. */
 static void full_disk(void **state)
 {
     (void)state;
@@ -242,13 +242,13 @@ static void full_disk(void **state)
     log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "to measure");
     log_stop();
     char *text = read_back(fd);
-    assert_int_equal(strlen(text), line_len + 10 + 1 + line_len); /* the cut line is ended */
+    assert_int_equal(strlen(text), line_len + 10 + 1 + line_len); /* the cut line is terminated */
     assert_int_equal(text[line_len + 10], '\n');
     free(text);
     close(fd);
 }
 
-/* A reader that does not read costs one short wait, and what it finds later are whole lines. */
+/* A reader that stops costs one short wait, and later finds only whole lines. */
 static void full_pipe(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void full_pipe(void **state)
 
 static atomic_bool reader_stops;
 
-/* Four KiB at a time, as often as a lame shipper does it. */
+/* Four KiB at a time, like a slow log shipper. */
 static void *read_slowly(void *argument)
 {
     char page[4096];
@@ -289,7 +289,8 @@ static void *read_slowly(void *argument)
     return NULL;
 }
 
-/* A reader that is too slow holds up nobody either: of each second little is spent on waiting. */
+/* A slow reader does not delay the writers either: only a small part of each second is spent
+ * waiting. */
 static void slow_pipe(void **state)
 {
     (void)state;
@@ -313,7 +314,7 @@ static void slow_pipe(void **state)
     assert_true(took_us < 2000000); /* 400 KiB at 40 a second are ten of them */
 }
 
-/* exit() without log_stop writes what is gathered. */
+/* exit() without log_stop writes the collected lines. */
 static void written_at_exit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What goes to syslog and to the journal: frames, a bounded queue, daemons that hang or are away.
- */
+/* Output to syslog and to the journal: frames, a bounded queue, daemons that hang or are
+ * unavailable. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "log/internal.h"
 #include "unit.h"
 
-/* A sender that keeps what it got, and may be held up. */
+/* A sender that keeps its input, and can be blocked. */
 struct kept {
     pthread_mutex_t lock;
     struct buf text;
@@ -85,7 +85,8 @@ static void failures_are_counted(void **state)
     buf_free(&frames);
 }
 
-/* A sender that hangs: the queue takes what it may hold, nobody waits, and the stop is bounded. */
+/* A sender that hangs: the queue takes as much as it may hold, no thread waits, and the stop is
+ * bounded. */
 static void a_sender_that_hangs(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void a_sender_that_hangs(void **state)
     uint64_t before = log_lost_bytes();
     uint64_t began = clock_monotonic_us();
     struct log_queue *queue = log_queue_start(keep, NULL, &kept);
-    for (size_t i = 0; i < 3 * LOG_QUEUE_BYTES / sizeof(text); i++) /* one more is on its way */
+    for (size_t i = 0; i < 3 * LOG_QUEUE_BYTES / sizeof(text); i++) /* one more is being sent */
         log_queue_push(queue, buf_slice(&frames));
     assert_true(log_lost_bytes() - before > LOG_QUEUE_BYTES / 2);
     assert_true(clock_monotonic_us() - began < 2000000);
@@ -108,7 +109,7 @@ static void a_sender_that_hangs(void **state)
     log_queue_stop(queue);
     assert_true(clock_monotonic_us() - began < (LOG_QUEUE_STOP_MS + 2000) * 1000ull);
     for (size_t i = 0; i < 3 * LOG_QUEUE_BYTES / sizeof(text); i++)
-        sem_post(&gate); /* the thread that was left alone ends, before its queue leaks */
+        sem_post(&gate); /* the abandoned thread ends, before its queue leaks */
     usleep(200000);
     buf_free(&frames);
 }
@@ -196,7 +197,7 @@ static void syslog_datagrams(void **state)
     assert_int_equal(len, strlen("<159>Nov  1 20:44:08 berthd: ") + LOG_DATAGRAM_TEXT_MAX);
     free(large);
     close(fd);
-    /* Away, and back: what comes meanwhile is lost, nothing else. */
+    /* Unavailable, then available again: only what is logged meanwhile is lost. */
     uint64_t lost = log_lost_bytes();
     assert_int_equal(unlink(path), 0);
     log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "nobody is there");
@@ -211,7 +212,8 @@ static void syslog_datagrams(void **state)
     close(fd);
 }
 
-/* As Python's SysLogHandler: no time, a NUL byte at the end; the cut is at a character. */
+/* As Python's SysLogHandler: without time, with a NUL byte at the end; the cut is at a character.
+ */
 static void syslogd_datagrams(void **state)
 {
     (void)state;
@@ -235,7 +237,7 @@ static void syslogd_datagrams(void **state)
     close(fd);
 }
 
-/* A daemon that takes no datagrams: lines end with a NUL byte. */
+/* A daemon that does not accept datagrams: lines end with a NUL byte. */
 static void syslog_stream(void **state)
 {
     (void)state;
@@ -283,7 +285,7 @@ static void syslog_over_udp(void **state)
     close(fd);
 }
 
-/* A daemon that does not read: nobody who logs waits. */
+/* A daemon that does not read: no logging thread waits. */
 static void a_daemon_that_hangs(void **state)
 {
     (void)state;
@@ -300,7 +302,7 @@ static void a_daemon_that_hangs(void **state)
     assert_true(clock_monotonic_us() - began < (LOG_QUEUE_STOP_MS + 2000) * 1000ull);
     assert_true(log_lost_bytes() > lost);
     close(fd);
-    sleep(1); /* its thread, left alone, finds the socket gone and ends */
+    sleep(1); /* its abandoned thread finds the socket closed and ends */
 }
 
 static void bad_addresses(void **state)

@@ -1,4 +1,4 @@
-/* The newest errors: which are kept, in which order, and what is cut. */
+/* The newest errors: which are kept, in which order, and how they are cut. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

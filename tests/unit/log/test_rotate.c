@@ -1,4 +1,4 @@
-/* When files are rotated and what they are called then, against what Python's handlers do
+/* When files are rotated and how they are named then, compared with Python's handlers
  * (rotation_cases.h); and which of the older ones stay. */
 #include <dirent.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ static size_t count_files(void)
     return n;
 }
 
-/* As RotatingFileHandler.doRollover: every number goes one up, the last is gone. */
+/* As RotatingFileHandler.doRollover: every number is incremented, the last file is deleted. */
 static void by_size(void **state)
 {
     (void)state;
@@ -88,13 +88,13 @@ static void by_size(void **state)
     expect_content("log.1", "newer");
     expect_content("log.2", NULL); /* a gap moves on */
     expect_content("log.3", "1");
-    assert_false(log_rotate_by_size("log", 3)); /* there is none */
+    assert_false(log_rotate_by_size("log", 3)); /* it does not exist */
     touch("log", "only");
     assert_true(log_rotate_by_size("log", 1));
     expect_content("log.1", "only");
 }
 
-/* Only what this rotation has made is removed, the oldest first; what is compressed counts. */
+/* Only files that this rotation created are removed, the oldest first; compressed ones count. */
 static void by_time(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void by_time(void **state)
     expect_content("log.2026-11-22", "once more");
 }
 
-/* A file in its directory and back. */
+/* A file, to its directory and back. */
 
 static const struct log_rotation_settings NONE = {.when = LOG_ROTATION_NONE};
 
@@ -173,7 +173,7 @@ static void files_are_appended_to(void **state)
     assert_int_equal(truncate("log", 0), 0); /* copytruncate */
     write_lines(&file, "b\n", 100);
     expect_content("log", "b\n");
-    assert_int_equal(rename("log", "log.1"), 0); /* rename, and a file of the rotator's */
+    assert_int_equal(rename("log", "log.1"), 0); /* rename, and a new file of the rotator */
     write_lines(&file, "c\n", 100);
     expect_content("log.1", "b\n");
     expect_content("log", "c\n");
@@ -193,11 +193,11 @@ static void files_that_cannot_be_opened(void **state)
                         "cannot open the log file no/log: No such file or directory");
     err.status = 0;
     assert_int_equal(mkfifo("pipe", 0600), 0);
-    assert_false(log_file_open(&file, "pipe", &NONE, 100, &err)); /* and no wait for a reader */
+    assert_false(log_file_open(&file, "pipe", &NONE, 100, &err)); /* without waiting for a reader */
     arena_destroy(err.arena);
 }
 
-/* Tried once a second, and in any case when somebody asks. */
+/* Tried once a second, and in any case on request. */
 static void removed_directory(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void rotated_by_size(void **state)
     log_file_close(&file);
 }
 
-/* Without numbers to keep there is nowhere to go, as in Python. */
+/* With a backup count of 0 there is no rotation, as in Python. */
 static void no_rotation_by_size(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void rotated_by_time(void **state)
     log_file_close(&file);
 }
 
-/* When daylight saving time ends two hours get the same name: the lines of both stay. */
+/* When daylight saving time ends two hours get the same name: the lines of both are kept. */
 static void an_hour_twice(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ static void an_hour_twice(void **state)
     log_file_close(&file);
 }
 
-/* Another berthd on the same file has rotated it: this one does not do it again. */
+/* Another berthd has rotated the same file: this one does not rotate it again. */
 static void rotated_by_another(void **state)
 {
     (void)state;
@@ -306,13 +306,13 @@ static void rotated_by_another(void **state)
     write_lines(&file, "aaaa\nbbbb\n", 100);
     assert_int_equal(rename("log", "log.1"), 0);
     touch("log", "of the other\n");
-    (void)log_file_ready(&file, SLICE_LIT("cccc\n"), 100); /* it has looked just before */
+    (void)log_file_ready(&file, SLICE_LIT("cccc\n"), 100); /* it has just checked */
     expect_content("log.1", "aaaa\nbbbb\n");
     expect_content("log", "of the other\n");
     log_file_close(&file);
 }
 
-/* It is at it just now: its renames and ours must not cross. */
+/* It is rotating now: its renames and ours must not interfere. */
 static void rotated_by_another_now(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void rotated_by_another_now(void **state)
     log_file_close(&file);
 }
 
-/* logrotate's new file belongs to somebody else: lines go on to the one that was moved. */
+/* logrotate's new file belongs to another user: lines go on to the renamed one. */
 static void a_path_that_cannot_be_opened(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void a_path_that_cannot_be_opened(void **state)
     log_file_close(&file);
 }
 
-/* What cannot be renamed goes on growing, and is tried again. */
+/* A file that cannot be renamed continues to grow, and the rotation is tried again. */
 static void rotation_in_vain(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Logging configurations in Python's form: those that deployers write, and those that are wrong. */
+/* Logging configurations in Python's format: those of deployments, and invalid ones. */
 #include "logging_ini/logging_config.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void expect_refused(const char *text, const char *message)
     assert_string_equal(err.message.data, message);
 }
 
-/* What openstack-helm's chart of placement makes. */
+/* From openstack-helm's chart of placement. */
 static const char HELM[] = "[formatter_context]\n"
                            "class = oslo_log.formatters.ContextFormatter\n"
                            "datefmt = %Y-%m-%d %H:%M:%S\n"
@@ -256,7 +256,7 @@ static void loggers(void **state)
     assert_int_equal(settings.loggers[1].level, LOG_NUMBER_WARNING);
 }
 
-/* What Python would not start with. */
+/* Configurations with which Python would not start. */
 static void refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The dialect of configparser. What is expected here is what Python 3.11's says. */
+/* The dialect of configparser. The expected results are those of Python 3.11. */
 #include "logging_ini/python_ini.h"
 
 #include "base/buf.h"
@@ -137,7 +137,7 @@ static void refused(void **state)
     assert_int_equal(file.n, 0);
 }
 
-/* Ten deep and ten each are ten thousand millions. */
+/* Ten references on each of ten levels are ten thousand million. */
 static void references_that_multiply(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Python expressions as they stand in logging configurations. */
+/* Python expressions in logging configurations. */
 #include "logging_ini/python_literal.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* The capacity rule, figure by figure. The whole parts were put to Python:
+/* The capacity rule, figure by figure. The integers were computed in Python:
  * int((total - reserved) * allocation_ratio). */
 #include <math.h>
 
@@ -25,7 +25,7 @@ static void whole_part(void **state)
         {1000, 0, 1.001, 1000}, /* 1000.9999999999999 */
         {7, 2, 16.0, 80},
         {7, 7, 16.0, 0},
-        {2, 5, 1.5, -4}, /* towards zero */
+        {2, 5, 1.5, -4}, /* rounded towards zero */
         {1, 0, 0.999, 0},
         {0, 1, 0.999, 0},
         {2147483647, 0, 1.0, 2147483647},
@@ -95,7 +95,7 @@ static void headroom(void **state)
     assert_int_equal(capacity_headroom(&f, 0), 12);
     assert_int_equal(capacity_headroom(&f, 11), 1);
     assert_int_equal(capacity_headroom(&f, 12), 0);
-    assert_int_equal(capacity_headroom(&f, 500), 0); /* overcommitted since */
+    assert_int_equal(capacity_headroom(&f, 500), 0); /* overcommitted in the meantime */
     f.max_unit = 5;
     assert_int_equal(capacity_headroom(&f, 0), 5);
     assert_int_equal(capacity_headroom(&f, 9), 3);
@@ -109,7 +109,7 @@ static void headroom(void **state)
     assert_int_equal(capacity_headroom(&f, 0), 0);
 }
 
-/* Headroom is the largest amount that fits: a search by hand says the same. */
+/* Headroom is the largest amount that fits, compared with a linear search. */
 static void headroom_is_the_largest_that_fits(void **state)
 {
     (void)state;

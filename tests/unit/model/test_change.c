@@ -1,4 +1,4 @@
-/* The list of changes: it grows, keeps its order, and hands out zeroed changes. */
+/* The list of changes: it grows, keeps its order, and returns zeroed changes. */
 #include "base/arena.h"
 #include "model/change.h"
 #include "unit.h"
@@ -25,7 +25,7 @@ static void grows_in_order(void **state)
         assert_int_equal(list.items[i].kind, CHANGE_ALLOCATION_INSERT);
         assert_int_equal(list.items[i].allocation.id, i);
     }
-    list.count = 0; /* used again, as the pipeline does after each request */
+    list.count = 0; /* reused, as the pipeline does after each request */
     struct change *first = change_append(&list, CHANGE_CLASS_DELETE);
     assert_ptr_equal(first, list.items);
     assert_int_equal(first->kind, CHANGE_CLASS_DELETE);

@@ -1,5 +1,5 @@
-/* The tables of the fields of nodes and of their allocations against the specification's words, and
- * what a node's row answers. */
+/* The tables of the fields of nodes and of their allocations compared with the specification, and
+ * the values in a node's row. */
 #include "base/arena.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
@@ -31,7 +31,7 @@ static void check_table(const struct record_shape *shape)
     }
 }
 
-/* The names of the shown fields that have all of `flags` and come with that version. */
+/* The names of the shown fields that have all of `flags` and were added in that version. */
 static void expect_fields(const struct record_shape *shape, unsigned flags, unsigned since,
                           const char *names)
 {

@@ -1,5 +1,6 @@
-/* Verbs, ways and interruptions. The differential (tests/baremetal) compares every pair with the
- * service that the table comes from; here it is what the specification says, and whole ways. */
+/* Verbs, paths through states, and interruptions. The differential (tests/baremetal) compares every
+ * pair with the service that the table comes from; here it is compared with the specification,
+ * along whole paths. */
 #include "model/node_machine.h"
 #include "unit.h"
 
@@ -12,7 +13,7 @@ static enum node_verb verb_of(const char *name)
     return verb->verb;
 }
 
-/* "state>target>to" of a course, in the names of the API. */
+/* "state>target>to" of a course, with the names of the API. */
 static void assert_course(const struct node_course *course, const char *state, const char *target,
                           const char *to)
 {
@@ -41,7 +42,7 @@ static void verbs_and_versions(void **state)
         assert_null(node_verb_find(slice_of(UNKNOWN[i])));
 }
 
-/* A verb from a state to the end; each passing state that it goes through is listed. */
+/* A verb from a state to the end, with each transient state on the way. */
 static void ways(void **state)
 {
     (void)state;
@@ -142,7 +143,7 @@ static void circumstances(void **state)
     assert_course(&course, "cleaning", "available", "available");
 }
 
-/* A row whose end was lost ends where its target says. */
+/* A row whose end was lost ends in the state that its target names. */
 static void without_an_end(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The tables of states, against those of the service that they come from. */
+/* The tables of states, compared with those of the service that they come from. */
 #include "model/node_states.h"
 #include "unit.h"
 

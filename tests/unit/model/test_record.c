@@ -109,14 +109,14 @@ static void every_kind_comes_back(void **state)
     again[SECRET].text.data = NULL;
     assert_false(record_equal(record, record_pack(&shape, INT64_MAX, again, *state)));
     assert_false(record_equal(record, record_pack(&shape, 1, values, *state)));
-    /* It holds no pointer to itself. */
+    /* It contains no pointer to itself. */
     struct record *copy = arena_alloc(*state, record->bytes);
     memcpy(copy, record, record->bytes);
     expect_text(copy, JSON, SLICE_LIT("{\"a\": 1}"));
     expect_text(copy, TEXT, (struct slice){"a\0b", 3});
 }
 
-/* Those of neighbours lie there once, whose ever they are. */
+/* Equal texts of adjacent fields are stored once. */
 static void texts_that_repeat(void **state)
 {
     struct record_value values[STORED] = {[TEXT].text = SLICE_LIT("same"),
@@ -168,7 +168,7 @@ static const struct record *row(struct arena *arena, int64_t id, unsigned field,
     return record_pack(&shape, id, values, arena);
 }
 
-/* Each before the next one, whatever their ids. */
+/* Each before the next one, whatever their ids are. */
 static void expect_ascending(struct arena *arena, unsigned field, const struct record_value *values,
                              int64_t count)
 {

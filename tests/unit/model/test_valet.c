@@ -21,7 +21,7 @@ static void others_differ(void **state)
     (void)state;
     struct slice plain = SLICE_LIT("b7d0e9b175294b649464caa3411adb3f");
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b175294b649464caa3411adb3e")));
-    /* one hyphen at the wrong place, one digit too few, one that is none */
+    /* one hyphen misplaced, one digit too few, one character that is not a digit */
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b-17529-4b64-9464-caa3411adb3f")));
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b175294b649464caa3411adb3")));
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b175294b649464caa3411adb3g")));

@@ -51,7 +51,7 @@ static inline const char *directory_sub(struct directory *d, const char *name)
     return path;
 }
 
-/* Written some seconds ago, so that nobody waits for it to be whole. */
+/* Written some seconds ago, so that no test waits until it counts as complete. */
 static inline const char *directory_write(struct directory *d, const char *name, const char *text)
 {
     static long age_s = 1000;

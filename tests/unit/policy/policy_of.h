@@ -5,7 +5,7 @@
 #include "policy/files.h"
 #include "unit.h"
 
-/* NULL: `err` says why not; its arena is the caller's. */
+/* NULL: `err` has the reason; its arena is the caller's. */
 static inline struct policy *policy_try(const struct policy_options *options, const char *text,
                                         struct err *err)
 {
@@ -33,7 +33,7 @@ static inline struct policy *policy_of(const struct policy_options *options, con
     return policy;
 }
 
-/* Why the text is no policy; the message is in the arena. */
+/* Why the text is not a policy; the message is in the arena. */
 static inline const char *refusal_of(struct arena *arena, const char *text)
 {
     const struct policy_options options = {0};

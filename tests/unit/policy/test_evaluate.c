@@ -1,4 +1,4 @@
-/* What rules say of one caller: T passes, F does not, E refuses whatever stands around it. */
+/* The result of rules for one caller: T passes, F fails, E refuses whatever is around it. */
 #include "policy/evaluate.h"
 
 #include <stdio.h>
@@ -120,8 +120,8 @@ static void checks(void **state)
     CHECK_ROWS(ROWS, &CALLER);
 }
 
-/* In the syntax of lists a whole sentence is one check, and what stands before its colon an
- * expression of Python's. */
+/* In the list syntax a whole sentence is one check, and the part before its colon is a Python
+ * expression. */
 static void sentences(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void of_the_system(void **state)
         {"system:all", 'T'},
         {"system.x:y", 'E'},
         {"project_id:None", 'T'},
-        {"roles.x:y", 'F'}, /* of no role a part is asked for */
+        {"roles.x:y", 'F'}, /* a part of a role is requested */
         {"is_admin_project:True", 'F'},
         {"is_admin_project:False", 'T'},
     };
@@ -186,7 +186,7 @@ static void references(void **state)
     check_letter("{r: 'not rule:admin_api'}", &CALLER, 'F');
 }
 
-/* A circle is refused only where it is walked. */
+/* A cycle is refused only where it is reached. */
 static void circles(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void circles(void **state)
     check_letter("{r: 'role:x and rule:r'}", &CALLER, 'F');
 }
 
-/* Thirty rules that each ask the next one twice: a thousand million checks. */
+/* Thirty rules that refer to the next one twice: a thousand million checks. */
 static void a_bomb(void **state)
 {
     (void)state;

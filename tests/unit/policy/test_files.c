@@ -1,11 +1,11 @@
-/* Which files are read, in which order, and what is wrong with them. */
+/* Which files are read, in which order, and which errors they have. */
 #include "conf/load.h"
 #include "policy/files.h"
 #include "policy_directory.h"
 
 static const struct conf_inputs NONE = {.sources_n = 0};
 
-/* The names of the files, behind the directory's own, one behind the other. */
+/* The names of the files relative to the directory, one after the other. */
 static const char *listed(struct directory *d, const struct policy_places *places)
 {
     struct policy_inventory inventory;
@@ -59,7 +59,7 @@ static const char *missing(struct directory *d, const char *file, const char *fa
     return inventory.missing;
 }
 
-/* Of the default name, which goes with another, nobody expects it. */
+/* The default file may be missing if another one is named. */
 static void named_and_missing(void **state)
 {
     struct directory *d = *state;
@@ -121,7 +121,7 @@ static void changes(void **state)
     assert_false(same(d, &places, &before));
 }
 
-/* "NAME=RULE" for each in the order of reading, or what is wrong. */
+/* "NAME=RULE" for each in the order of reading, or the error. */
 static const char *taken(struct directory *d, const char *text)
 {
     struct policy_overrides overrides = {0};

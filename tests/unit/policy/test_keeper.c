@@ -1,4 +1,4 @@
-/* Reload: what changes the policy in force, what does not, and readers beside it. */
+/* Reload: what changes the policy in force, what does not, and concurrent readers. */
 #include "policy/keeper.h"
 
 #include <pthread.h>
@@ -68,7 +68,7 @@ static void life(void **state)
     policy_keeper_close(keeper);
 }
 
-/* Log lines that have the words. */
+/* The number of log lines with this text. */
 static unsigned count_lines(struct directory *d, const char *words)
 {
     char line[4096];
@@ -133,7 +133,8 @@ static void move(struct directory *d, const char *from, const char *to)
     assert_int_equal(rename(directory_path(d, from), directory_path(d, to)), 0);
 }
 
-/* What goes away takes no rule with it: it may be on its way to a new name, or its disk be gone. */
+/* A removed file keeps its rules in force: it may be about to be renamed, or its disk may be
+ * unavailable. */
 static void gone(void **state)
 {
     struct directory *d = *state;
@@ -145,7 +146,7 @@ static void gone(void **state)
 
     move(d, "policy.yaml", "policy.yaml~");
     policy_keeper_look(keeper, false);
-    assert_int_equal(count_lines(d, "policies stay"), 0); /* an editor at work */
+    assert_int_equal(count_lines(d, "policies stay"), 0); /* as editors do */
     assert_true(allows(keeper, SLICE_LIT("x")));
     for (unsigned i = 0; i < 3; i++)
         policy_keeper_look(keeper, false);
@@ -153,7 +154,7 @@ static void gone(void **state)
     assert_int_equal(count_lines(d, "policy.yaml is missing"), 1);
     assert_true(allows(keeper, SLICE_LIT("x")) && !allows(keeper, SLICE_LIT("admin")));
     assert_true(policy_keeper_figures(keeper).is_stale);
-    move(d, "policy.yaml~", "policy.yaml"); /* the very file */
+    move(d, "policy.yaml~", "policy.yaml"); /* the same file */
     policy_keeper_look(keeper, false);
     assert_false(policy_keeper_figures(keeper).is_stale);
     assert_true(allows(keeper, SLICE_LIT("x")));
@@ -167,7 +168,7 @@ static void gone(void **state)
     assert_int_equal(count_lines(d, "policy.d is missing"), 1);
     assert_true(allows(keeper, SLICE_LIT("y")));
 
-    policy_keeper_look(keeper, true); /* who says so is believed */
+    policy_keeper_look(keeper, true); /* on SIGHUP it counts as removed */
     assert_true(allows(keeper, SLICE_LIT("x")));
     assert_false(policy_keeper_figures(keeper).is_stale);
     policy_keeper_close(keeper);
@@ -175,7 +176,7 @@ static void gone(void **state)
     close(fd);
 }
 
-/* A file that comes back may be half written, as any new one. */
+/* A file that reappears may be incomplete, like any new one. */
 static void gone_and_back(void **state)
 {
     struct directory *d = *state;
@@ -193,7 +194,7 @@ static void gone_and_back(void **state)
     policy_keeper_close(keeper);
 }
 
-/* The same problem after it was mended once is said again. */
+/* The same problem is logged again after it was fixed once. */
 static void problems_again(void **state)
 {
     struct directory *d = *state;
@@ -226,7 +227,7 @@ static void wrong_at_start(void **state)
             .data);
 }
 
-/* Somebody has chosen a file that is not there: the defaults hold, which is not what he wants. */
+/* The configured file does not exist: the defaults hold, which is not what the operator wants. */
 static void nowhere(void **state)
 {
     struct directory *d = *state;
@@ -242,14 +243,14 @@ static void nowhere(void **state)
                         "[oslo_policy] policy_file: there is no policies.yaml in the directories "
                         "that are searched");
     policy_release(policy);
-    places.fallback_file = "policy.json"; /* nobody has */
+    places.fallback_file = "policy.json"; /* none is configured */
     policy = policy_load(&places, &OPTIONS, &err);
     assert_non_null(policy);
     assert_int_equal(policy->notes.count, 0);
     policy_release(policy);
 }
 
-/* A file of this moment is looked at twice, one of the future at once. */
+/* A file written just now is checked twice, one with a time in the future at once. */
 static void fresh_files(void **state)
 {
     struct directory *d = *state;
@@ -272,7 +273,7 @@ static void fresh_files(void **state)
     policy_keeper_close(keeper);
 }
 
-/* One thread may ask several keepers. */
+/* One thread may use several keepers. */
 static void two_keepers(void **state)
 {
     struct directory *d = *state;

@@ -1,5 +1,5 @@
-/* Texts and lists become trees: each row is a rule and how it prints, which is oslo.policy's form.
- */
+/* Texts and lists become trees: each row is a rule and its printed form, which is that of
+ * oslo.policy. */
 #include "policy/language.h"
 
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void limits(void **state)
     check_limit("role:", "a", POLICY_RULE_BYTES_MAX - 4, "", "bytes");
 }
 
-/* An alias makes a list of any size cheap to write. */
+/* With aliases a list of any size is cheap to write. */
 static void list_limit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Rules x roles x scopes x settings, against the table of the operators spec (Policy defaults)
- * written down a second time. */
+/* Rules x roles x scopes x settings, compared with a second copy of the table of the operators spec
+ * (Policy defaults). */
 #include "policy/keeper.h"
 #include "policy/rules_placement.h"
 #include "unit.h"
@@ -50,7 +50,7 @@ static struct policy_keeper *defaults(bool new_defaults, bool enforce_scope)
     return policy_keeper_of(policy);
 }
 
-/* A token that is of no project asks about no project like one that names none. */
+/* For a token without a project, a query without a project is about its own. */
 static bool is_about_own(enum scope scope, struct slice target)
 {
     if (target.data == NULL)

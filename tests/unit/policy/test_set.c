@@ -1,4 +1,4 @@
-/* What files make of the defaults: overrides, deprecated rules, what is said about them. */
+/* The effect of files on the defaults: overrides, deprecated rules, and log messages. */
 #include "policy/evaluate.h"
 #include "policy/rules_baremetal.h"
 #include "policy/rules_placement.h"

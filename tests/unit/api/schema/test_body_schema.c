@@ -1,4 +1,5 @@
-/* Bodies and query strings against the tables; the texts are what the Python service answers. */
+/* Bodies and query strings checked against the tables; the texts are the Python service's answers.
+ */
 #include "unit.h"
 
 #include "api/schema/body_schema.h"
@@ -65,7 +66,7 @@ static void malformed_bodies(void **state)
     MALFORMED("{} x");
 }
 
-/* The parser drops a NUL byte behind a number. */
+/* The parser drops a NUL byte after a number. */
 static void nul_bytes_anywhere(void **state)
 {
     (void)state;

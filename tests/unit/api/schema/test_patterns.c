@@ -1,4 +1,4 @@
-/* The patterns of the API's schemas: what each takes, at its edges. */
+/* The patterns of the API's schemas: edge cases of what each accepts. */
 #include "api/schema/patterns.h"
 
 #include "unit.h"
@@ -21,7 +21,7 @@ static void names(void **state)
     REFUSES(PATTERN_CLASS, "vcpu");
     REFUSES(PATTERN_CLASS, "V-CPU");
     REFUSES(PATTERN_CLASS, "V CPU");
-    REFUSES(PATTERN_CLASS, "VCPU\n"); /* where Python's $ is content */
+    REFUSES(PATTERN_CLASS, "VCPU\n"); /* where Python's $ also matches */
     REFUSES(PATTERN_CLASS, "VCPU\0");
     REFUSES(PATTERN_CLASS, "\xc3\x84");
     TAKES(PATTERN_CUSTOM, "CUSTOM_A");
@@ -63,7 +63,7 @@ static void groups(void **state)
 {
     (void)state;
     TAKES(PATTERN_GROUP_SUFFIX, "a");
-    TAKES(PATTERN_GROUP_SUFFIX, "!a!"); /* found anywhere */
+    TAKES(PATTERN_GROUP_SUFFIX, "!a!"); /* matches anywhere */
     REFUSES(PATTERN_GROUP_SUFFIX, "!");
     REFUSES(PATTERN_GROUP_SUFFIX, "");
     TAKES(PATTERN_RESOURCES_1_25, "resources");

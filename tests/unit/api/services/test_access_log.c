@@ -24,7 +24,7 @@ static int begin(void)
     return fd;
 }
 
-/* What was logged, without time and process; the caller frees. */
+/* The log without time and process; the caller frees it. */
 static char *end(int fd)
 {
     log_stop();
@@ -83,11 +83,11 @@ static void lines(void **state)
     asked_close(&asked);
 }
 
-/* Before anybody has looked who asks: under noauth2 what the headers claim, else nobody. */
+/* Before authentication: with noauth2 the identity that the headers claim, else none. */
 static void begun_requests(void **state)
 {
     (void)state;
-    static char somebody; /* who is only looked for, not asked */
+    static char somebody; /* only examined, not queried */
     const struct api keystone = {.access_log = true, .keystone = (struct keystone *)&somebody};
     for (int noauth = 0; noauth < 2; noauth++) {
         struct asked asked;

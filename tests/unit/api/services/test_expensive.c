@@ -1,4 +1,4 @@
-/* What was too expensive for a worker a short while ago. */
+/* Requests that recently were too expensive for a worker. */
 #include "api/services/expensive.h"
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static void notes_end(void **state)
     uint64_t now_us = 5000 * SECOND_US;
     assert_false(expensive_has_any(expensive, now_us));
     assert_false(expensive_is(expensive, question, now_us));
-    assert_false(expensive_is(expensive, 0, 0)); /* as what was never noted */
+    assert_false(expensive_is(expensive, 0, 0)); /* like one that was never noted */
     expensive_note(expensive, question, now_us);
     for (unsigned s = 0; s < 7; s++) {
         assert_true(expensive_has_any(expensive, now_us + s * SECOND_US));
@@ -34,13 +34,13 @@ static void questions_differ(void **state)
         expensive_note(expensive, i << 40 | i, now_us);
     for (uint64_t i = 1; i <= 500; i++) {
         assert_true(expensive_is(expensive, i << 40 | i, now_us + 2 * SECOND_US));
-        assert_false(expensive_is(expensive, (i + 1) << 40 | i, now_us)); /* in its place */
+        assert_false(expensive_is(expensive, (i + 1) << 40 | i, now_us)); /* replaced */
         assert_false(expensive_is(expensive, i << 40 | (i + 500), now_us));
     }
     expensive_note(expensive, (uint64_t)77 << 40 | 7, now_us);
     assert_true(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));
     assert_false(expensive_is(expensive, (uint64_t)7 << 40 | 7, now_us));
-    expensive_forget(expensive, (uint64_t)78 << 40 | 7); /* another in its place */
+    expensive_forget(expensive, (uint64_t)78 << 40 | 7); /* another one in its place */
     assert_true(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));
     expensive_forget(expensive, (uint64_t)77 << 40 | 7);
     assert_false(expensive_is(expensive, (uint64_t)77 << 40 | 7, now_us));

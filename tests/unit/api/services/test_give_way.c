@@ -1,13 +1,13 @@
-/* How long expensive work rests: by what others of the process do, measured in numbers given here.
- */
+/* How long expensive work pauses, depending on the other work of the process, with given
+ * measurements. */
 #include "api/services/give_way.h"
 
 #include "unit.h"
 
 enum { SLICE_US = 1000, STEPS = 50 };
 
-/* Slices one after the other, while others take so many thousandths of two processors; returns the
- * last rest. */
+/* Slices one after the other, while others use that many thousandths of two processors; returns the
+ * last pause. */
 static uint64_t rest_beside(struct give_way *way, struct give_way_clocks *clocks, unsigned others)
 {
     uint64_t rest_us = 0;
@@ -33,7 +33,7 @@ static void rests_while_others_work(void **state)
     assert_int_equal(rest_beside(&way, &clocks, 0), 0);
 }
 
-/* Its own work, on several threads, is nobody else's. */
+/* Its own work on several threads does not count as other work. */
 static void own_work_does_not_count(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void own_work_does_not_count(void **state)
     }
 }
 
-/* What the process did before the first slice says nothing about now. */
+/* The process's work before the first slice says nothing about the present. */
 static void the_first_look_measures_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Per-thread counting: what is counted where, that nothing is lost among threads that come and go,
- * and that no client makes a new series. */
+/* Per-thread counting: what is counted where, that nothing is lost when threads start and end, and
+ * that no client can create a series. */
 #include "api/api.h"
 #include "api/services/meter.h"
 
@@ -152,7 +152,7 @@ static void threads(void **state)
     static struct meter_totals totals;
     meter_read(ENDPOINTS, &before);
     uint64_t seen = histogram_count(&before.candidates);
-    for (unsigned turn = 0; turn < 3; turn++) { /* later threads go on with the blocks of earlier */
+    for (unsigned turn = 0; turn < 3; turn++) { /* later threads reuse the blocks of earlier ones */
         pthread_t ids[THREADS];
         for (unsigned i = 0; i < THREADS; i++)
             assert_int_equal(pthread_create(&ids[i], NULL, count_many, NULL), 0);

@@ -1,4 +1,4 @@
-/* Readiness on a real database that others take away, and that keeps the writer busy. */
+/* Readiness with a real database that others make unavailable, or that keeps the writer busy. */
 #include "api/services/readiness.h"
 
 #include <pthread.h>
@@ -73,7 +73,7 @@ static void await(struct asked *asked)
     pthread_mutex_destroy(&asked->lock);
 }
 
-/* A new answer: not that of a moment ago. */
+/* A new answer, not a recent one. */
 static struct readiness_report ask(struct world *world)
 {
     struct asked asked;
@@ -126,7 +126,7 @@ static void done(struct pipeline_request *request)
     (void)request;
 }
 
-/* Whatever keeps the writer, the answer comes in time; and later the truth. */
+/* Whatever blocks the writer, the answer comes in time; later it is correct. */
 static void answers_in_time(void **state)
 {
     struct world *world = *state;
@@ -155,7 +155,8 @@ static void answers_in_time(void **state)
     assert_true(readiness_is_ready(&third.wait.report));
 }
 
-/* Many who ask at once cost the writer one look, and so do those who come at once. */
+/* Many concurrent requests cost the writer one check, and so do requests that follow immediately.
+ */
 static void asks_once_for_many(void **state)
 {
     struct world *world = *state;
@@ -171,7 +172,7 @@ static void asks_once_for_many(void **state)
     assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY / 10);
 }
 
-/* Who wants a fresh one is answered by a look that began after he asked, and in time. */
+/* A request for a fresh result is answered, in time, by a check that began after the request. */
 static void fresh(void **state)
 {
     struct world *world = *state;

@@ -1,5 +1,5 @@
-/* The slow lane: every job runs once or is refused, in slices and in the order of turns, at the
- * priority of everybody else. Time is a number of the test's own. */
+/* The slow lane: every job runs once or is refused, in slices and in the order of turns, with
+ * normal priority. The test sets the time. */
 #include "api/services/slow_lane.h"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ struct ran {
     struct log *log;
     struct slow_lane *lane;
     unsigned number;
-    unsigned slices; /* it takes, beside its first */
+    unsigned slices; /* that it needs after its first */
     enum slow_pass last;
     int refused; /* 1 + enum slow_refusal */
 };
@@ -55,7 +55,7 @@ static void note(struct ran *ran)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* Notes its number in each slice. */
+/* Records its number in each slice. */
 static void run(void *cls)
 {
     struct ran *ran = cls;
@@ -146,7 +146,7 @@ static void wait_at_gate(void *cls)
     pthread_mutex_unlock(&gate->lock);
 }
 
-/* Holds the only turn until others have submitted what they have. */
+/* Holds the only turn until others have submitted their jobs. */
 static void close_gate(struct slow_lane *lane, struct gate *gate)
 {
     *gate = (struct gate){
@@ -159,7 +159,7 @@ static void close_gate(struct slow_lane *lane, struct gate *gate)
         sched_yield();
 }
 
-/* Two that need many slices, of one owner, and one of another that comes later: its slices
+/* Two jobs of one owner that need many slices, and a later one of another owner: its slices
  * alternate with theirs, on one turn. */
 static void slices_take_turns(void **state)
 {
@@ -194,7 +194,7 @@ static void who_has_begun_sees_its_deadline(void **state)
     assert_int_equal(job.refused, 0);
 }
 
-/* It had a slot, but no turn in time: it need not wait for the end of its slice. */
+/* It had a permit, but no turn in time: it need not wait for the end of its slice. */
 static void who_begins_late_sees_it_at_once(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void who_begins_late_sees_it_at_once(void **state)
     assert_int_equal(atomic_load(&now), before);
 }
 
-/* Somebody else's slice ends, which is when those that wait are looked at. */
+/* Waiting jobs are checked when another job's slice ends. */
 static void who_waits_too_long_is_refused(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void too_many_are_refused(void **state)
     for (unsigned i = 0; i < 3; i++)
         submit(lane, &jobs[i], 1, UINT64_MAX);
     assert_int_equal(jobs[2].refused, 1 + SLOW_TOO_MANY);
-    submit(lane, &jobs[3], 2, UINT64_MAX); /* another's has room */
+    submit(lane, &jobs[3], 2, UINT64_MAX); /* another owner's job is accepted */
     assert_int_equal(jobs[1].refused, 1 + SLOW_TOO_MANY);
     assert_int_equal(slow_lane_figures(lane).refused[SLOW_TOO_MANY], 2);
     pthread_mutex_unlock(&gate.lock);

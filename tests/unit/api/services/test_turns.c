@@ -1,5 +1,5 @@
-/* The order of turns: owners take turns whatever they have, one owner never takes all slots, and
- * too many or too late ones go. */
+/* The order of turns: owners take turns whatever they have, one owner never takes all permits, and
+ * jobs that are too many or too late are removed. */
 #include "api/services/turns.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void add_all(struct turns *turns, struct named *jobs, const char *const *
         assert_null(add(turns, &jobs[i], names[i]));
 }
 
-/* One turn after the other, none of which ends its job. */
+/* One turn after the other, without ending a job. */
 static void assert_turns(struct turns *turns, const char *const *names, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -42,7 +42,7 @@ static void assert_turns(struct turns *turns, const char *const *names, unsigned
     }
 }
 
-/* Ends all that may run, until none is left. */
+/* Ends all jobs that may run, until none is left. */
 static void drain(struct turns *turns)
 {
     struct turns_job *job;
@@ -65,7 +65,7 @@ static void owners_take_turns(void **state)
     drain(turns);
 }
 
-/* Four endless jobs of one owner, and one of another: it has a turn of its own all the time. */
+/* Four endless jobs of one owner, and one of another, which has one of the turns all the time. */
 static void one_of_two_turns_is_the_others(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void one_of_two_turns_is_the_others(void **state)
         assert_int_equal(name_of(first)[0], 'a');
     }
     turns_end(turns, second);
-    second = turns_give(turns); /* b has no more: both are a's */
+    second = turns_give(turns); /* b has no more jobs: both turns are a's */
     assert_int_equal(name_of(second)[0], 'a');
     turns_end(turns, second);
     turns_end(turns, first);
@@ -108,7 +108,7 @@ static void a_newcomer_neither_waits_for_all_nor_goes_first(void **state)
     drain(turns);
 }
 
-/* However many jobs an owner brings, others find a slot. */
+/* However many jobs an owner adds, others get a permit. */
 static void no_owner_takes_all_slots(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void no_owner_takes_all_slots(void **state)
         assert_int_equal(slots, o == 0 ? SLOTS / 2 : o <= 2 ? 2 : 1);
     }
     assert_int_equal(turns_counts(turns).waiting, 6 * EACH - slots_before);
-    /* a slot that is free again is kept for who has none */
+    /* a permit that becomes free is kept for an owner without one */
     struct turns_job *job = turns_give(turns);
     assert_string_equal(name_of(job), "a");
     turns_end(turns, job);
@@ -140,10 +140,11 @@ static void the_owner_with_most_is_crowded_out(void **state)
     static const char *const NAMES[] = {"a0", "a1", "a2", "a3", "b0"};
     struct named jobs[8];
     struct turns *turns = turns_create(1, 1, 4);
-    add_all(turns, jobs, NAMES, 5); /* a0 has the slot, four wait */
+    add_all(turns, jobs, NAMES, 5); /* a0 has the permit, four wait */
     struct turns_job *gone = add(turns, &jobs[5], "b1");
     assert_string_equal(name_of(gone), "a3");
-    gone = add(turns, &jobs[6], "a4"); /* two of either wait, and this: its own */
+    gone =
+        add(turns, &jobs[6], "a4"); /* two of each owner wait, and this one: it is removed itself */
     assert_string_equal(name_of(gone), "a4");
     gone = add(turns, &jobs[7], "c0");
     assert_true(strcmp(name_of(gone), "a2") == 0);
@@ -159,7 +160,7 @@ static void late_ones_are_taken(void **state)
                             {.job = {.deadline_us = 10}}};
     struct turns *turns = turns_create(1, 1, 10);
     add_all(turns, jobs, (const char *const[]){"a0", "a1", "a2", "b0"}, 4);
-    assert_null(turns_take_late(turns, 9)); /* a0 has its slot, and sees itself */
+    assert_null(turns_take_late(turns, 9)); /* a0 has its permit, and checks itself */
     assert_string_equal(name_of(turns_take_late(turns, 10)), "a1");
     assert_string_equal(name_of(turns_take_late(turns, 10)), "b0");
     assert_null(turns_take_late(turns, 10));
@@ -175,7 +176,7 @@ static void more_slots(void **state)
     struct turns *turns = turns_create(2, 1, 10);
     add_all(turns, jobs, NAMES, 4);
     assert_int_equal(turns_counts(turns).slots, 1);
-    turns_limit_slots(turns, 2); /* the last quarter is for b, who has none */
+    turns_limit_slots(turns, 2); /* the last quarter is for b, which has none */
     assert_int_equal(turns_counts(turns).slots, 2);
     turns_limit_slots(turns, SLOTS);
     assert_int_equal(turns_counts(turns).slots, 4);

@@ -37,7 +37,7 @@ static void weights(void **state)
         {",", JSON, 0},
         {"image/png;x=\"a,b;\\\"c\";q=0.5;ext;more=1, application/json;q=0.3", JSON, 300},
         {"image/png;q=0.5;q=0.9, image/*", "image/png", 500},
-        /* malformed: all is taken */
+        /* malformed: everything is accepted */
         {"application", JSON, 1000},
         {"text/plain, /", JSON, 1000},
         {"application/json;q=2", JSON, 1000},
@@ -72,7 +72,7 @@ static void weights(void **state)
     assert_int_equal(accept_weight((struct slice){0}, SLICE_LIT(JSON)), 1000);
 }
 
-/* Ranges that name the type, with whatever version of it. */
+/* Ranges that name the type, with any version of it. */
 static void named(void **state)
 {
     (void)state;

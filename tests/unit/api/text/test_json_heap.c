@@ -51,7 +51,7 @@ static void a_small_text_is_charged_nothing(void **state)
     json_t *document = json_heap_parse(heap, SLICE_LIT("{\"a\": [1, 2.5, \"x\"]}"), 0, &error);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(document, "a"), 0)), 1);
     assert_int_equal(memory_budget_used(budget), 0);
-    /* what is put into it is freed as anything else */
+    /* what is added to it is freed like anything else */
     json_object_set_new(document, "b", json_string("of malloc"));
     json_object_set_new(document, "a", json_array());
     char *text = json_dumps(document, JSON_SORT_KEYS);
@@ -73,7 +73,7 @@ static void a_large_text_is_charged(void **state)
     assert_in_range(json_heap_bytes(heap), MIB, 4 * MIB);
     struct json_blocks blocks = json_heap_detach(heap);
     assert_int_equal(json_heap_bytes(heap), 0);
-    arena_reset(arena); /* nothing of the document is there */
+    arena_reset(arena); /* nothing of the document is in it */
     json_decref(document);
     json_blocks_free(&blocks);
     buf_free(&text);
@@ -123,8 +123,8 @@ static void others_have_it(void **state)
 }
 
 struct pace {
-    size_t bytes; /* given so far */
-    size_t most;  /* where it ends */
+    size_t bytes; /* given out so far */
+    size_t most;  /* the limit */
     unsigned times;
 };
 
@@ -186,7 +186,7 @@ static void malformed_texts_leave_nothing(void **state)
     }
 }
 
-/* Memory that ends within one value, wherever that is. */
+/* Memory that is exhausted within one value, at any place. */
 static void one_value_outgrows_the_memory(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* Integers as Python reads them: the answers of Python 3.11's int() to texts chosen and random. */
+/* Integers as Python reads them: the answers of Python 3.11's int() to chosen and random texts. */
 #include "api/text/python_int.h"
 #include "unit.h"
 
 static const struct {
     struct slice text;
     bool is_int;
-    int64_t value; /* held within 64 bits */
+    int64_t value; /* clamped to 64 bits */
 } CASES[] = {
     {SLICE_LIT(""), false, 0},
     {SLICE_LIT("0"), true, 0},
@@ -236,7 +236,7 @@ static void strip(void **state)
     assert_true(
         slice_equal(python_strip(SLICE_LIT(" \t\302\240a b\343\200\200\n")), SLICE_LIT("a b")));
     assert_true(slice_equal(python_strip(SLICE_LIT("\342\200\213a")),
-                            SLICE_LIT("\342\200\213a"))); /* no space to Python */
+                            SLICE_LIT("\342\200\213a"))); /* not white space to Python */
     assert_int_equal(python_strip(SLICE_LIT(" \342\200\203 ")).len, 0);
     assert_int_equal(python_strip(SLICE_LIT("")).len, 0);
     assert_true(slice_equal(python_strip(SLICE_LIT("\0")), SLICE_LIT("\0")));

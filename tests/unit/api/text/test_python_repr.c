@@ -1,4 +1,4 @@
-/* Values as Python 3.11's repr prints them (the right column is its output), and the bound. */
+/* Values as Python 3.11's repr prints them (the right column is its output), and the limit. */
 #include "api/text/python_repr.h"
 #include "unit.h"
 
@@ -90,7 +90,7 @@ static void documents(void **state)
     }
 }
 
-/* Whatever is sent, what is written stays near the bound; what was there before does not count. */
+/* For any input the output stays near the limit; text that was there before does not count. */
 static void bounded(void **state)
 {
     (void)state;

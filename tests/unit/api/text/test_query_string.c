@@ -79,7 +79,7 @@ static void paths(void **state)
     arena_destroy(arena);
 }
 
-/* The bytes of a code point, without a look at what is allowed. */
+/* The bytes of a code point, whether or not it is allowed. */
 static struct slice encode(uint32_t code, unsigned len, char out[4])
 {
     static const unsigned char LEAD[] = {0, 0, 0xc0, 0xe0, 0xf0};

@@ -1,4 +1,4 @@
-/* What counts as a UUID: the answers of oslo_utils.uuidutils.is_uuid_like, and the dashed form. */
+/* Which texts are UUIDs: the answers of oslo_utils.uuidutils.is_uuid_like, and the dashed form. */
 #include "api/text/uuid_like.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* Which version a header has for a service. */
+/* The version in a header for a service. */
 #include "api/text/version_header.h"
 
 #include "unit.h"

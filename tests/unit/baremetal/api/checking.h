@@ -1,4 +1,4 @@
-/* JSON in, and what a refusal says, for the tests of the bare metal checks. */
+/* Parses JSON and compares errors, for the tests of the bare metal checks. */
 #ifndef BERTH_TESTS_UNIT_API_BAREMETAL_CHECKING_H
 #define BERTH_TESTS_UNIT_API_BAREMETAL_CHECKING_H
 
@@ -23,7 +23,7 @@ static inline void assert_json(const json_t *value, const char *want)
     free(text);
 }
 
-/* Whether that was taken (text NULL) or refused with these words. Forgets the error. */
+/* Whether that was accepted (text NULL) or refused with this text. Clears the error. */
 static inline void assert_told(bool taken, struct err *err, int status, const char *text)
 {
     assert_int_equal(taken, text == NULL);

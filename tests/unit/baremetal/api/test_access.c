@@ -1,5 +1,5 @@
-/* The table of the spec (baremetal-allocations spec, 7), and where berth decides otherwise than
- * Ironic does. Everything else is compared with Ironic by tests/policy/access.py. */
+/* The table of the spec (baremetal-allocations spec, 7), and where berth decides differently from
+ * Ironic. tests/policy/access.py compares everything else with Ironic. */
 #include <stdio.h>
 
 #include "auth/noauth.h"
@@ -28,7 +28,7 @@ static struct identity in_domain(enum role role)
     return (struct identity){.domain_id = SLICE_LIT("d"), .roles = {NAMES, role}};
 }
 
-/* What everything is asked with. */
+/* The caller and target of the checks. */
 struct scene {
     struct policy_keeper *keeper;
     struct access access;
@@ -88,13 +88,14 @@ static void creating_allocations(void **state)
     check_create("", NEW, in_project(MEMBER, P2), "p1", RESTRICTED);
     check_create("", NEW, in_project(NO_ROLE, P1), NULL, RESTRICTED);
     check_create("", NEW, in_project(READER, P2), "p1", DENIED "allocation:create");
-    /* A domain is no project. */
+    /* A domain does not count as a project. */
     check_create("", NEW, in_domain(MEMBER), NULL, RESTRICTED);
-    /* By the old rules an admin of any project makes what he likes, others get their project. */
+    /* By the old rules an admin of any project creates allocations of any owner; others get their
+     * own project. */
     check_create("", OLD, in_project(ADMIN, P1), NULL, "201  of ");
     check_create("", OLD, in_project(ADMIN, P1), "p2", "201 p2 of ");
     check_create("", OLD, in_project(MEMBER, P1), NULL, "201 p1 of ");
-    /* Unless it is said otherwise. */
+    /* By default. */
     static const char CLOSED[] = "'baremetal:allocation:create_restricted': '!'";
     check_create(CLOSED, OLD, in_project(MEMBER, P1), NULL, RESTRICTED);
     check_create(CLOSED, OLD, in_project(MEMBER, P1), "p1", "201 p1 of p1");
@@ -165,7 +166,7 @@ static void changing_allocations(void **state)
         for (unsigned w = 0; w < 5; w++)
             check_allocation(who[w], ROWS[i].rule, ROWS[i].owner, ROWS[i].status[w]);
     }
-    /* None is not the owner of what has none. */
+    /* A missing project does not equal a missing owner. */
     check_allocation(in_domain(ADMIN), POLICY_NODE_ALLOCATION_GET, NULL, 404);
 }
 
@@ -244,7 +245,8 @@ static void patches(void **state)
         assert_int_equal(access_rule_of_patch(PATHS[i].path, false), PATHS[i].rule);
     assert_int_equal(access_rule_of_patch(SLICE_LIT("/automated_clean"), true),
                      POLICY_NODE_DISABLE_CLEANING);
-    /* The lessee's member may change extra, not driver_info; the first that does not pass tells. */
+    /* The lessee's member may change extra, not driver_info; the first rule that fails is reported.
+     */
     static const enum policy_baremetal_rule RULES[] = {
         POLICY_NODE_UPDATE, POLICY_NODE_UPDATE_DRIVER_INFO, POLICY_NODE_UPDATE_NAME};
     const struct access_node leased = {P2, P1};
@@ -264,7 +266,7 @@ static void patches(void **state)
     scene_end(&scene);
 }
 
-/* The identity of those who need no token passes every rule of the table by itself, too. */
+/* The identity without authentication passes every rule of the table individually, too. */
 static void without_authentication(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The two forms of an error, and what links begin with. */
+/* The two forms of an error, and the beginning of links. */
 #include "api/api.h"
 #include "api/asked.h"
 #include "baremetal/api/fault.h"
@@ -43,7 +43,7 @@ static void faults(void **state)
     asked_close(&asked);
 }
 
-/* At the bare metal API's API, with these settings. */
+/* In the Bare Metal API, with these settings. */
 static void open_at_api(struct asked *asked, const struct metal_settings *settings,
                         struct metal_request *own)
 {

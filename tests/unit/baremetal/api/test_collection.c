@@ -1,4 +1,4 @@
-/* Where a page ends, and whether something follows it. */
+/* Where a page ends, and whether another one follows. */
 #include "api/api.h"
 #include "api/asked.h"
 #include "baremetal/api/collection.h"

@@ -1,4 +1,4 @@
-/* Secrets in what answers show. */
+/* Secrets in answers. */
 #include "baremetal/api/mask.h"
 
 #include "baremetal/api/checking.h"

@@ -52,7 +52,7 @@ static void own_header(void **state)
         negotiate(MALFORMED[i], NULL, 0, "Invalid value for X-OpenStack-Ironic-API-Version header");
 }
 
-/* As many digits as int() takes, and one more. */
+/* As many digits as int() accepts, and one more. */
 static void digits(void **state)
 {
     (void)state;

@@ -17,9 +17,9 @@
 #include "unit.h"
 
 static _Atomic int64_t clock_is_ahead_us;
-static _Atomic int64_t clock_stands_at_us; /* 0: it goes */
+static _Atomic int64_t clock_stands_at_us; /* 0: it runs */
 
-/* The linker puts this in the place of clock_wall_us. */
+/* The linker replaces clock_wall_us by this. */
 int64_t __real_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void)
@@ -86,7 +86,7 @@ unsigned metal_bench_end_log(FILE *log, const char *text)
     while (fgets(line, sizeof(line), log) != NULL)
         count += strstr(line, text) != NULL;
     fclose(log);
-    log_start(STDERR_FILENO, false); /* what is told without a start goes where the last one said */
+    log_start(STDERR_FILENO, false); /* messages before a log_start go to the previous log */
     log_stop();
     return count;
 }
@@ -152,9 +152,9 @@ void berth_close(struct berth *berth)
 
 enum what { ASK_NEWS, ASK_CREATE, ASK_VERB, ASK_POWER, ASK_ALLOCATE, ASK_RELEASE };
 
-/* A request of the test's own. */
+/* A request of this test. */
 struct asked {
-    struct pipeline_request request; /* first */
+    struct pipeline_request request; /* must be first */
     enum what what;
     const char *uuid;
     const char *word;
@@ -279,7 +279,7 @@ int berth_release(struct berth *berth, const char *uuid)
 }
 
 struct verb_request {
-    struct asked asked; /* first */
+    struct asked asked; /* must be first */
     struct conductor_wait wait;
     struct arena *arena;
 };

@@ -1,5 +1,5 @@
-/* berths with a conductor on one real file, each a process as far as the file tells, and a wall
- * clock that can be set. */
+/* berths with a conductor on one real file, each appearing as a process of its own in the file, and
+ * a wall clock that can be set. */
 #ifndef BERTH_TESTS_METAL_BENCH_H
 #define BERTH_TESTS_METAL_BENCH_H
 
@@ -19,13 +19,13 @@ struct metal_bench {
     char path[96];
     char url[112];
     struct arena *arena;
-    sqlite3 *shell; /* somebody else's connection */
+    sqlite3 *shell; /* a foreign connection */
 };
 
 struct berth {
     struct metal_bench *bench;
     struct products products;
-    struct metal metal; /* as it is set before the opening */
+    struct metal metal; /* to be set before berth_open */
     bool has_threads;
     struct store *store;
     struct replica *replica;
@@ -40,41 +40,40 @@ void metal_bench_open(struct metal_bench *bench);
 void metal_bench_close(struct metal_bench *bench);
 void metal_bench_shell(struct metal_bench *bench, const char *sql);
 
-/* Ends the log, which was started into that file and is closed; how many of its lines have the
- * text.
- */
+/* Ends the log, which was started with that file and is closed; returns how many of its lines
+ * contain the text. */
 unsigned metal_bench_end_log(FILE *log, const char *text);
 
 /* By how much the wall clock is ahead of the machine's. */
 void metal_bench_set_clock(int64_t ahead_us);
 void metal_bench_pass(int64_t us);
-/* From now to the end of the bench time passes by metal_bench_pass alone, however long the machine
- * takes. */
+/* From now until the end of the bench only metal_bench_pass advances the time, however slow the
+ * machine is. */
 void metal_bench_stop_clock(void);
 
-/* What a berth is, for changes before it is opened: passing states last BENCH_DELAY_US, the
- * instance is one that nobody here can see. */
+/* A berth that can be changed before it is opened: transient states last BENCH_DELAY_US, the
+ * instance is one that cannot be seen here. */
 struct berth berth_new(struct metal_bench *bench, const char *instance);
-/* Without threads: pipeline and conductor run in berth_pass and berth_ask alone. */
+/* Without threads: pipeline and conductor only run in berth_pass and berth_ask. */
 void berth_open(struct berth *berth, bool has_threads);
 void berth_close(struct berth *berth);
 
-/* One turn; how many requests it submitted. Catches up with the file before. */
+/* One pass; returns how many requests it submitted. First follows the file. */
 unsigned berth_pass(struct berth *berth);
-/* Turns until one has nothing to do. */
+/* Passes until one has nothing to do. */
 void berth_await_rest(struct berth *berth);
 void berth_follow(struct berth *berth);
 
-/* Requests, decided when the call ends; the status, 0: accepted. */
+/* Requests that are decided when the call returns; the status, 0: accepted. */
 int berth_create_node(struct berth *berth, const char *uuid, const char *state);
 int berth_verb(struct berth *berth, const char *uuid, const char *verb);
 int berth_power(struct berth *berth, const char *uuid, const char *verb);
 int berth_allocate(struct berth *berth, const char *uuid);
 int berth_release(struct berth *berth, const char *uuid);
-/* The same by way of conductor_submit; with threads only. */
+/* The same through conductor_submit; only with threads. */
 int berth_verb_waiting(struct berth *berth, const char *uuid, const char *verb);
 
-/* A request of berth_verb_waiting that is under way. */
+/* A request of berth_verb_waiting in progress. */
 struct verb_request;
 struct verb_request *berth_begin_verb(struct berth *berth, const char *uuid, const char *verb);
 bool verb_request_is_done(struct verb_request *asked);
@@ -85,7 +84,7 @@ const char *berth_node_text(struct berth *berth, const char *uuid, enum node_fie
 const char *berth_allocation_text(struct berth *berth, const char *uuid,
                                   enum node_allocation_field field);
 
-/* That it is in that state. */
+/* Asserts that it is in that state. */
 void berth_assert_node(struct berth *berth, const char *uuid, const char *state);
 void berth_assert_allocation(struct berth *berth, const char *uuid, const char *state);
 

@@ -1,5 +1,5 @@
-/* What holds of every version, in the words of the bare metal spec's section 13 and not in those of
- * the code that keeps it. One thread. */
+/* Invariants of every version, stated as in section 13 of the bare metal spec and not as in the
+ * code under test. One thread. */
 #include <ctype.h>
 
 #include "baremetal/write/metal_world.h"
@@ -15,7 +15,7 @@ static struct slice class_in_placement(struct metal_world *metal, struct slice c
     return arena_printf(metal->world.arena, "CUSTOM_%.*s", (int)class.len, name);
 }
 
-/* C2: the node can be taken, as far as its own row tells. */
+/* C2: the node can be taken, according to its own row. */
 static bool can_be_taken(const struct node *node)
 {
     return node_text_is(node, NODE_PROVISION_STATE, "available") &&
@@ -47,7 +47,7 @@ static const struct consumer *only_holder(const struct version *version,
             if (consumer->allocation[i].provider.v != provider.v ||
                 consumer->allocation[i].class_no.v != class_number)
                 continue;
-            assert_null(holder); /* no node twice */
+            assert_null(holder); /* no node is held twice */
             assert_int_equal(consumer->allocation[i].used, 1);
             holder = consumer;
         }
@@ -62,7 +62,7 @@ static void check_holder(const struct version *version, const struct node *node,
     if (allocation == NULL)
         return;
     struct slice uuid = node_allocation_text(allocation, NODE_ALLOCATION_UUID);
-    if (holder == NULL) /* whoever was adopted may let go */
+    if (holder == NULL) /* the adopted consumer may have released it */
         assert_true(node_allocation_bool(allocation, NODE_ALLOCATION_CONSUMER_ADOPTED));
     else
         assert_true(slice_equal(consumer_uuid(holder), uuid));
@@ -90,7 +90,7 @@ static void check_node(struct metal_world *metal, const struct version *version,
     check_holder(version, node, only_holder(version, provider->no, row->number));
 }
 
-/* Capacity, but for a node's one of which its holder has the one that is reserved. */
+/* Capacity, except that a node's holder may have its one unit while it is reserved. */
 static void check_room(const struct provider *provider)
 {
     for (uint32_t i = 0; i < provider->inventory_count; i++) {
@@ -101,7 +101,7 @@ static void check_room(const struct provider *provider)
     }
 }
 
-/* Our consumers have an active allocation, and that one node of it. */
+/* berth's consumers have an active allocation, and hold only one unit of its node. */
 static void check_consumers(const struct version *version)
 {
     const struct catalog_row *ours =
@@ -125,7 +125,7 @@ static void check_consumers(const struct version *version)
     }
 }
 
-/* One node, one allocation, each the other's. */
+/* One node and one allocation, which refer to each other. */
 static void check_pairs(const struct version *version)
 {
     const struct node_allocation *at = version_next_node_allocation(version, 0);

@@ -1,5 +1,5 @@
-/* What is done without being asked, turn by turn and without threads: on time, for the dead, on the
- * rows as they are by then (baremetal-allocations spec, 4, 10, C9). */
+/* Work without a client, pass by pass and without threads: when it is due, for ended processes, on
+ * the newest rows (baremetal-allocations spec, 4, 10, C9). */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ static int tear_down(void **state)
 static const char FAR[] = "elsewhere boot space 1 1";
 static const char NEAR[] = "there boot space 2 2";
 
-/* The name that a process here had; it has ended. */
+/* The name of a process of this host that has ended. */
 static const char *name_of_the_dead(void)
 {
     int ends[2];
@@ -63,7 +63,7 @@ static void ends_on_time(void **state)
     assert_int_equal(berth_pass(&berth), 1);
     berth_assert_node(&berth, "n1", "cleaning");
     assert_int_equal(berth_pass(&berth), 0);
-    metal_bench_pass(3600LL * SECOND_US); /* however late: its own it ends */
+    metal_bench_pass(3600LL * SECOND_US); /* it ends its own however late */
     assert_int_equal(berth_pass(&berth), 1);
     berth_assert_node(&berth, "n1", "available");
     assert_int_equal(berth_pass(&berth), 0);
@@ -101,7 +101,7 @@ static unsigned ends_before(struct berth *berth, int64_t in_us)
     return count;
 }
 
-/* What a stop waits for: of this process, and in time. */
+/* What a stop waits for: actions of this process that end in time. */
 static void what_ends_soon(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void locked_nodes_are_tried_again(void **state)
     berth_close(&berth);
 }
 
-/* What was found and lost with its batch is found again; what had failed has not. */
+/* A node found in a lost batch is found again; a failed allocation stays failed. */
 static void lost_batches(void **state)
 {
     (void)state;
@@ -161,13 +161,13 @@ static void lost_batches(void **state)
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_pass(&berth), 1);
     metal_bench_pass(BENCH_DELAY_US);
-    /* memory decides, the file refuses: found, and not taken */
+    /* memory accepts, the file refuses: found, but not taken */
     metal_bench_shell(&bench, "CREATE TRIGGER refuse BEFORE INSERT ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END;"
                               "CREATE TRIGGER refuse_too BEFORE UPDATE ON berth_node_allocations "
                               "BEGIN SELECT RAISE(ABORT, 'no'); END");
     for (unsigned i = 0; i < 4; i++) {
-        unsigned count = berth_pass(&berth); /* what was refused has every other turn at most */
+        unsigned count = berth_pass(&berth); /* a refused row gets at most every other pass */
         assert_true(berth_pass(&berth) + count > 0);
         berth_assert_allocation(&berth, "a1", "allocating");
         metal_bench_pass(61LL * SECOND_US);
@@ -191,7 +191,7 @@ static void lost_batches(void **state)
     berth_close(&berth);
 }
 
-/* An id that comes again is another allocation's, which begins anew. */
+/* A reused id belongs to another allocation, which begins from the start. */
 static void an_id_comes_again(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void an_id_comes_again(void **state)
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     assert_int_equal(berth_pass(&berth), 1);
-    berth_open(&other, false); /* reads the highest id anew */
+    berth_open(&other, false); /* reads the highest id again */
     assert_int_equal(berth_release(&other, "a1"), 0);
     metal_bench_shell(&bench, "INSERT INTO traits (name) VALUES ('CUSTOM_X')"); /* a load */
     berth_follow(&berth);
@@ -217,7 +217,7 @@ static void an_id_comes_again(void **state)
     berth_close(&berth);
 }
 
-/* A node's row goes by somebody's hand: the next node is not its allocation's. */
+/* A node's row is deleted by another program: the next node is not its allocation's. */
 static void an_id_is_not_inherited(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void an_id_is_not_inherited(void **state)
         assert_int_equal(berth_allocate(&berth, uuid), 0);
         berth_await_rest(&berth);
         assert_string_equal(berth_node_text(&berth, node, NODE_INSTANCE_UUID), uuid);
-        berth_close(&berth); /* and the same after a start */
+        berth_close(&berth); /* the same after a restart */
         berth_open(&berth, false);
     }
     assert_int_equal(berth_release(&berth, "a1"), 0);
@@ -261,7 +261,7 @@ static void leave_behind(const char *instance)
     berth_close(&berth);
 }
 
-/* A process of this host that is gone: at once, locks first. */
+/* A process of this host that has ended: at once, locks first. */
 static void rows_of_the_dead(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void rows_of_the_dead(void **state)
     berth_close(&berth);
 }
 
-/* One that cannot be seen: when its rows are a minute late. */
+/* A process that cannot be seen: when its rows are a minute late. */
 static void rows_of_the_silent(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void rows_of_the_silent(void **state)
     metal_bench_pass(40LL * SECOND_US);
     assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(8LL * SECOND_US);
-    assert_int_equal(berth_pass(&berth), 1); /* whether the file takes writes */
+    assert_int_equal(berth_pass(&berth), 1); /* tests whether the file takes writes */
     assert_int_equal(berth_pass(&berth), 0);
     metal_bench_pass(11LL * SECOND_US);
     assert_int_equal(berth_pass(&berth), 0);
@@ -307,7 +307,7 @@ static void rows_of_the_silent(void **state)
     berth_close(&berth);
 }
 
-/* The file was away from both for more than a minute: whose rows they are ends them. */
+/* The file was unavailable to both for more than a minute: the rows' owner ends them. */
 static void rows_of_the_living(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void rows_of_the_living(void **state)
     }
     metal_bench_shell(&bench, "ROLLBACK");
     metal_bench_pass(5LL * SECOND_US);
-    (void)berth_pass(&berth); /* it comes first, and lets the owner have it */
+    (void)berth_pass(&berth); /* it comes first, and leaves the row to the owner */
     (void)berth_pass(&berth);
     berth_assert_node(&berth, "n1", "cleaning");
     berth_await_rest(&owner);
@@ -338,7 +338,7 @@ static void rows_of_the_living(void **state)
     berth_close(&owner);
 }
 
-/* Of two that take the same over, the second finds nothing to do. */
+/* Of two processes that take over the same rows, the second finds nothing to do. */
 static void taken_over_by_two(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void taken_over_by_two(void **state)
     berth_close(&one);
 }
 
-/* More than a turn holds. */
+/* More than a pass holds. */
 static void many(void **state)
 {
     (void)state;

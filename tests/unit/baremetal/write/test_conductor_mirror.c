@@ -1,6 +1,6 @@
-/* What the conductor does so that Placement sees what the nodes' rows say: when the mirror is
- * turned on, was off for a while, or others have written (baremetal-allocations spec, 13). Turn by
- * turn, without threads. */
+/* The conductor makes Placement match the nodes' rows: when the mirror is turned on, after it was
+ * off for a while, or after foreign writes (baremetal-allocations spec, 13). Pass by pass, without
+ * threads. */
 #include <stdio.h>
 
 #include "baremetal/write/metal_bench.h"
@@ -43,7 +43,7 @@ static const char RESERVED[] = "SELECT count(*) FROM inventories WHERE reserved 
 static const char HELD[] =
     "SELECT count(*) FROM allocations a JOIN consumers c ON a.consumer_id = c.uuid";
 
-/* The switch is turned on: nodes, and who has them, come to Placement. */
+/* The mirror is turned on: nodes and their consumers appear in Placement. */
 static void mirror_turned_on(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void mirror_turned_on(void **state)
     berth_await_rest(&berth);
     berth_assert_allocation(&berth, "a1", "active");
     assert_int_equal(count_rows(IN_PLACEMENT), 0);
-    assert_int_equal(berth_allocate(&berth, "a2"), 0); /* taken up below, after the pass */
+    assert_int_equal(berth_allocate(&berth, "a2"), 0); /* decided below, after the walk */
     berth_close(&berth);
     berth.metal.mirror = true;
     berth_open(&berth, false);
@@ -70,7 +70,8 @@ static void mirror_turned_on(void **state)
     berth_close(&berth);
 }
 
-/* It was off while the allocation went: what is left of it in Placement goes at the start. */
+/* It was off while the allocation was released: its remains in Placement are deleted at the start.
+ */
 static void mirror_off_for_a_while(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void mirror_off_for_a_while(void **state)
     berth_close(&berth);
 }
 
-/* Others write Placement's tables: what a node's row says comes back. */
+/* Foreign writes to Placement's tables: what a node's row says is restored. */
 static void foreign_writers(void **state)
 {
     (void)state;
@@ -122,7 +123,7 @@ static void foreign_writers(void **state)
     berth_close(&berth);
 }
 
-/* A node that cannot be mirrored is told of once, and holds up nothing. */
+/* A node that cannot be mirrored is logged once, and delays nothing. */
 static void mirror_conflict(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void mirror_conflict(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     assert_int_equal(berth_allocate(&berth, "a1"), 0);
     metal_bench_pass(BENCH_DELAY_US);
-    assert_int_equal(berth_pass(&berth), 2); /* in one turn: nothing rests */
+    assert_int_equal(berth_pass(&berth), 2); /* in one pass: there is no rest */
     berth_assert_node(&berth, "n1", "available");
     berth_assert_allocation(&berth, "a1", "active");
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
@@ -180,7 +181,7 @@ static void name_conflict(void **state)
     assert_int_equal(berth_allocate(&berth, "a2"), 0);
     berth_await_rest(&berth);
     assert_string_equal(berth_node_text(&berth, "n2", NODE_INSTANCE_UUID), "a1");
-    berth_assert_allocation(&berth, "a2", "error"); /* nobody gets it */
+    berth_assert_allocation(&berth, "a2", "error"); /* it gets no consumer */
     metal_bench_shell(&bench, "DELETE FROM resource_providers WHERE uuid = 'other'");
     berth_await_rest(&berth);
     assert_int_equal(berth_allocate(&berth, "a3"), 0);
@@ -189,8 +190,9 @@ static void name_conflict(void **state)
     berth_close(&berth);
 }
 
-/* So is one that a group has claimed while the mirror was off and another consumer got it: nobody's
- * rules are the conductor's to bypass. It stays as it is in Placement, which is told once. */
+/* So is one that a group claimed while the mirror was off and another consumer got it: the
+ * conductor cannot bypass other products' rules. It stays unchanged in Placement, which is logged
+ * once. */
 static void exclusivity_conflict(void **state)
 {
     (void)state;
@@ -226,7 +228,7 @@ static void exclusivity_conflict(void **state)
     assert_int_equal(count_rows(HELD), 1);
     metal_bench_shell(&bench, "DELETE FROM resource_provider_aggregates");
     berth_await_rest(&berth);
-    assert_int_equal(count_rows(HELD), 2); /* now it may */
+    assert_int_equal(count_rows(HELD), 2); /* now it is permitted */
     berth_close(&berth);
     assert_int_equal(
         metal_bench_end_log(log, "Resource provider 'n1' is held by exclusivity group 'gold'."), 1);

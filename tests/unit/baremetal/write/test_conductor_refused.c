@@ -1,5 +1,5 @@
-/* Rows that the database refuses whatever is tried: each waits by itself, longer and longer, and
- * holds up nobody else (baremetal-allocations spec, 10). Without threads. */
+/* Rows that the database refuses whatever is tried: each is retried alone, at growing intervals,
+ * and delays no other (baremetal-allocations spec, 10). Without threads. */
 #include <stdio.h>
 
 #include "baremetal/write/metal_bench.h"
@@ -33,7 +33,7 @@ static const char REFUSE_N1[] =
     "BEGIN SELECT RAISE(ABORT, 'no'); END";
 static const char REFUSE_NOTHING[] = "DROP TRIGGER refuse";
 
-/* Turns as they come when nothing else happens; how many submitted something. */
+/* Passes without other events; returns how many submitted something. */
 static unsigned run_for(struct berth *berth, unsigned seconds)
 {
     unsigned busy = 0;
@@ -74,7 +74,8 @@ static void one_row(void **state)
     assert_int_equal(metal_bench_end_log(log, "bare metal node n1"), 1);
 }
 
-/* Locks of the dead go before allocations are taken up; but not all allocations wait for one. */
+/* Locks of ended processes are removed before allocations look for nodes; but one refused row does
+ * not block all allocations. */
 static void one_of_the_dead(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void one_of_the_dead(void **state)
     berth_close(&berth);
 }
 
-/* The same of the pass over all nodes. */
+/* The same for the walk over all nodes. */
 static void one_unmirrored(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static void one_unmirrored(void **state)
     berth_close(&berth);
 }
 
-/* All of them, until somebody mends the database: few tries, and then all go on. */
+/* All rows, until the database is repaired: few tries, and then all go on. */
 static void all_rows(void **state)
 {
     (void)state;

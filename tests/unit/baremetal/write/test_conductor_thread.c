@@ -1,5 +1,5 @@
-/* The conductor with its thread: woken, waited for, stopped in the middle, without a database
- * (baremetal-allocations spec, 8.6). Times are generous: the machine may be busy. */
+/* The conductor with its thread: woken, waited for, stopped during work, without a database
+ * (baremetal-allocations spec, 8.6). Times are generous, because the machine may be busy. */
 #include <time.h>
 
 #include "baremetal/write/conductor_internal.h"
@@ -62,7 +62,7 @@ static bool node_comes(const char *uuid, const char *state)
     return false;
 }
 
-/* It sleeps for seconds, unless it is told. */
+/* It sleeps for seconds unless it is woken. */
 static void woken(void **state)
 {
     (void)state;
@@ -110,17 +110,17 @@ static void locked_for_too_long(void **state)
     uint64_t began_ms = now_ms();
     for (unsigned i = 0; i < 40; i++)
         asked[i] = berth_begin_verb(&berth, "n1", "active");
-    metal_bench_set_clock(-4000LL * MS_US); /* the wall clock has no say in it */
+    metal_bench_set_clock(-4000LL * MS_US); /* the wall clock does not matter */
     for (unsigned i = 0; i < 40; i++)
         assert_int_equal(verb_request_end(asked[i]), 409);
     uint64_t took_ms = now_ms() - began_ms;
     assert_true(took_ms >= 1900 && took_ms < 2000 + SOON_MS);
     began_ms = now_ms();
-    assert_int_equal(berth_verb_waiting(&berth, "n1", "adopt"), 409); /* can never be */
+    assert_int_equal(berth_verb_waiting(&berth, "n1", "adopt"), 409); /* never possible */
     assert_true(now_ms() - began_ms < 1000);
 }
 
-/* As long as nothing is committed nothing is asked again. */
+/* As long as nothing is committed, no request is tried again. */
 static void locked_in_silence(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void locked_in_silence(void **state)
     assert_in_range(pipeline_figures(berth.pipeline).requests - before, 4, 12);
 }
 
-/* The lock goes in the very batch in which somebody met it. */
+/* The lock is removed in the very batch in which a request found it. */
 static void unlocked_beside(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void unlocked_beside(void **state)
     assert_int_equal(verb_request_end(asked), 0);
 }
 
-/* The lock is another process's, and goes. */
+/* The lock of another process is removed. */
 static void lock_of_another(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void lock_of_another(void **state)
     berth_close(&other);
 }
 
-/* Whoever waits is answered, and nobody is called back afterwards. */
+/* Every waiting request is answered, and none is called back afterwards. */
 static void stopped_while_waiting(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void stopped_while_waiting(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "active"), 409); /* the writer goes on */
 }
 
-/* While the file cannot be written it looks once a second, and no more. */
+/* While the file cannot be written it tries once a second, and no more. */
 static void rests_after_a_failure(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void rests_after_a_failure(void **state)
     assert_true(node_comes("n1", "available"));
 }
 
-/* A clock that is set back leaves neither nodes nor the rest after a failure behind. */
+/* Neither nodes nor the rest after a failure are stuck when the clock is set back. */
 static void clock_set_back(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which processes are seen to be gone (baremetal-allocations spec, 10). */
+/* Which processes are known to have ended (baremetal-allocations spec, 10). */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -66,7 +66,7 @@ static void others(void **state)
     assert_true(is_gone(with_word(1, "11111111-2222-3333-4444-555555555555")));
     assert_false(is_gone(with_word(2, "pid:[1]"))); /* a container of its own */
     assert_true(is_gone(with_word(3, "4194305")));  /* above any */
-    assert_true(is_gone(with_word(4, "1")));        /* the id has come again */
+    assert_true(is_gone(with_word(4, "1")));        /* the id was reused */
     assert_true(is_gone(with_word(3, "")));
     assert_true(is_gone(with_word(3, "111111111111111111111111111111")));
     assert_false(is_gone(SLICE_LIT("")));
@@ -97,7 +97,7 @@ static void a_process_and_its_end(void **state)
     assert_int_equal(kill(child, SIGKILL), 0);
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-    assert_true(is_gone(name)); /* although nobody has waited for it */
+    assert_true(is_gone(name)); /* although it has not been waited for */
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(is_gone(name));
     close(ends[0]);

@@ -1,4 +1,4 @@
-/* What rows keep of JSON. */
+/* JSON as rows store it. */
 #include "baremetal/write/json_text.h"
 
 #include "unit.h"

@@ -1,6 +1,6 @@
-/* Many thousand random steps at both APIs of one inventory: whatever is accepted leaves a version
- * of which the rules of metal_rules.c hold, whatever is refused says so with 400 to 409 and changes
- * nothing. */
+/* Many thousand random steps through both APIs of one inventory: every accepted step leaves a
+ * version that obeys the rules of metal_rules.c, every refused one has a status from 400 to 409 and
+ * changes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ enum step {
     DECIDE,
     BACKFILL,
     RELEASE,
-    CLAIM, /* from here on: at Placement's API */
+    CLAIM, /* from here on: through the Placement API */
     CLAIM_DELETE,
     RESHAPE,
     INVENTORY,
@@ -64,7 +64,7 @@ static const char *numbered(char prefix, unsigned number)
     return text;
 }
 
-/* Allocations and Placement's consumers meet under the same uuids. */
+/* Allocations and Placement's consumers share the same uuids. */
 static const char *some_consumer(void)
 {
     return numbered('a', below(NAMES));
@@ -110,7 +110,7 @@ static bool power(const struct node *node, const struct plan *plan, struct err *
     return plan_node_power(node, SLICE_LIT("n"), name, node_power_verb_find(name), plan, err);
 }
 
-/* As a new process, for this one step. */
+/* As a new process would, in this step only. */
 static bool restart(const struct node *node, struct plan *plan, struct err *err)
 {
     struct metal other = metal.metal;
@@ -168,7 +168,7 @@ static bool decide(const struct node_allocation *allocation, const struct plan *
 {
     static struct node_choice choices[NAMES];
     struct node_choice *choice =
-        &choices[below(NAMES)]; /* mostly another one's, and that is fine */
+        &choices[below(NAMES)]; /* usually another allocation's, which is allowed */
     bool again;
     bool done = plan_node_allocation_decide(allocation->record.id, choice, &again, plan, err);
     if (!again || below(2) == 0)
@@ -200,7 +200,7 @@ static const struct provider *some_provider(void)
                                     slice_of(numbered('n', below(NODES))));
 }
 
-/* What the node's row says, mostly, and a further class. */
+/* Usually what the node's row says, and one more class. */
 static size_t inventories_of(const struct provider *provider, struct reshape_inventory *items)
 {
     const struct node *node =
@@ -253,7 +253,7 @@ static bool set_inventories(const struct provider *provider, const struct plan *
     return plan_inventories_set(&input, plan, &generation, err);
 }
 
-/* One that a node may adopt. */
+/* A provider that a node may adopt. */
 static bool make_or_delete_provider(const struct plan *plan, struct err *err)
 {
     struct planned_provider made;
@@ -292,7 +292,7 @@ static bool on_node(enum step step, const struct node *node, struct plan *plan, 
     return false;
 }
 
-/* Plans one step; false in *happens: there is nothing to do it to. */
+/* Plans one step; false in *happens: there is no object for it. */
 static bool plan_step(enum step step, struct plan *plan, struct err *err, bool *happens)
 {
     const struct provider *provider = some_provider();

@@ -1,5 +1,5 @@
 /* The mirror is turned off, nodes change, and it is turned on again: what berth wrote to Placement
- * of what is no more goes, what others wrote stays (baremetal-allocations spec, 13). */
+ * and is outdated is deleted, what others wrote stays (baremetal-allocations spec, 13). */
 #include "baremetal/write/metal_world.h"
 #include "baremetal/write/node_write.h"
 #include "placement/write/plan_providers.h"
@@ -33,7 +33,7 @@ static void turn_off(void)
     metal.metal.mirror = false;
 }
 
-/* One node's turn in the pass at a start. */
+/* One node in the walk at a start. */
 static bool mirror(const char *uuid)
 {
     struct plan plan = metal_plan(&metal);
@@ -46,7 +46,7 @@ static bool is_mirrored(const char *uuid)
     return node_is_mirrored(version(), metal_node(&metal, uuid), metal.world.arena);
 }
 
-/* As a start does it: all nodes. */
+/* For all nodes, as at a start. */
 static void turn_on(void)
 {
     metal.metal.mirror = true;
@@ -85,7 +85,7 @@ static void released(void **state)
     metal_assert_active(&metal, "a2", "n1");
 }
 
-/* The node's next write does it, as well as the start. */
+/* The node's next write does the same as the start. */
 static void released_and_written(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void released_and_deleted(void **state)
     assert_null(metal_provider(&metal, "n1"));
 }
 
-/* Somebody else has it by then: in one commit the one goes and the other comes. */
+/* Another consumer has it by then: one commit deletes the one and creates the other. */
 static void released_and_taken(void **state)
 {
     (void)state;
@@ -144,12 +144,13 @@ static void same_uuid_again(void **state)
     allocate("a1");
     turn_on();
     assert_int_equal(metal_consumer(&metal, "a1")->generation, generation);
-    assert_false(metal_claim(&metal, "a1", "n1", "CUSTOM_GOLD", 0)); /* it is ours */
+    assert_false(metal_claim(&metal, "a1", "n1", "CUSTOM_GOLD", 0)); /* it is berth's */
     assert_true(metal_release(&metal, "a1"));
     assert_null(metal_consumer(&metal, "a1"));
 }
 
-/* What was adopted, what berth never told of, what others wrote under that uuid since. */
+/* Adopted consumers, those that berth never wrote, and those that others wrote under that uuid
+ * since. */
 static void not_ours(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void not_ours(void **state)
     assert_non_null(metal_consumer(&metal, "a3"));
 }
 
-/* The consumer holds something else by now: it is not what berth wrote. */
+/* The consumer now holds something else: it is not as berth wrote it. */
 static void altered_since(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void altered_since(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "A")->used, 1);
 }
 
-/* A class and traits that berth brought go; what operators added stays. */
+/* A class and traits that berth wrote are deleted; those that operators added stay. */
 static void class_and_traits(void **state)
 {
     (void)state;
@@ -226,7 +227,8 @@ static void class_and_traits(void **state)
     assert_non_null(metal_consumer(&metal, "a1"));
 }
 
-/* From no class to another and on: an operator's record of the one between is not berth's. */
+/* From no class to another and on to a third: an operator's inventory of the one in between is not
+ * berth's. */
 static void class_in_between(void **state)
 {
     (void)state;
@@ -240,7 +242,7 @@ static void class_in_between(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
 }
 
-/* another consumer holds what the node was: it is told so, and the node goes on. */
+/* another consumer holds the node's old class: the error says so, and the node goes on. */
 static void class_that_is_held(void **state)
 {
     (void)state;

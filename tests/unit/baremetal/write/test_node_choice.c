@@ -1,5 +1,5 @@
-/* Which node an allocation gets, and what it says when it gets none (baremetal-allocations spec, 4
- * and C3). */
+/* Which node an allocation gets, and the reason if it gets none (baremetal-allocations spec, 4 and
+ * C3). */
 #include <stdio.h>
 
 #include "baremetal/write/metal_world.h"
@@ -40,7 +40,7 @@ static void request_plain(const char *uuid)
     request(&draft);
 }
 
-/* What comes of it when it is decided at once. */
+/* The result if it is decided at once. */
 static void expect_failure(const struct node_allocation_draft *draft, const char *why)
 {
     const char *uuid = draft->value[NODE_ALLOCATION_UUID].text.data;
@@ -71,7 +71,7 @@ static void expect_node(const struct node_allocation_draft *draft, const char *n
     assert_true(metal_release(&metal, uuid));
 }
 
-/* One condition after the other is what is missing. */
+/* Each condition in turn is the one that fails. */
 static void candidates_of_a_class(void **state)
 {
     (void)state;
@@ -93,8 +93,7 @@ static void candidates_of_a_class(void **state)
     assert_true(metal_patch(&metal, "n4", NODE_INSTANCE_UUID, "i1"));
     expect_none_available("gold");
     assert_true(metal_patch(&metal, "n4", NODE_INSTANCE_UUID, NULL));
-    expect_none_available(
-        "GOLD"); /* of one class in Placement, and not the one that was asked for */
+    expect_none_available("GOLD"); /* of one class in Placement, but not the requested one */
     const struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
     expect_node(&draft, "n4");
     struct node_draft off = metal_new_node("n5", "silver");
@@ -104,7 +103,7 @@ static void candidates_of_a_class(void **state)
     expect_node(&silver, "n5");
 }
 
-/* Another node has the id of one that was locked, and is none of the candidates. */
+/* Another node has the id of one that was locked, and is not a candidate. */
 static void candidates_by_id(void **state)
 {
     (void)state;
@@ -175,11 +174,11 @@ static void traits(void **state)
     expect_failure(&draft, "no suitable nodes have the requested traits CUSTOM_B, CUSTOM_A");
     assert_true(metal_set_traits(&metal, "n2", "CUSTOM_A CUSTOM_B CUSTOM_C"));
     expect_node(&draft, "n2");
-    assert_true(metal_maintain(&metal, "n2", true)); /* the one that has them is no candidate */
+    assert_true(metal_maintain(&metal, "n2", true)); /* the one that has them is not a candidate */
     expect_failure(&draft, "no suitable nodes have the requested traits CUSTOM_B, CUSTOM_A");
 }
 
-/* The node of the allocation's name comes first, if it is one of those that fit. */
+/* The node with the allocation's name comes first, if it is suitable. */
 static void names(void **state)
 {
     (void)state;
@@ -217,7 +216,7 @@ static void locked_until_the_end(void **state)
     lock("n1");
     lock("n2");
     struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
-    node_allocation_set_text(&draft, NODE_ALLOCATION_NAME, SLICE_LIT("web")); /* looked at once */
+    node_allocation_set_text(&draft, NODE_ALLOCATION_NAME, SLICE_LIT("web")); /* checked at once */
     request(&draft);
     assert_false(metal_decide(&metal, "a1", &choice));
     metal_create_available(&metal, "n3", "gold"); /* came too late */
@@ -252,7 +251,7 @@ static void locked_and_released(void **state)
     assert_true(metal_decide(&metal, "a1", &choice));
     metal_assert_active(&metal, "a1", "n2");
     node_choice_free(&choice);
-    /* one is locked and one is free: no waiting */
+    /* one is locked and one is free: it need not wait */
     metal_create_available(&metal, "n3", "gold");
     request_plain("a2");
     assert_true(metal_decide(&metal, "a2", NULL));
@@ -283,7 +282,7 @@ static void locked_and_taken_away(void **state)
     node_choice_free(&choice);
 }
 
-/* A node may be dropped in one round and another be locked still. */
+/* In one round a node may be dropped while another is still locked. */
 static void locked_fewer_each_round(void **state)
 {
     (void)state;
@@ -308,7 +307,7 @@ static void locked_fewer_each_round(void **state)
     node_choice_free(&choice);
 }
 
-/* More locked nodes than are remembered: then all are looked at again. */
+/* More locked nodes than are remembered: then all are examined again. */
 static void locked_more_than_remembered(void **state)
 {
     (void)state;
@@ -342,7 +341,7 @@ static void locked_more_than_remembered(void **state)
     node_choice_free(&choice);
 }
 
-/* Of many requests every node gets some, whether the class or a list names them. */
+/* With many requests every node gets some, whether selected by class or by a list. */
 static void random_start(void **state)
 {
     (void)state;
@@ -379,7 +378,7 @@ static void random_start(void **state)
     buf_free(&list);
 }
 
-/* With K nodes that fit, exactly K of M requests get one, each another. */
+/* With K suitable nodes, exactly K of M requests get one, each a different one. */
 static void exactly_as_many_as_fit(void **state)
 {
     (void)state;
@@ -410,7 +409,7 @@ static void make_provider(const char *uuid, const char *parent)
                                      &made, &metal.world.err)));
 }
 
-/* What Placement's clients hold is no candidate, from before the node is mirrored on. */
+/* Nodes held by Placement's clients are not candidates, from before the node is mirrored on. */
 static void held_in_placement(void **state)
 {
     (void)state;
@@ -448,7 +447,7 @@ static void held_in_placement(void **state)
                         "class copper.");
 }
 
-/* C4: who holds a node under that uuid gets that node, once it is unlocked. */
+/* C4: a consumer that holds a node under that uuid gets that node, once it is unlocked. */
 static void held_by_itself(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ static void put_plan(const struct plan *plan)
     put_row(plan, VALET_PLANS, values);
 }
 
-/* Keeps the node for the server of friend's, as a plan does. */
+/* Keeps the node for friend's server, as a plan does. */
 static void keep_node(const char *node, const char *placement, const char *server)
 {
     struct plan plan = metal_plan(&metal);
@@ -116,7 +116,7 @@ static void allocate(const char *uuid, const char *owner)
     assert_true(metal_decide(&metal, uuid, NULL));
 }
 
-/* The node is the owner's of the allocation, too. */
+/* The node has the allocation's owner, too. */
 static void own_node(const char *owner)
 {
     assert_true(metal_patch(&metal, "n1", NODE_OWNER, owner));
@@ -145,7 +145,7 @@ static void of_members_only(void **state)
     metal_assert_active(&metal, "a2", "n1");
 }
 
-/* Its consumer would be of the project that is set for such ones. */
+/* Its consumer would belong to the project configured for that case. */
 static void without_an_owner(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void backfill_is_exempt(void **state)
     metal_assert_active(&metal, "a1", "n2");
 }
 
-/* C4: who holds the node already gets nothing more. */
+/* C4: a consumer that already holds the node gets nothing more. */
 static void who_is_there_is_adopted(void **state)
 {
     (void)state;

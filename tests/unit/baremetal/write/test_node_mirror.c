@@ -1,4 +1,4 @@
-/* One inventory: what nodes are in Placement, rule by rule (baremetal-allocations spec, 13). */
+/* One inventory: nodes in Placement, rule by rule (baremetal-allocations spec, 13). */
 #include "baremetal/write/metal_world.h"
 #include "placement/write/plan_classes.h"
 #include "placement/write/plan_inventories.h"
@@ -40,7 +40,7 @@ static bool make_provider(const char *uuid, const char *name, const char *parent
                                      &made, &metal.world.err));
 }
 
-/* C1: the provider is there with the first class, and stays when that goes. */
+/* C1: the provider is created with the first class, and stays when the class is removed. */
 static void c1_provider(void **state)
 {
     (void)state;
@@ -75,9 +75,9 @@ static void c1_adopted(void **state)
                          "parent.");
     assert_true(metal_create(&metal, "n2", NULL));
     assert_false(metal_patch(&metal, "n2", NODE_RESOURCE_CLASS, "gold"));
-    assert_true(metal_delete(&metal, "n2")); /* that provider never was the node's */
+    assert_true(metal_delete(&metal, "n2")); /* that provider was never the node's */
     assert_non_null(metal_provider(&metal, "n2"));
-    assert_true(metal_delete(&metal, "n1")); /* and one with others below it stays */
+    assert_true(metal_delete(&metal, "n1")); /* and one with child providers stays */
     assert_non_null(metal_provider(&metal, "n1"));
 }
 
@@ -138,7 +138,8 @@ static void c2_inventory(void **state)
                  metal_has_trait(&metal, "n1", "HW_CPU_X86_AVX"));
 }
 
-/* C3: nobody else may hold anything in the tree; the consumer comes with the allocation. */
+/* C3: no other consumer may hold anything in the tree; the consumer is created with the allocation.
+ */
 static void c3_taking(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void c4_consumer_there(void **state)
     assert_true(metal_decide(&metal, "a1", NULL));
     assert_true(node_text_is(metal_node(&metal, "n2"), NODE_INSTANCE_UUID, "a1"));
     assert_true(metal_release(&metal, "a1"));
-    assert_non_null(metal_consumer(&metal, "a1")); /* it was there before */
+    assert_non_null(metal_consumer(&metal, "a1")); /* it existed before */
     assert_int_equal(metal_inventory(&metal, "n2", "CUSTOM_GOLD")->used, 1);
 
     assert_true(make_provider("else", "else", NULL));
@@ -233,7 +234,7 @@ static void c4_backfill(void **state)
         node_allocation_text_is(metal_allocation(&metal, "a2"), NODE_ALLOCATION_STATE, "error"));
 }
 
-/* C5: while somebody holds the node, it becomes no other's instance. */
+/* C5: while the node is held, it gets no other instance. */
 static void c5_held(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void c5_held(void **state)
     assert_non_null(metal_consumer(&metal, "c1"));
 }
 
-/* C6: all goes in one commit, and a node is never free while it is cleaned. */
+/* C6: everything is released in one commit, and a node is never free while it is cleaned. */
 static void c6_release(void **state)
 {
     (void)state;
@@ -308,7 +309,7 @@ static void expect_managed(bool accepted, const char *what)
         arena_printf(metal.world.arena, "%s is managed by bare metal node n1", what).data);
 }
 
-/* C7: what Placement's writers may not alter. */
+/* C7: what Placement's clients may not change. */
 static void c7_provider(void **state)
 {
     (void)state;
@@ -452,7 +453,7 @@ static void c7_class_of_a_held_node(void **state)
     metal_assert_refused(&metal, 409, "Node n1 is associated with instance c1.");
 }
 
-/* Without the mirror the two sides do not know each other. */
+/* Without the mirror the two sides are independent. */
 static void mirror_off(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Nodes beside what others have written of Placement's: names that are taken, consumers without
- * allocations, nova's rows before ours, classes and traits that come and go (baremetal-allocations
+/* Nodes and foreign writes to Placement's tables: names in use, consumers without allocations,
+ * nova's rows before ours, classes and traits that are added and removed (baremetal-allocations
  * spec, 13). */
 #include "baremetal/write/metal_world.h"
 #include "placement/write/plan_providers.h"
@@ -33,7 +33,7 @@ static void make_provider(const char *uuid, const char *name)
 static const char NAME_TAKEN[] =
     "Node n1 cannot be a resource provider: another provider has its uuid as name.";
 
-/* The name that the provider is to have is another one's. */
+/* The provider's wanted name belongs to another. */
 static void name_of_another(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void name_of_another(void **state)
     assert_true(metal_patch(&metal, "n1", NODE_NAME, "rack-1"));
     assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "gold"));
     assert_true(slice_equal(provider_name(metal_provider(&metal, "n1")), SLICE_LIT("rack-1")));
-    /* a name that has become the provider's stays until there is another for it */
+    /* a name that the provider has got stays until there is another for it */
     assert_true(metal_patch(&metal, "n1", NODE_NAME, NULL));
     assert_true(slice_equal(provider_name(metal_provider(&metal, "n1")), SLICE_LIT("rack-1")));
     assert_true(metal_patch(&metal, "n1", NODE_NAME, "rack-2"));
@@ -72,7 +72,8 @@ static void make_empty_consumer(const char *uuid)
     assert_true(metal_conclude(&metal, true));
 }
 
-/* C4: what holds nothing is nobody's: it becomes the allocation's, and goes with it. */
+/* C4: a consumer without allocations has no owner: it becomes the allocation's, and is deleted with
+ * it. */
 static void consumer_of_nothing(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void consumer_of_nothing(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 0);
 }
 
-/* nova has deployed it; berth has not looked at the node since the mirror is on. */
+/* nova has deployed it; berth has not examined the node since the mirror is on. */
 static void backfill_of_novas(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void backfill_of_novas(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 1); /* nova's stays */
 }
 
-/* What the node loses while it has no class, its provider loses, too. */
+/* Traits that the node loses while it has no class are also removed from its provider. */
 static void traits_without_a_class(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void traits_without_a_class(void **state)
     assert_false(metal_has_trait(&metal, "n1", "CUSTOM_A"));
 }
 
-/* C7: the class that the node is to get is held by somebody already. */
+/* C7: the node's new class is already held by a consumer. */
 static void class_that_is_held(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Allocations of nodes from their first row to their end (baremetal-allocations spec, 3 to 6). */
+/* Allocations of nodes from their creation to their end (baremetal-allocations spec, 3 to 6). */
 #include <stdio.h>
 
 #include "baremetal/write/metal_world.h"
@@ -47,7 +47,7 @@ static void create(void **state)
     struct node_allocation_draft draft = metal_new_allocation("a1", "gold");
     node_allocation_set_text(&draft, NODE_ALLOCATION_NAME, SLICE_LIT("web"));
     node_allocation_set_text(&draft, NODE_ALLOCATION_TRAITS, SLICE_LIT("CUSTOM_B CUSTOM_A"));
-    metal_create_available(&metal, "n1", "gold"); /* fits, and is not looked for yet */
+    metal_create_available(&metal, "n1", "gold"); /* suitable, but the search has not begun */
     assert_true(metal_allocate_drafted(&metal, &draft, NULL));
     assert_int_equal(metal.planned.refused_status, 0);
     assert_true(node_allocation_text_is(a1(), NODE_ALLOCATION_STATE, "allocating"));
@@ -85,7 +85,7 @@ static void becomes_active(void **state)
     assert_non_null(memmem(info.data, info.len, "\"CUSTOM_B\"", 10));
     assert_null(memmem(info.data, info.len, "CUSTOM_A", 8));
     assert_non_null(memmem(info.data, info.len, "\"a\"", 3));
-    /* decided once, and for good */
+    /* decided once and finally */
     int64_t node_id = node_allocation_node_id(a1());
     struct node_choice choice = {0};
     bool again;
@@ -97,7 +97,7 @@ static void becomes_active(void **state)
     assert_int_equal(node_allocation_node_id(a1()), node_id);
 }
 
-/* What a client patches while it is looked for stays, and what it deletes stays deleted. */
+/* What a client patches during the search stays, and what it deletes stays deleted. */
 static void decided_on_the_newest_row(void **state)
 {
     (void)state;
@@ -146,7 +146,8 @@ static void update(void **state)
     assert_false(metal_conclude(
         &metal, plan_node_allocation_update(a1(), &draft, &plan, &after, &metal.world.err)));
     metal_assert_refused(&metal, 409, "An allocation with name web already exists.");
-    draft = node_allocation_draft_of(metal_allocation(&metal, "a2")); /* its own is no clash */
+    draft =
+        node_allocation_draft_of(metal_allocation(&metal, "a2")); /* its own name is no conflict */
     node_allocation_set_text(&draft, NODE_ALLOCATION_EXTRA, SLICE_LIT("{\"a\":1}"));
     plan = metal_plan(&metal);
     assert_true(
@@ -161,7 +162,7 @@ static void expect_backfill_refused(const struct node_allocation_draft *draft, i
     assert_int_equal(metal.planned.refused_status, status);
     assert_string_equal(arena_copy(metal.world.arena, metal.planned.refused_text).data, text);
     const char *uuid = draft->value[NODE_ALLOCATION_UUID].text.data;
-    metal_assert_failed(&metal, uuid, text); /* the row stays, and holds the uuid */
+    metal_assert_failed(&metal, uuid, text); /* the row stays, and keeps the uuid */
     assert_false(metal_allocate_drafted(&metal, draft, "n1"));
     assert_int_equal(metal.world.err.status, 409);
     assert_true(metal_release(&metal, uuid));
@@ -210,7 +211,7 @@ static void backfill_of_an_instance(void **state)
     assert_true(metal_patch(&metal, "n2", NODE_INSTANCE_UUID, "i2"));
     struct node_allocation_draft draft = metal_new_allocation("a1", NULL);
     expect_backfill_refused(&draft, 409, "Node n1 is associated with instance i1.");
-    /* the handler's uuid, which gives way to the instance's */
+    /* the handler's uuid, which is replaced by the instance's */
     struct plan plan = metal_plan(&metal);
     const struct plan_node_allocation input = {.draft = &draft, .node = n1()};
     assert_true(metal_conclude(
@@ -244,7 +245,7 @@ static void backfill_of_a_locked_node(void **state)
         &metal, plan_node_allocation_create(&input, &plan, &metal.planned, &metal.world.err)));
     assert_int_equal(metal.world.err.kind, REFUSED_LOCKED);
     assert_null(a1());
-    /* tried again when the instance is gone: it must not be remembered */
+    /* tried again once the instance is removed: the uuid must not be remembered */
     metal_pass(&metal, "n1");
     assert_true(metal_patch(&metal, "n1", NODE_INSTANCE_UUID, NULL));
     const struct plan_node_allocation again = {.draft = &draft, .node = n1()};
@@ -342,7 +343,7 @@ static void what_does_not_end_it(void **state)
     assert_false(metal_claim(&metal, "c1", "n1", "CUSTOM_GOLD", 1));
 }
 
-/* A node's row that vanished leaves an allocation that can go. */
+/* If a node's row has vanished, its allocation can be deleted. */
 static void node_vanished(void **state)
 {
     (void)state;

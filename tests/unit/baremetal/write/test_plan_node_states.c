@@ -1,5 +1,5 @@
-/* Verbs and power, their passing states and ends, and what a restart makes of them
- * (baremetal-allocations spec, 8.4 to 8.6 and 10). The tables here are the spec's, not the code's.
+/* Verbs and power, their transient states and ends, and the effect of a restart
+ * (baremetal-allocations spec, 8.4 to 8.6 and 10). The tables here follow the spec, not the code.
  */
 #include <stdio.h>
 
@@ -86,7 +86,7 @@ static const char *text(enum node_field field)
     return value.data == NULL ? "null" : arena_copy(metal.world.arena, value).data;
 }
 
-/* The one node, in that state and locked by nobody. */
+/* The one node, in that state and unlocked. */
 static void make(const char *state)
 {
     struct node_draft draft = metal_new_node("n1", "gold");
@@ -187,7 +187,7 @@ static void every_other_pair(void **state)
 static const char LOCKED[] = "Node n1 is locked by host host, please retry after the current "
                              "operation is completed.";
 
-/* What can never be is said at once; what may be possible in a moment is worth waiting. */
+/* What is never possible is refused at once; what may become possible soon is worth waiting for. */
 static void locked(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void cleaning_with_steps(void **state)
     metal_assert_state(&metal, "n1", "clean failed");
     assert_string_equal(text(NODE_LAST_ERROR), "no such step");
     assert_unlocked();
-    assert_true(metal_verb(&metal, "n1", "manage")); /* what happens at once clears nothing */
+    assert_true(metal_verb(&metal, "n1", "manage")); /* verbs that end at once clear nothing */
     assert_string_equal(text(NODE_LAST_ERROR), "no such step");
 }
 
@@ -275,8 +275,7 @@ static void inspecting(void **state)
     assert_int_equal(node_time(node(), NODE_INSPECTION_FINISHED_AT), metal.world.now_us);
 }
 
-/* 6.2: the instance is gone before the teardown begins, and the node is not free while it goes on.
- */
+/* 6.2: the instance is removed before the teardown begins, and the node is not free during it. */
 static void undeploying(void **state)
 {
     (void)state;
@@ -308,7 +307,7 @@ static bool advance(int64_t now_us)
     return metal.world.changes.count > 0;
 }
 
-/* An end that comes too early, too late, twice, or from somebody else is none. */
+/* An end that is too early, too late, repeated, or from another process has no effect. */
 static void stale_ends(void **state)
 {
     (void)state;
@@ -327,20 +326,20 @@ static void stale_ends(void **state)
     assert_true(plan_node_advance(12345, &plan, &metal.world.err));
     assert_true(plan_node_recover(12345, due_us, &plan, &metal.world.err));
     assert_int_equal(metal.world.changes.count, 0);
-    /* however late, an owner ends its own */
+    /* an owner ends its own, however late */
     assert_true(metal_verb(&metal, "n1", "active"));
     assert_true(advance(node_time(node(), NODE_DUE_AT) + 3600000000));
     metal_assert_state(&metal, "n1", "active");
 }
 
-/* A clock that is set back by an hour does not make a passing state last an hour. */
+/* A transient state does not last an hour longer because the clock is set back by an hour. */
 static void clock_set_back(void **state)
 {
     (void)state;
     metal.world.now_us = 10000000000;
     make("manageable");
     assert_true(metal_verb(&metal, "n1", "provide"));
-    assert_false(advance(9999000000)); /* a second goes unnoticed */
+    assert_false(advance(9999000000)); /* one second is not noticed */
     assert_true(advance(6400000000));
     metal_assert_state(&metal, "n1", "available");
 }
@@ -389,7 +388,7 @@ static void interrupted(void **state)
     }
 }
 
-/* It has acted after all: what was late is not the row that is there. */
+/* The process has acted after all: the row that was late has been replaced. */
 static void not_interrupted(void **state)
 {
     (void)state;
@@ -400,7 +399,7 @@ static void not_interrupted(void **state)
     assert_false(recover(due_us));
     metal_assert_state(&metal, "n1", "cleaning");
     due_us = node_time(node(), NODE_DUE_AT);
-    struct plan plan = metal_plan(&metal); /* its own it does not recover, but ends */
+    struct plan plan = metal_plan(&metal); /* it does not recover its own, but ends it */
     assert_true(metal_conclude(
         &metal, plan_node_recover(node()->record.id, due_us, &plan, &metal.world.err)));
     assert_int_equal(metal.world.changes.count, 0);
@@ -458,7 +457,7 @@ static void power_interrupted(void **state)
     assert_string_equal(text(NODE_POWER_STATE), "power on");
 }
 
-/* A lock that is of nothing that passes, as a row of somebody else's making has it. */
+/* A lock without a transient state or power operation, as in a row that another program wrote. */
 static void lock_of_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What may be altered of a node, and when (baremetal-allocations spec, 6.2, 6.3, 8.3 and 8.6). */
+/* What may be changed of a node, and when (baremetal-allocations spec, 6.2, 6.3, 8.3 and 8.6). */
 #include <stdio.h>
 
 #include "baremetal/write/metal_world.h"
@@ -81,7 +81,7 @@ static void create(void **state)
     node_set_text(&draft, NODE_NAME, SLICE_LIT("web"));
     assert_false(metal_create_drafted(&metal, &draft));
     metal_assert_refused(&metal, 409, "A node with name web already exists.");
-    node_set_text(&draft, NODE_NAME, SLICE_LIT("Web")); /* case counts */
+    node_set_text(&draft, NODE_NAME, SLICE_LIT("Web")); /* case-sensitive */
     node_set_text(&draft, NODE_INSTANCE_UUID, SLICE_LIT("i1"));
     assert_false(metal_create_drafted(&metal, &draft));
     metal_assert_refused(&metal, 409,
@@ -207,7 +207,7 @@ static void flags(void **state)
     assert_false(metal_delete(&metal, "n1"));
     metal_assert_refused(&metal, 403,
                          "Node n1 is protected and cannot be undeployed, rebuilt or deleted");
-    assert_true(set_flag(NODE_PROTECTED, false)); /* the reasons go with the flags */
+    assert_true(set_flag(NODE_PROTECTED, false)); /* the reasons are cleared with the flags */
     assert_true(node_is_null(n1(), NODE_PROTECTED_REASON));
     assert_false(node_is_null(n1(), NODE_RETIRED_REASON));
     assert_true(set_flag(NODE_RETIRED, false));
@@ -296,7 +296,7 @@ static void deletion(void **state)
     assert_true(metal_delete(&metal, "n1"));
     assert_null(metal_allocation(&metal, "a1"));
     assert_null(metal_provider(&metal, "n1"));
-    make("available", "gold"); /* and again, by the same uuid */
+    make("available", "gold"); /* again with the same uuid */
     make_allocated(NULL);
 }
 
@@ -327,7 +327,7 @@ static void traits(void **state)
     assert_true(metal_set_traits(&metal, "n1", ""));
 }
 
-/* All of them wait for a lock, and then say who has it. */
+/* Each waits for a lock, and then reports its holder. */
 static void locked(void **state)
 {
     (void)state;
@@ -375,7 +375,8 @@ static bool conclude_unmirrored(bool accepted)
     return accepted;
 }
 
-/* A provider that cannot be the node's keeps it from Placement, not from its end. */
+/* A provider that cannot be the node's keeps the node out of Placement, but does not prevent its
+ * end. */
 static void cut_off(void **state)
 {
     (void)state;

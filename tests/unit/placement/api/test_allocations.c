@@ -1,4 +1,4 @@
-/* What the handlers of allocations and usages write: order of rows, and the forms of the
+/* The output of the handlers of allocations and usages: order of rows, and the forms of the
  * microversions. */
 #include "api/api.h"
 #include "api/passage.h"

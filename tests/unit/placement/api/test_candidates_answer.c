@@ -1,5 +1,5 @@
-/* The text of candidates and summaries: copied from the one before where they are alike, written
- * anew where they are not, whatever lengths the uuids of a foreign database have. */
+/* The text of candidates and summaries: copied from the previous one where they are alike, and
+ * written again where they differ, with uuids of any length as in a foreign database. */
 #include <jansson.h>
 
 #include "api/api.h"
@@ -132,7 +132,7 @@ static void alike_but_for_the_provider(void **state)
     arena_destroy(arena);
 }
 
-/* C1 from the root or from its child, C2 always from the root: two forms, in turn. */
+/* C1 from the root or from its child, C2 always from the root: two alternating forms. */
 static void of_two_forms(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The bytes of errors, in the forms that Accept asks for (placement spec, Errors). */
+/* The bytes of errors, in the forms that Accept requests (placement spec, Errors). */
 #include "api/api.h"
 #include "api/asked.h"
 #include "base/arena.h"
@@ -133,7 +133,7 @@ static void html_and_text(void **state)
     asked_close(&asked);
 }
 
-/* Whatever looks like a tag goes; <br> leaves a line break. */
+/* Everything that looks like a tag is removed; <br> leaves a line break. */
 static void tags(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void tags(void **state)
     asked_close(&asked);
 }
 
-/* What was sent is shown as it was sent, its bytes read as latin-1. */
+/* Input is repeated as it was sent, with its bytes read as latin-1. */
 static void repeated_headers(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void which_form(void **state)
     }
 }
 
-/* What is no status of the API is an internal error. */
+/* A status that the API does not have is an internal error. */
 static void unknown_status(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The version header: which minor, or which error (placement spec, Microversions). */
+/* The version header: the minor version, or the error (placement spec, Microversions). */
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -38,7 +38,7 @@ static void accepted(void **state)
     negotiate("placement 1.12, placement", 0, 12, NULL);
     negotiate("placements 1.12", 0, 0, NULL);
     negotiate("placement,1.12", 0, 0, NULL);
-    negotiate("placement 01.012", 0, 12, NULL); /* as int() reads */
+    negotiate("placement 01.012", 0, 12, NULL); /* as int() reads it */
     negotiate("placement +1. 1_2", 0, 12, NULL);
     negotiate("placement 1.\xd9\xa3\xd9\xa9", 0, 39, NULL);
 }

@@ -1,5 +1,5 @@
 /* Every path with its methods, in the order of Allow, and the first microversion of each; written
- * down from the API reference, apart from the table under test. */
+ * from the API reference, independently of the table under test. */
 #include "api/api.h"
 #include "api/asked.h"
 #include "api/routes.h"
@@ -84,7 +84,10 @@ static const struct path {
      {{"GET", 6, POLICY_TRAITS_SHOW},
       {"PUT", 6, POLICY_TRAITS_UPDATE},
       {"DELETE", 6, POLICY_TRAITS_DELETE}}},
-    {"/usages", "GET", {NULL}, {{"GET", 9, POLICY_PLACEMENT_NONE}}}, /* its handler looks itself */
+    {"/usages",
+     "GET",
+     {NULL},
+     {{"GET", 9, POLICY_PLACEMENT_NONE}}}, /* its handler checks the policy itself */
     {"/reshaper", "POST", {NULL}, {{"POST", 30, POLICY_RESHAPE}}},
 };
 
@@ -184,11 +187,11 @@ static void unknown_paths(void **state)
             fail_msg("%s", UNKNOWN[i]);
         assert_null(asked.request.allow.data);
     }
-    assert_int_equal(find(&asked, "GET", "", 0), ROUTE_FOUND); /* the same as "/" */
+    assert_int_equal(find(&asked, "GET", "", 0), ROUTE_FOUND); /* equivalent to "/" */
     asked_close(&asked);
 }
 
-/* PUT of a class renamed until 1.6 and has ensured since. */
+/* PUT of a class is a rename until 1.6, and an ensure since then. */
 static void two_routes_of_one_method(void **state)
 {
     (void)state;

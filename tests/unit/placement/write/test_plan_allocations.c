@@ -1,4 +1,4 @@
-/* Claims: what is accepted, in which words they are refused, and what they change. */
+/* Claims: which are accepted, the texts of refusals, and the changes. */
 #include "engine/world.h"
 #include "unit.h"
 
@@ -57,7 +57,7 @@ static void few_changes(void **state)
     world_close(&world);
 }
 
-/* Nothing overflows in the planner, whatever a file holds; memory and database hold the same. */
+/* Nothing overflows in the planner, whatever a file contains; memory and database have the same. */
 static void highest_consumer_generation(void **state)
 {
     (void)state;
@@ -124,17 +124,17 @@ static void provider_generations(void **state)
     open_tens(&world);
     assert_true(put_one(&world, 1, 1, 'A', 1));
     assert_true(put_one(&world, 1, 2, 'A', 1));
-    assert_int_equal(generation(&world, 1), 1); /* left, not named */
+    assert_int_equal(generation(&world, 1), 1); /* released without being named */
     assert_int_equal(generation(&world, 2), 1);
     struct claim both[2] = {world_claim(&world, 2), world_claim(&world, 3)};
     world_add(&world, &both[0], 3, 'A', 1);
     world_add(&world, &both[1], 3, 'B', 1);
     assert_true(world_write(&world, both, 2, CLAIM_BY_POST));
-    assert_int_equal(generation(&world, 3), 1); /* once a request */
+    assert_int_equal(generation(&world, 3), 1); /* once for each request */
     struct claim nothing = world_claim(&world, 1);
     assert_true(world_write(&world, &nothing, 1, CLAIM_BY_PUT));
     assert_null(world_consumer(&world, 1));
-    assert_int_equal(generation(&world, 2), 2); /* let go of by name */
+    assert_int_equal(generation(&world, 2), 2); /* released by name */
     assert_true(world_delete(&world, 2));
     assert_null(world_consumer(&world, 2));
     assert_int_equal(generation(&world, 3), 1);
@@ -174,7 +174,7 @@ static void owners(void **state)
     assert_int_equal(world_consumer(&world, 2)->type, NUMBER_NONE);
     uint32_t instance = catalog_find(&version->types, SLICE_LIT("INSTANCE"))->number;
     assert_int_equal(world_consumer(&world, 3)->type, instance);
-    /* a write that knows no types keeps the type, and may bring a new owner */
+    /* a write without types keeps the type, and may set a new owner */
     three[2].type = (struct slice){0};
     three[2].project = SLICE_LIT("other");
     assert_true(world_write(&world, &three[2], 1, CLAIM_BY_PUT));
@@ -189,7 +189,7 @@ static void consumer_left_behind(void **state)
     (void)state;
     struct world world;
     open_tens(&world);
-    assert_true(put_one(&world, 2, 1, 'A', 1)); /* brings project and user */
+    assert_true(put_one(&world, 2, 1, 'A', 1)); /* sets project and user */
     world.changes.count = 0;
     change_append(&world.changes, CHANGE_CONSUMER_INSERT)->consumer = (struct change_consumer){
         .id = 5, .project_id = 1000, .user_id = 1000, .uuid = world_uuid(&world, 'c', 1)};
@@ -225,7 +225,7 @@ static void names_that_are_not_there(void **state)
     assert_false(world_write(&world, &claim, 1, CLAIM_BY_POST));
     world_assert_refused(&world, 400, NULL,
                          "Unable to allocate inventory No such resource class X.");
-    world_add(&world, &claim, 9, 'A', 1); /* an unknown provider is found before */
+    world_add(&world, &claim, 9, 'A', 1); /* an unknown provider is detected before */
     assert_false(world_write(&world, &claim, 1, CLAIM_BY_PUT));
     world_assert_refused(&world, 400, NULL,
                          "Allocation for resource provider 'p9' that does not exist.");
@@ -242,7 +242,7 @@ static void classes_without_inventory(void **state)
     world_assert_refused(
         &world, 409, NULL,
         "Unable to allocate inventory: Inventory for 'D' on resource provider 'p1' invalid.");
-    /* p4 has none of the classes that the request is about: found before p1's amount */
+    /* p4 has none of the requested classes: detected before p1's amount */
     struct claim claim = world_claim(&world, 1);
     world_add(&world, &claim, 1, 'A', 1000);
     world_add(&world, &claim, 4, 'D', 1);
@@ -251,7 +251,7 @@ static void classes_without_inventory(void **state)
     world_assert_refused(&world, 409, NULL,
                          "Unable to allocate inventory: Inventory for 'A, C, D' on resource "
                          "provider 'p4' invalid.");
-    /* p1 has one of them: found in order */
+    /* p1 has one of them: detected in order */
     claim = world_claim(&world, 1);
     world_add(&world, &claim, 1, 'A', 1000);
     world_add(&world, &claim, 1, 'D', 1);
@@ -299,7 +299,7 @@ static void capacity(void **state)
     (void)state;
     struct world world;
     open_tens(&world);
-    assert_true(put_one(&world, 1, 1, 'A', 10)); /* its own does not count */
+    assert_true(put_one(&world, 1, 1, 'A', 10)); /* its own allocation does not count */
     assert_true(put_one(&world, 1, 1, 'A', 9));
     assert_false(put_one(&world, 2, 1, 'A', 2));
     world_assert_refused(&world, 409, NULL,
@@ -307,14 +307,14 @@ static void capacity(void **state)
                          "resource provider 'p1'. The requested amount would exceed the capacity.");
     assert_null(world_consumer(&world, 2));
     assert_true(put_one(&world, 2, 1, 'A', 1));
-    /* each alone would fit */
+    /* each would fit alone */
     struct claim both[2] = {world_claim(&world, 3), world_claim(&world, 4)};
     world_add(&world, &both[0], 2, 'A', 6);
     world_add(&world, &both[1], 2, 'A', 5);
     assert_false(world_write(&world, both, 2, CLAIM_BY_POST));
     assert_null(world_consumer(&world, 3));
     assert_true(world_write(&world, both, 1, CLAIM_BY_POST));
-    /* room that another consumer of the same request gives back */
+    /* room that another consumer of the same request releases */
     both[0] = world_claim(&world, 3);
     world_add(&world, &both[0], 2, 'A', 5);
     assert_true(world_write(&world, both, 2, CLAIM_BY_POST));
@@ -350,14 +350,14 @@ static void over_capacity(void **state)
     world_add(&world, &move[1], 1, 'A', 5); /* from one consumer to another */
     assert_true(world_write(&world, move, 2, CLAIM_BY_POST));
     assert_int_equal(world_inventory(&world, 1, 'A')->used, 9);
-    /* units still count */
+    /* units are still checked */
     world_put_inventory(&world, 1, 'A', (struct inventory_figures){3, 0, 1, 2, 1, 1.0});
     assert_false(put_one(&world, 3, 1, 'A', 5));
     assert_true(put_one(&world, 3, 1, 'A', 2));
     world_close(&world);
 }
 
-/* More rows than 16 bits count, in one consumer. */
+/* One consumer with more rows than 16 bits can count. */
 static void huge_claim(void **state)
 {
     (void)state;

@@ -94,7 +94,8 @@ static void class_in_use(void **state)
                          "A.");
 }
 
-/* The inventory was another program's to take away; what is allocated of it names the class. */
+/* Another program deleted the inventory; the error about what is allocated of it names the class.
+ */
 static void class_in_use_without_inventory(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void traits(void **state)
     (void)state;
     assert_true(put_trait(T("CUSTOM_A")));
     assert_false(put_trait(T("CUSTOM_A")));
-    assert_true(put_trait(T("HW_STANDARD"))); /* as the start of the service would */
+    assert_true(put_trait(T("HW_STANDARD"))); /* as at the start of the service */
     assert_false(delete_trait(T("HW_STANDARD")));
     world_assert_refused(&world, 400, NULL, "Cannot delete standard trait HW_STANDARD.");
     const struct slice name = T("CUSTOM_A");

@@ -1,4 +1,4 @@
-/* Inventories: capacity, generations, what is in use, texts of refusals. */
+/* Inventories: capacity, generations, usage, texts of refusals. */
 #include "engine/world.h"
 #include "placement/write/plan_inventories.h"
 #include "unit.h"
@@ -107,7 +107,7 @@ static void updating(void **state)
     (void)state;
     assert_true(create(T("A"), 10, 0));
     claim('A', 5);
-    assert_true(update(T("A"), 2, 2)); /* below its use */
+    assert_true(update(T("A"), 2, 2)); /* below its usage */
     assert_int_equal(world_inventory(&world, 1, 'A')->figures.total, 2);
     assert_int_equal(generation(), 3);
     assert_false(update(T("A"), 2, 2));
@@ -128,7 +128,7 @@ static void setting(void **state)
     assert_true(run(plan_inventories_set, cab, 3, 0, true));
     assert_int_equal(world_provider(&world, 1)->inventory_count, 3);
     assert_int_equal(world_inventory(&world, 1, 'C')->figures.total, 3);
-    assert_true(run(plan_inventories_set, cab, 3, 1, true)); /* counts up though nothing changes */
+    assert_true(run(plan_inventories_set, cab, 3, 1, true)); /* incremented without a change */
     assert_int_equal(after, 2);
     assert_true(run(plan_inventories_set, cab, 2, 2, true));
     assert_null(world_inventory(&world, 1, 'B'));
@@ -176,12 +176,12 @@ static void deleting(void **state)
     int32_t before = generation();
     assert_true(delete (T("A")));
     assert_true(delete_all());
-    assert_true(delete_all()); /* counts up even if there is none */
+    assert_true(delete_all()); /* incremented even if there is none */
     assert_int_equal(generation(), before + 3);
     assert_int_equal(world_provider(&world, 1)->inventory_count, 0);
 }
 
-/* Another program set it to the last one there is. */
+/* Another program set it to the maximum. */
 static void last_generation(void **state)
 {
     (void)state;

@@ -114,7 +114,7 @@ static void moving(void **state)
 {
     (void)state;
     assert_true(create(T("u4"), T("n4"), T("p1")));
-    /* a root can always be put below another tree; what is below it goes with it */
+    /* a root can always be moved below another tree, with its descendants */
     assert_true(move(T("p1"), T("p2"), false));
     assert_text(result.root_uuid, "p2");
     assert_int_equal(world.changes.count, 2);
@@ -153,7 +153,7 @@ static void moving(void **state)
     assert_int_equal(world_provider(&world, 2)->generation, 0);
 }
 
-/* A tree of any size takes no longer than what may be written. */
+/* Moving a tree takes no longer than writing the maximum number of rows. */
 static void moving_too_much(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void traits(void **state)
     assert_true(set_traits(T("p1"), both, 3, 0));
     assert_int_equal(world_provider(&world, 1)->generation, 1);
     assert_text(name_set_json(world_provider(&world, 1)->traits), "[\"CUSTOM_A\", \"CUSTOM_B\"]");
-    assert_true(set_traits(T("p1"), both, 2, 1)); /* nothing new: the generation stays */
+    assert_true(set_traits(T("p1"), both, 2, 1)); /* nothing new: the generation is unchanged */
     assert_int_equal(world_provider(&world, 1)->generation, 1);
     assert_false(set_traits(T("p1"), both, 2, 0));
     world_assert_refused(&world, 409, "placement.concurrent_update",
@@ -236,7 +236,7 @@ static void aggregates(void **state)
     assert_true(set_aggregates(cb, 2, 0));
     assert_int_equal(world_provider(&world, 1)->generation, 1);
     assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"b\", \"c\"]");
-    assert_true(set_aggregates(cb, 2, 1)); /* counts up though nothing changes */
+    assert_true(set_aggregates(cb, 2, 1)); /* incremented although nothing changes */
     assert_int_equal(world_provider(&world, 1)->generation, 2);
     assert_false(set_aggregates(ab, 2, 1));
     world_assert_refused(&world, 409, "placement.concurrent_update",

@@ -107,7 +107,7 @@ static void names_that_are_not_there(void **state)
     world_add(&world, &claim, 1, 'Y', 1);
     reshape.claims = &claim;
     reshape.claim_count = 1;
-    assert_false(world_reshape(&world, &reshape)); /* inventories' classes come first */
+    assert_false(world_reshape(&world, &reshape)); /* the inventories' classes are checked first */
     world_assert_refused(&world, 400, NULL, "malformed reshaper data: No such resource class X.");
     providers[0] = wants(&world, 2, 1, &A_TEN);
     assert_false(world_reshape(&world, &reshape));

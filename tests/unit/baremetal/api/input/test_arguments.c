@@ -162,7 +162,7 @@ static void unexpected(void **state)
                 "Unexpected arguments: b, a");
 }
 
-/* However much is sent, what is said about it stays short. */
+/* However long the input, the error is short. */
 static void long_texts(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Bodies of POST; tests/baremetal compares many more with the service that the words come from. */
+/* Bodies of POST; tests/baremetal compares many more with Ironic, where the texts come from. */
 #include "baremetal/api/input/body_checks.h"
 
 #include "baremetal/api/checking.h"
@@ -169,7 +169,7 @@ static void traits(void **state)
     arena_destroy(err.arena);
 }
 
-/* The schemas know the fields that the table of a node's fields says can be set, and no others. */
+/* The schemas know exactly the fields that can be set according to the table of a node's fields. */
 static void schemas_follow_the_fields(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* Patches; the words are those of the service that they come from (tests/baremetal compares many
- * more). */
+/* Patches; the texts are Ironic's (tests/baremetal compares many more). */
 #include "baremetal/api/input/json_patch.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ static const char DOCUMENT[] =
     "{\"name\": \"old\", \"extra\": {\"a\": {\"b\": [1, 2]}, \"t\": \"xy\"}}";
 static const char *const FIELDS[] = {"name", "extra", NULL};
 
-/* The patch as a handler takes it; `want` is the document behind it, or what is said. */
+/* Applies the patch as a handler does; `want` is the resulting document, or the error. */
 static void apply(const char *text, const char *want, const char *refusal)
 {
     struct err err = {.arena = arena_create()};
@@ -57,7 +56,7 @@ static void applied(void **state)
           NULL); /* the last of a name counts */
 }
 
-/* A value that is put in twice is two values. */
+/* A value that is added twice becomes two values. */
 static void values_are_not_shared(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The embedded list is in the order that the search in it takes for granted. */
+/* The embedded list has the order that the search in it requires. */
 #include "baremetal/api/input/standard_traits.h"
 #include "unit.h"
 

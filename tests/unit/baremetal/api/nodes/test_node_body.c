@@ -1,4 +1,4 @@
-/* Nodes as documents. What the schemas refuse is in test_body_checks.c. */
+/* Nodes as documents. Errors of the schemas are tested in test_body_checks.c. */
 #include "baremetal/api/nodes/node_body.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The node that a POST makes; NULL: refused. */
+/* The node that a POST creates; NULL: refused. */
 static const struct node *create(const char *text)
 {
     json_t *document = json_of(text);
@@ -139,7 +139,7 @@ static void versions(void **state)
     json_decref(document);
 }
 
-/* What a patched document makes of the node. */
+/* The node with a patched document. */
 static const struct node *patch(const struct node *node, const char *field, const char *value)
 {
     bool needed[NODE_FIELD_COUNT];
@@ -186,7 +186,7 @@ static void patches(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* 340 000 values take some ten milliseconds, and the workers' budget is one. Objects that a patch
- * does not look into cost nothing. */
+ * does not need cost nothing. */
 static void costs(void **state)
 {
     (void)state;

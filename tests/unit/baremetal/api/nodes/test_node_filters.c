@@ -1,4 +1,4 @@
-/* Which nodes a list has. */
+/* Filters for lists of nodes. */
 #include "baremetal/api/nodes/node_filters.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool read(struct node_filters *filters, const char *query)
     return node_filters_read(filters, &pairs, arena, &err);
 }
 
-/* Status of the query at that version, and its words; NULL: it is taken. */
+/* Status of the query at that version, and its error; NULL: it is accepted. */
 static void assert_taken(const char *query, unsigned minor, int status, const char *text)
 {
     struct node_filters filters;
