@@ -15,7 +15,7 @@
 enum {
     SLOW_TURNS_LEAST = 2,
     SLOW_TURNS_MOST = 8,
-    SLOW_SLOTS = 16,
+    SLOW_PERMITS = 16,
     SLOW_WAITING = 1024,
     SLOW_SLICE_US = 1000
 };
@@ -85,7 +85,7 @@ static struct slow_lane *slow_lane_of_machine(struct give_way *way)
         half = SLOW_TURNS_LEAST;
     return slow_lane_start(&(struct slow_lane_settings){
         .turns = (unsigned)(half < SLOW_TURNS_MOST ? half : SLOW_TURNS_MOST),
-        .slots = SLOW_SLOTS,
+        .permits = SLOW_PERMITS,
         .waiting = SLOW_WAITING,
         .slice_us = SLOW_SLICE_US,
         .rest_us = give_way_rest_us,

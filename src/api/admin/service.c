@@ -104,7 +104,7 @@ static struct slow_lane *lane_of(struct admin *admin)
     if (admin->lane == NULL)
         admin->lane = slow_lane_start(&(struct slow_lane_settings){
             .turns = 1,
-            .slots = 1,
+            .permits = 1,
             .waiting = LANE_WAITING,
             .slice_us = LANE_SLICE_US,
             .rest_us = give_way_rest_us,

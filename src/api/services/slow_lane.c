@@ -56,7 +56,7 @@ static void give_turns(struct slow_lane *lane)
         struct slow_job *job = job_of(turn);
         if (job->thread == NULL) {
             struct slow_thread *thread = lane->idle;
-            check(thread != NULL); /* there are as many threads as slots */
+            check(thread != NULL); /* there are as many threads as permits */
             lane->idle = thread->next_idle;
             thread->job = job;
             job->thread = thread;
@@ -124,7 +124,7 @@ static void run_job(struct slow_lane *lane, struct slow_thread *thread)
 static bool is_over(const struct slow_lane *lane)
 {
     struct turns_counts counts = turns_counts(lane->turns);
-    return lane->stopping && counts.slots + counts.waiting == 0;
+    return lane->stopping && counts.permits + counts.waiting == 0;
 }
 
 static void *work(void *cls)
@@ -162,8 +162,8 @@ static bool add_thread(struct slow_lane *lane)
 
 struct slow_lane *slow_lane_start(const struct slow_lane_settings *settings)
 {
-    check(settings->turns > 0 && settings->turns <= settings->slots &&
-          settings->slots <= SLOW_THREADS_MAX);
+    check(settings->turns > 0 && settings->turns <= settings->permits &&
+          settings->permits <= SLOW_THREADS_MAX);
     struct slow_lane *lane = calloc(1, sizeof(*lane));
     check(lane != NULL);
     lane->settings = *settings;
@@ -182,12 +182,12 @@ struct slow_lane *slow_lane_start(const struct slow_lane_settings *settings)
     return NULL;
 }
 
-/* Under the lock: jobs are waiting, so slots are added as long as the system provides threads. */
-static void add_slots(struct slow_lane *lane)
+/* Under the lock: jobs are waiting, so permits are added as long as the system provides threads. */
+static void add_permits(struct slow_lane *lane)
 {
-    while (turns_counts(lane->turns).waiting > 0 && lane->thread_count < lane->settings.slots &&
+    while (turns_counts(lane->turns).waiting > 0 && lane->thread_count < lane->settings.permits &&
            add_thread(lane))
-        turns_limit_slots(lane->turns, lane->thread_count);
+        turns_limit_permits(lane->turns, lane->thread_count);
 }
 
 void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
@@ -200,7 +200,7 @@ void slow_lane_submit(struct slow_lane *lane, struct slow_job *job)
     struct turns_job *refused = turns_add(lane->turns, &job->turn, job->owner);
     if (refused != NULL)
         lane->figures.refused[SLOW_TOO_MANY]++;
-    add_slots(lane);
+    add_permits(lane);
     give_turns(lane);
     pthread_mutex_unlock(&lane->lock);
     if (refused != NULL)
@@ -222,7 +222,7 @@ static void let_others(struct slow_lane *lane, struct slow_job *job, uint64_t no
     pthread_mutex_lock(&lane->lock);
     struct turns_job *late = take_late(lane, now_us);
     struct turns_counts counts = turns_counts(lane->turns);
-    if (counts.slots > counts.running) {
+    if (counts.permits > counts.running) {
         turns_yield(lane->turns, &job->turn);
         give_turns(lane);
         while (job->turn.state != TURNS_RUNNING)
@@ -253,7 +253,7 @@ struct slow_lane_figures slow_lane_figures(struct slow_lane *lane)
     struct turns_counts counts = turns_counts(lane->turns);
     pthread_mutex_unlock(&lane->lock);
     figures.queued = counts.waiting;
-    figures.running = counts.slots;
+    figures.running = counts.permits;
     return figures;
 }
 

@@ -43,7 +43,7 @@ struct slow_job {
 
 struct slow_lane_settings {
     unsigned turns;    /* jobs that run at the same time */
-    unsigned slots;    /* jobs that have begun; each has a thread */
+    unsigned permits;  /* jobs that have begun; each has a thread */
     unsigned waiting;  /* jobs that have not begun */
     uint64_t slice_us; /* the length of a turn while others wait */
     /* The time to sleep, with nothing held, after a slice of that length, because other threads

@@ -1,11 +1,11 @@
-/* A list of owners, each with two queues: jobs that wait for a slot, and jobs that are ready. There
- * are at most as many owners as jobs, a thousand, so the list is short enough to be walked for
- * every turn.
+/* A list of owners, each with two queues: jobs that wait for a permit, and jobs that are ready.
+ * There are at most as many owners as jobs, a thousand, so the list is short enough to be walked
+ * for every turn.
  *
  * Slots are assigned so that no owner can take all: while more than half are free, to any owner;
  * after that to owners with fewer than two; the last quarter only to owners that have none. Turns:
  * see turns_give(). Invariants: a job is in exactly one queue of its owner unless it has a turn; an
- * owner without jobs does not exist; no job waits that could have a slot. */
+ * owner without jobs does not exist; no job waits that could have a permit. */
 #include "api/services/turns.h"
 
 #include <stddef.h>
@@ -32,17 +32,17 @@ struct turns {
     struct turns_owner *newest;
     struct turns_counts counts;
     unsigned running_max;
-    unsigned slots_max;
+    unsigned permits_max;
     unsigned waiting_max;
     uint64_t given; /* turns since the start */
 };
 
-struct turns *turns_create(unsigned running_max, unsigned slots_max, unsigned waiting_max)
+struct turns *turns_create(unsigned running_max, unsigned permits_max, unsigned waiting_max)
 {
     struct turns *turns = calloc(1, sizeof(*turns));
-    check(turns != NULL && running_max > 0 && slots_max > 0 && waiting_max > 0);
+    check(turns != NULL && running_max > 0 && permits_max > 0 && waiting_max > 0);
     turns->running_max = running_max;
-    turns->slots_max = slots_max;
+    turns->permits_max = permits_max;
     turns->waiting_max = waiting_max;
     return turns;
 }
@@ -111,43 +111,43 @@ static void forget_if_idle(struct turns *turns, struct turns_owner *owner)
     free(owner);
 }
 
-static unsigned slots_of(const struct turns_owner *owner)
+static unsigned permits_of(const struct turns_owner *owner)
 {
     return owner->ready.count + owner->running;
 }
 
-static bool may_have_slot(const struct turns *turns, const struct turns_owner *owner)
+static bool may_have_permit(const struct turns *turns, const struct turns_owner *owner)
 {
-    unsigned has = slots_of(owner);
-    if (turns->counts.slots >= turns->slots_max)
+    unsigned has = permits_of(owner);
+    if (turns->counts.permits >= turns->permits_max)
         return false;
-    unsigned left = turns->slots_max - turns->counts.slots;
-    if (2 * left > turns->slots_max)
+    unsigned left = turns->permits_max - turns->counts.permits;
+    if (2 * left > turns->permits_max)
         return true;
-    return has < (4 * left > turns->slots_max ? 2 : 1);
+    return has < (4 * left > turns->permits_max ? 2 : 1);
 }
 
-/* The owner that gets the next slot: the one with the fewest, of equals the earliest. */
-static struct turns_owner *next_for_slot(const struct turns *turns)
+/* The owner that gets the next permit: the one with the fewest, of equals the earliest. */
+static struct turns_owner *next_for_permit(const struct turns *turns)
 {
     struct turns_owner *best = NULL;
     for (struct turns_owner *at = turns->owners; at != NULL; at = at->next)
-        if (at->waiting.count > 0 && may_have_slot(turns, at) &&
-            (best == NULL || slots_of(at) < slots_of(best)))
+        if (at->waiting.count > 0 && may_have_permit(turns, at) &&
+            (best == NULL || permits_of(at) < permits_of(best)))
             best = at;
     return best;
 }
 
-static void give_slots(struct turns *turns)
+static void give_permits(struct turns *turns)
 {
     struct turns_owner *owner;
-    while (turns->counts.waiting > 0 && (owner = next_for_slot(turns)) != NULL) {
+    while (turns->counts.waiting > 0 && (owner = next_for_permit(turns)) != NULL) {
         struct turns_job *job = owner->waiting.first;
         turns_take(&owner->waiting, job);
         turns_put(&owner->ready, job);
         job->state = TURNS_READY;
         turns->counts.waiting--;
-        turns->counts.slots++;
+        turns->counts.permits++;
     }
 }
 
@@ -177,7 +177,7 @@ struct turns_job *turns_add(struct turns *turns, struct turns_job *job, uint64_t
     job->state = TURNS_WAITING;
     turns_put(&job->owner->waiting, job);
     turns->counts.waiting++;
-    give_slots(turns);
+    give_permits(turns);
     return turns->counts.waiting > turns->waiting_max ? crowd_out(turns) : NULL;
 }
 
@@ -218,9 +218,9 @@ void turns_end(struct turns *turns, struct turns_job *job)
     check(job->state == TURNS_RUNNING);
     job->owner->running--;
     turns->counts.running--;
-    turns->counts.slots--;
+    turns->counts.permits--;
     forget_if_idle(turns, job->owner);
-    give_slots(turns);
+    give_permits(turns);
 }
 
 struct turns_job *turns_take_late(struct turns *turns, uint64_t now_us)
@@ -235,11 +235,11 @@ struct turns_job *turns_take_late(struct turns *turns, uint64_t now_us)
     return NULL;
 }
 
-void turns_limit_slots(struct turns *turns, unsigned slots_max)
+void turns_limit_permits(struct turns *turns, unsigned permits_max)
 {
-    check(slots_max > 0);
-    turns->slots_max = slots_max;
-    give_slots(turns);
+    check(permits_max > 0);
+    turns->permits_max = permits_max;
+    give_permits(turns);
 }
 
 struct turns_counts turns_counts(const struct turns *turns)

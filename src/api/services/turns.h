@@ -1,7 +1,7 @@
 /* The order in which jobs of several owners share a few turns. Only the order; slow_lane.c adds
  * threads, a lock and a clock.
  *
- * A job waits until it has a slot, is then ready, and has turns until it ends. Owners take turns,
+ * A job waits until it has a permit, is then ready, and has turns until it ends. Owners take turns,
  * however many jobs they have, and so do the jobs of one owner. Slots limit how many jobs have
  * begun and use memory; one owner never takes all of them. Any thread, one at a time. */
 #ifndef BERTH_API_SERVICES_TURNS_H
@@ -29,9 +29,9 @@ struct turns_job {
 
 struct turns;
 
-/* The maximum number of jobs that have a turn, that have a slot, and that wait; each at least 1.
+/* The maximum number of jobs that have a turn, that have a permit, and that wait; each at least 1.
  * The caller frees it, empty, with turns_destroy(). */
-struct turns *turns_create(unsigned running_max, unsigned slots_max, unsigned waiting_max);
+struct turns *turns_create(unsigned running_max, unsigned permits_max, unsigned waiting_max);
 void turns_destroy(struct turns *turns);
 
 /* Adds a new job of this owner. Returns the job that must be refused because too many wait: the
@@ -52,13 +52,13 @@ void turns_end(struct turns *turns, struct turns_job *job);
 /* Removes and returns a waiting job whose deadline has passed. NULL: none. */
 struct turns_job *turns_take_late(struct turns *turns, uint64_t now_us);
 
-/* Changes the number of slots, for a caller that cannot start more threads. Jobs that have a slot
- * keep it. */
-void turns_limit_slots(struct turns *turns, unsigned slots_max);
+/* Changes the number of permits, for a caller that cannot start more threads. Jobs that have a
+ * permit keep it. */
+void turns_limit_permits(struct turns *turns, unsigned permits_max);
 
 struct turns_counts {
     unsigned waiting;
-    unsigned slots; /* with a slot, including those with a turn */
+    unsigned permits; /* with a permit, including those with a turn */
     unsigned running;
 };
 

@@ -44,8 +44,8 @@ static void refuse_turn(void *cls, enum slow_refusal why)
 static void begin(unsigned waiting)
 {
     budget = memory_budget_create(64 * MIB);
-    api.slow_lane = slow_lane_start(
-        &(struct slow_lane_settings){.turns = 1, .slots = 1, .waiting = waiting, .slice_us = 1000});
+    api.slow_lane = slow_lane_start(&(struct slow_lane_settings){
+        .turns = 1, .permits = 1, .waiting = waiting, .slice_us = 1000});
     assert_non_null(api.slow_lane);
     assert_int_equal(sem_init(&gate.is_held, 0, 0), 0);
     assert_int_equal(sem_init(&gate.is_open, 0, 0), 0);

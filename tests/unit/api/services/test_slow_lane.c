@@ -18,10 +18,10 @@ static uint64_t fake_now(void)
     return atomic_load(&now);
 }
 
-static struct slow_lane *start(unsigned turns, unsigned slots, unsigned waiting)
+static struct slow_lane *start(unsigned turns, unsigned permits, unsigned waiting)
 {
     struct slow_lane *lane = slow_lane_start(
-        &(struct slow_lane_settings){turns, slots, waiting, SLICE_US, NULL, NULL, fake_now});
+        &(struct slow_lane_settings){turns, permits, waiting, SLICE_US, NULL, NULL, fake_now});
     assert_non_null(lane);
     return lane;
 }

@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-enum { SLOTS = 16 };
+enum { PERMITS = 16 };
 
 /* Named "a0", "a1", "b0": owner and number. */
 struct named {
@@ -48,7 +48,7 @@ static void drain(struct turns *turns)
     struct turns_job *job;
     while ((job = turns_give(turns)) != NULL)
         turns_end(turns, job);
-    assert_int_equal(turns_counts(turns).slots, 0);
+    assert_int_equal(turns_counts(turns).permits, 0);
     assert_int_equal(turns_counts(turns).waiting, 0);
     turns_destroy(turns);
 }
@@ -59,7 +59,7 @@ static void owners_take_turns(void **state)
     static const char *const NAMES[] = {"a0", "a1", "a2", "b0", "b1", "c0"};
     static const char *const TURNS[] = {"a0", "b0", "c0", "a1", "b1", "c0", "a2", "b0", "c0", "a0"};
     struct named jobs[6];
-    struct turns *turns = turns_create(1, SLOTS, 100);
+    struct turns *turns = turns_create(1, PERMITS, 100);
     add_all(turns, jobs, NAMES, 6);
     assert_turns(turns, TURNS, 10);
     drain(turns);
@@ -71,7 +71,7 @@ static void one_of_two_turns_is_the_others(void **state)
     (void)state;
     static const char *const NAMES[] = {"a0", "a1", "a2", "a3", "b0"};
     struct named jobs[5];
-    struct turns *turns = turns_create(2, SLOTS, 100);
+    struct turns *turns = turns_create(2, PERMITS, 100);
     add_all(turns, jobs, NAMES, 5);
     struct turns_job *first = turns_give(turns);
     assert_string_equal(name_of(first), "a0");
@@ -100,7 +100,7 @@ static void a_newcomer_neither_waits_for_all_nor_goes_first(void **state)
     static const char *const NAMES[] = {"a0", "a1", "b0"};
     static const char *const TURNS[] = {"b0", "a1", "c0", "b0", "a0", "c0"};
     struct named jobs[4];
-    struct turns *turns = turns_create(1, SLOTS, 100);
+    struct turns *turns = turns_create(1, PERMITS, 100);
     add_all(turns, jobs, NAMES, 3);
     assert_turns(turns, (const char *const[]){"a0"}, 1);
     assert_null(add(turns, &jobs[3], "c0"));
@@ -109,28 +109,28 @@ static void a_newcomer_neither_waits_for_all_nor_goes_first(void **state)
 }
 
 /* However many jobs an owner adds, others get a permit. */
-static void no_owner_takes_all_slots(void **state)
+static void no_owner_takes_all_permits(void **state)
 {
     (void)state;
     enum { EACH = 40 };
     static struct named jobs[26][EACH];
-    struct turns *turns = turns_create(1, SLOTS, 2000);
-    unsigned slots_before = 0;
+    struct turns *turns = turns_create(1, PERMITS, 2000);
+    unsigned permits_before = 0;
     for (unsigned o = 0; o < 6; o++) {
         for (unsigned i = 0; i < EACH; i++)
             assert_null(add(turns, &jobs[o][i], (const char[]){(char)('a' + o), '\0'}));
-        unsigned slots = turns_counts(turns).slots - slots_before;
-        slots_before += slots;
-        assert_int_equal(slots, o == 0 ? SLOTS / 2 : o <= 2 ? 2 : 1);
+        unsigned permits = turns_counts(turns).permits - permits_before;
+        permits_before += permits;
+        assert_int_equal(permits, o == 0 ? PERMITS / 2 : o <= 2 ? 2 : 1);
     }
-    assert_int_equal(turns_counts(turns).waiting, 6 * EACH - slots_before);
+    assert_int_equal(turns_counts(turns).waiting, 6 * EACH - permits_before);
     /* a permit that becomes free is kept for an owner without one */
     struct turns_job *job = turns_give(turns);
     assert_string_equal(name_of(job), "a");
     turns_end(turns, job);
-    assert_int_equal(turns_counts(turns).slots, slots_before - 1);
+    assert_int_equal(turns_counts(turns).permits, permits_before - 1);
     assert_null(add(turns, &jobs[6][0], "g"));
-    assert_int_equal(turns_counts(turns).slots, slots_before);
+    assert_int_equal(turns_counts(turns).permits, permits_before);
     drain(turns);
 }
 
@@ -168,18 +168,18 @@ static void late_ones_are_taken(void **state)
     drain(turns);
 }
 
-static void more_slots(void **state)
+static void more_permits(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {"a0", "a1", "b0", "b1"};
     struct named jobs[4];
     struct turns *turns = turns_create(2, 1, 10);
     add_all(turns, jobs, NAMES, 4);
-    assert_int_equal(turns_counts(turns).slots, 1);
-    turns_limit_slots(turns, 2); /* the last quarter is for b, which has none */
-    assert_int_equal(turns_counts(turns).slots, 2);
-    turns_limit_slots(turns, SLOTS);
-    assert_int_equal(turns_counts(turns).slots, 4);
+    assert_int_equal(turns_counts(turns).permits, 1);
+    turns_limit_permits(turns, 2); /* the last quarter is for b, which has none */
+    assert_int_equal(turns_counts(turns).permits, 2);
+    turns_limit_permits(turns, PERMITS);
+    assert_int_equal(turns_counts(turns).permits, 4);
     drain(turns);
 }
 
@@ -189,10 +189,10 @@ int main(void)
         cmocka_unit_test(owners_take_turns),
         cmocka_unit_test(one_of_two_turns_is_the_others),
         cmocka_unit_test(a_newcomer_neither_waits_for_all_nor_goes_first),
-        cmocka_unit_test(no_owner_takes_all_slots),
+        cmocka_unit_test(no_owner_takes_all_permits),
         cmocka_unit_test(the_owner_with_most_is_crowded_out),
         cmocka_unit_test(late_ones_are_taken),
-        cmocka_unit_test(more_slots),
+        cmocka_unit_test(more_permits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

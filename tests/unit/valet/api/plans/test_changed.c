@@ -116,7 +116,7 @@ static void open_api(void)
         .replica = world.bench.replica,
         .pipeline = world.bench.pipeline,
         .slow_lane = slow_lane_start(
-            &(struct slow_lane_settings){.turns = 1, .slots = 1, .waiting = 8, .slice_us = 1000}),
+            &(struct slow_lane_settings){.turns = 1, .permits = 1, .waiting = 8, .slice_us = 1000}),
         .policies = policy_keeper_open(&PLACES, &OPTIONS, &err),
     };
     world.settings = (struct valet_settings){
