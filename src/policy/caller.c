@@ -1,4 +1,4 @@
-/* Credentials as attributes. Pure; any thread. */
+/* The caller's credentials as attributes. Pure; any thread. */
 #include "policy/caller.h"
 
 #include "policy/evaluate.h"

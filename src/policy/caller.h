@@ -1,4 +1,4 @@
-/* Who asks, as what a question is about. */
+/* The caller's credentials, as the target of a policy check. */
 #ifndef BERTH_POLICY_CALLER_H
 #define BERTH_POLICY_CALLER_H
 
@@ -6,7 +6,7 @@
 
 enum { POLICY_CALLER_ATTRIBUTES = 13 };
 
-/* What a request of the service is about as long as nothing else is said. Placement: project_id and
+/* The target of a request to the service unless the request sets another. Placement: project_id and
  * user_id (RequestContext.can). The others: each of the caller's credentials that is a text, under
  * its name (ironic, check_policy). Returns their number. Pure. */
 unsigned policy_caller_attributes(enum policy_service service, const struct identity *identity,

@@ -1,6 +1,6 @@
-/* One check: KIND:MATCH, "@", "!". Of oslo.policy's kinds, rule and role have a meaning of their
- * own, http and https ask a server, which is not done here, and all others compare. One thread a
- * parser. */
+/* One check: KIND:MATCH, "@", "!". Of oslo.policy's kinds, rule and role have meanings of their
+ * own, http and https query a server, which is not supported here, and all others compare. One
+ * thread per parser. */
 #include "policy/check_text.h"
 
 #include "policy/subject.h"
@@ -21,7 +21,7 @@ static void check_text_add(struct match_builder *builder, struct slice text, boo
     builder->pieces[builder->count++] = (struct policy_piece){text, is_key};
 }
 
-/* The key of "(key)" at the beginning, whose parentheses nest, and how long that is; 0: none. */
+/* The key of "(key)" at the beginning, whose parentheses nest, and its length; 0: there is none. */
 static size_t read_key(struct slice text, struct slice *key)
 {
     unsigned depth = 0;
@@ -38,7 +38,7 @@ static size_t read_key(struct slice text, struct slice *key)
     return 0;
 }
 
-/* Python's % with a mapping, of which only %(key)s and %% are of use. */
+/* Python's % operator with a mapping, of which only %(key)s and %% are supported. */
 static struct policy_match parse_match(struct arena *arena, struct slice rest)
 {
     struct match_builder builder = {.arena = arena};

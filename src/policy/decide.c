@@ -1,4 +1,4 @@
-/* The question of every request. Any thread. */
+/* The policy check of every request. Any thread. */
 #include "policy/evaluate.h"
 #include "policy/keeper.h"
 #include "policy/set.h"

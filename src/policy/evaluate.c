@@ -1,7 +1,8 @@
-/* Walking a tree, from left to right, no further than needed.
+/* Evaluates a tree from left to right, no further than needed.
  *
- * A rule that is asked while it is being asked would be asked for ever: nothing it depends on can
- * have changed. So the depth alone finds cycles, and only those that are walked. Any thread. */
+ * A rule that is reached while it is being evaluated would be evaluated for ever: nothing that it
+ * depends on can have changed. So the depth alone detects cycles, and only those that are reached.
+ * Any thread. */
 #include "policy/evaluate.h"
 
 #include "policy/set.h"
@@ -14,7 +15,7 @@ struct walk {
 
 static const struct slice NONE = SLICE_LIT("None");
 
-/* The text of an id, as Python's str() gives it. */
+/* The text of an id, as Python's str() returns it. */
 static struct slice or_none(struct slice id)
 {
     return id.data == NULL ? NONE : id;
@@ -37,7 +38,7 @@ static bool has_all_keys(const struct policy_match *match, const struct policy_t
     return true;
 }
 
-/* Whether the pieces, filled in, are the text; a missing key is a mismatch. */
+/* Whether the pieces, with keys replaced, are equal to the text; a missing key is a mismatch. */
 static bool matches(const struct policy_match *match, const struct policy_target *target,
                     struct slice text, bool any_case)
 {
@@ -137,7 +138,7 @@ static enum policy_outcome generic(const struct policy_node *node,
     const struct identity *identity = question->identity;
     const struct policy_match *match = &node->match;
     const struct identity_roles *list = policy_subject_list(identity, node->subject);
-    /* In this order does oslo.policy come upon what is wrong. */
+    /* oslo.policy finds errors in this order. */
     if (match->broken || node->subject == POLICY_SUBJECT_FAULT || node->below) {
         if (!has_all_keys(match, question->target))
             return POLICY_FALSE;
@@ -158,7 +159,7 @@ static enum policy_outcome generic(const struct policy_node *node,
 
 static enum policy_outcome evaluate(const struct policy_node *node, struct walk *walk);
 
-/* Until one is `ends`, or all have been asked. */
+/* Evaluates operands until one gives `ends`, or all have been evaluated. */
 static enum policy_outcome evaluate_all(const struct policy_node *node, struct walk *walk,
                                         enum policy_outcome ends)
 {

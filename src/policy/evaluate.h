@@ -1,4 +1,4 @@
-/* Asking a rule. */
+/* Evaluation of a rule. */
 #ifndef BERTH_POLICY_EVALUATE_H
 #define BERTH_POLICY_EVALUATE_H
 
@@ -9,12 +9,13 @@
 enum policy_outcome {
     POLICY_FALSE,
     POLICY_TRUE,
-    POLICY_FAULT, /* where oslo.policy raises an exception: refused, whatever stands around it */
+    POLICY_FAULT, /* oslo.policy raises an exception here: the request is refused, regardless of the
+                     rest of the rule */
 };
 
 enum {
     POLICY_DEPTH_MAX = 512, /* of nodes through all rules; a rule that refers to itself ends here */
-    POLICY_STEPS_MAX = 20000, /* nodes asked for one question */
+    POLICY_STEPS_MAX = 20000, /* nodes evaluated for one question */
 };
 
 struct policy_question {
@@ -22,16 +23,16 @@ struct policy_question {
     const struct policy_target *target;
 };
 
-/* What the tree says. Allocates nothing. Any thread. */
+/* The result of the tree. Allocates nothing. Any thread. */
 enum policy_outcome policy_evaluate(const struct policy_node *node,
                                     const struct policy_question *question);
 
-/* The parts of it, for whoever explains: the value of the target's key, and of a credential that is
- * a text. data NULL: there is none; what is None reads so. */
+/* Parts of the evaluation, for code that explains it: the value of the target's key, and of a
+ * credential that is a text. data NULL: there is none; Python's None reads "None". */
 struct slice policy_target_value(const struct policy_target *target, struct slice key);
 struct slice policy_subject_text(const struct identity *identity, enum policy_subject subject);
 
-/* A credential that is a list; NULL: it is none. */
+/* A credential that is a list; NULL: it is not a list. */
 const struct identity_roles *policy_subject_list(const struct identity *identity,
                                                  enum policy_subject subject);
 

@@ -1,5 +1,5 @@
-/* Looking for policy files, and reading them. The order is oslo.policy's: policy_file, then the
- * files of each of policy_dirs by name; of two rules of one name the later counts. One thread. */
+/* Finds and reads policy files. The order is oslo.policy's: policy_file, then the files of each of
+ * policy_dirs by name; of two rules with one name, the later is used. One thread. */
 #include "policy/files.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ struct policy_places policy_places_of(const struct conf *conf, const struct conf
         .file = file->is_set ? file->text : "",
         .inputs = inputs,
     };
-    /* The name it had before: upstream looks for it only where nobody has chosen one. */
+    /* The former default name: upstream looks for it only if policy_file is not set. */
     if (file->origin == CONF_ORIGIN_DEFAULT)
         places.fallback_file = "policy.json";
     if (directories->is_set)
@@ -38,7 +38,7 @@ struct policy_options policy_options_of(const struct conf *conf)
     return options;
 }
 
-/* NULL: it is nowhere. */
+/* NULL: not found. */
 static const char *files_find(const struct policy_places *places, struct arena *arena,
                               const char *name)
 {
@@ -53,7 +53,7 @@ static bool files_refuse(struct err *err, const char *path, const char *what)
 static bool files_add(struct policy_inventory *inventory, struct arena *arena, const char *path,
                       const struct stat *stat, struct err *err)
 {
-    /* A pipe would hold up the whole process until somebody writes to it. */
+    /* A pipe would block the whole process until something is written to it. */
     if (S_ISDIR(stat->st_mode) || S_ISFIFO(stat->st_mode) || S_ISSOCK(stat->st_mode))
         return files_refuse(err, path, "is not a file");
     if (inventory->count == POLICY_FILES_MAX)
@@ -70,13 +70,13 @@ static int is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* By bytes, not by the locale. */
+/* By bytes, not by locale. */
 static int files_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* An entry that is no directory is a policy file, whatever its name ends with. */
+/* Every entry that is not a directory is a policy file, whatever its extension. */
 static bool list_directory(const char *directory, struct arena *arena,
                            struct policy_inventory *inventory, struct err *err)
 {
@@ -167,7 +167,7 @@ struct taker {
     struct policy_notes *notes;
     struct err *err;
     size_t first;  /* of the file's own rules */
-    unsigned keys; /* looked at; a mapping that is merged often counts as often */
+    unsigned keys; /* values visited; a mapping that is merged several times counts each time */
 };
 
 static bool refuse_at(const struct taker *t, const struct policy_value *value, const char *what)
@@ -190,15 +190,15 @@ static bool take_rule(struct taker *t, const struct policy_value *key,
 
 static bool take_map(struct taker *t, const struct policy_value *map, bool merged);
 
-/* "<<": the rules of another mapping, or of several, which count less than the mapping's own; of
- * several the first counts most. */
+/* "<<": the rules of another mapping, or of several; the mapping's own rules override them, and
+ * earlier mappings override later ones. */
 static bool take_merge(struct taker *t, const struct policy_value *value)
 {
     if (value->kind == POLICY_VALUE_MAP)
         return take_map(t, value, true);
     if (value->kind != POLICY_VALUE_LIST)
         return refuse_at(t, value, "<< needs a mapping or a list of them");
-    /* A list may be there by its alias any number of times. */
+    /* A list may occur any number of times through its alias. */
     t->keys += value->count;
     for (unsigned i = value->count; i > 0; i--) {
         if (value->items[i - 1]->kind != POLICY_VALUE_MAP)
@@ -226,7 +226,7 @@ static void note_duplicate(struct taker *t, const struct policy_value *key)
         }
 }
 
-/* Whether a key is the name of a rule; false with err set: it cannot even be a key. */
+/* Whether a key is the name of a rule; false with err set: it cannot be a key at all. */
 static bool is_name(struct taker *t, const struct policy_value *key)
 {
     if (key->kind == POLICY_VALUE_LIST || key->kind == POLICY_VALUE_MAP)

@@ -1,10 +1,10 @@
-/* Publishing by generation: each thread holds the policy that it asked last, and looks at the
- * keeper's number of generations before each question; only when that has moved does it lock, to
- * exchange the one for the other. So an old policy ends when the last thread has asked again or
- * ended.
+/* Publishing by generation: each thread holds the policy that it used last, and compares the
+ * keeper's generation number before each check; only if the number has changed does it lock, to
+ * exchange the old policy for the new one. So an old policy is freed when the last thread has made
+ * another check or ended.
  *
- * Invariants: `current` and `generation` change together under the lock; a thread's policy is held
- * by it. */
+ * Invariants: `current` and `generation` change together under the lock; a thread holds a reference
+ * to its policy. */
 #include "policy/keeper.h"
 
 #include <pthread.h>
@@ -21,22 +21,23 @@ enum { FRESH_US = 100 * 1000 };
 static const char LOGGER[] = "berth.policy";
 
 struct policy_keeper {
-    _Atomic uint64_t generation; /* of all keepers' generations none is used twice */
+    _Atomic uint64_t generation; /* no generation number is used twice, even by different keepers */
     pthread_mutex_t lock;
     struct policy *current;
 
-    /* The main thread's. */
+    /* Only used by the main thread. */
     bool has_places;
     struct policy_places places;
     struct policy_options options;
     struct arena *arena; /* of the inventory */
     struct policy_inventory read;
-    bool waited;   /* for the writer of a file, at the last look */
-    bool missed;   /* a file or directory at the last look */
-    bool unread;   /* what the last look found is still to be read, if it did not change since */
-    char *problem; /* the last one that was logged; NULL: what was read is in force */
+    bool waited; /* for the writer of a file, at the last check */
+    bool missed; /* a file or directory, at the last check */
+    bool unread; /* the files found at the last check are still to be read, unless they have changed
+                    since */
+    char *problem; /* the last problem logged; NULL: the files that were read are in force */
 
-    struct counter reloads; /* the figures, which any thread may read */
+    struct counter reloads; /* figures that any thread may read */
     struct counter failures;
     struct counter is_stale;
 };
@@ -62,8 +63,8 @@ static void make_key(void)
     check(pthread_key_create(&state.at_thread_end, end_thread) == 0);
 }
 
-/* Lets the calling thread hold `policy`, which it already counts for, in the place of what it held.
- */
+/* Makes the calling thread hold `policy`, whose reference it already has, in place of the one that
+ * it held. */
 static void hold_in_thread(struct policy *policy, uint64_t generation)
 {
     struct policy *before = own.policy;
@@ -155,7 +156,7 @@ struct policy *policy_load(const struct policy_places *places, const struct poli
     return policy;
 }
 
-/* `quiet`: that there are no files is nothing to tell at the start. */
+/* `quiet`: at startup, nothing is logged if there are no files. */
 static void log_loaded(const struct policy *policy, const struct policy_inventory *inventory,
                        bool quiet)
 {
@@ -178,7 +179,7 @@ static void log_loaded(const struct policy *policy, const struct policy_inventor
                   policy->notes.more);
 }
 
-/* Takes over the arena. */
+/* Takes ownership of the arena. */
 static void keep_inventory(struct policy_keeper *keeper, struct arena *arena,
                            const struct policy_inventory *inventory)
 {
@@ -223,7 +224,8 @@ void policy_keeper_close(struct policy_keeper *keeper)
     free(keeper);
 }
 
-/* What is not yet a tenth of a second old may still be being written. A time to come is none. */
+/* A file changed within the last tenth of a second may still be being written. Times in the future
+ * are ignored. */
 static bool is_fresh(const struct policy_inventory *inventory)
 {
     int64_t now_us = clock_wall_us();
@@ -280,8 +282,8 @@ static void reload(struct policy_keeper *keeper, const struct policy_inventory *
     counter_add(&keeper->reloads, 1);
 }
 
-/* What is not there takes no rule away, unless somebody says so: it may be on its way to another
- * name, which the first look forgives, or the disk that it is on be away. */
+/* A missing file or directory removes no rules unless SIGHUP requests it: it may be in the middle
+ * of a rename, which the first check tolerates, or its disk may be unavailable. */
 static bool is_complete(struct policy_keeper *keeper, struct arena *arena,
                         const struct policy_inventory *inventory)
 {

@@ -1,6 +1,6 @@
-/* Rules: text to tokens, tokens to a tree, by descent. oslo.policy reduces a stack of tokens
- * greedily, which comes to the same: `or` binds less than `and`, this less than `not`; whatever is
- * left over makes the whole rule one that denies. One thread a parser. */
+/* Parses rules: text to tokens, tokens to a tree, by recursive descent. oslo.policy reduces a stack
+ * of tokens greedily, with the same result: `or` has a lower precedence than `and`, which has a
+ * lower one than `not`; if anything is left over, the whole rule denies. One thread per parser. */
 #include "policy/language.h"
 
 #include "conf/whitespace.h"
@@ -55,8 +55,8 @@ static enum token_kind language_kind_of(struct slice word, bool whole)
     return TOKEN_CHECK;
 }
 
-/* A run without white space; parentheses count at its ends only, since "%(key)s" has them inside.
- */
+/* A run without white space; parentheses are separate only at its ends, because "%(key)s" contains
+ * some. */
 static void add_run(struct tokens *tokens, struct slice run)
 {
     size_t closing = 0;
@@ -104,7 +104,7 @@ static const struct policy_node *join(struct policy_parser *parser, enum policy_
 
 static const struct policy_node *parse_or(struct policy_parser *parser, struct tokens *tokens);
 
-/* NULL, here and below: no rule. */
+/* NULL, here and below: not a rule. */
 static const struct policy_node *parse_not(struct policy_parser *parser, struct tokens *tokens)
 {
     const struct policy_node *inner = NULL;
@@ -205,7 +205,7 @@ static bool count_checks(struct policy_parser *parser, const struct policy_value
     return err_set(err, 500, NULL, "a rule of more than %d checks", POLICY_CHECKS_MAX);
 }
 
-/* The inner list: all of them. */
+/* The inner list: all must pass. */
 static const struct policy_node *parse_all(struct policy_parser *parser,
                                            const struct policy_value *list, struct err *err)
 {
@@ -226,7 +226,7 @@ static const struct policy_node *parse_all(struct policy_parser *parser,
     return join(parser, POLICY_OP_AND, children, list->count);
 }
 
-/* The list of lists: any of them. */
+/* The outer list: one must pass. */
 static const struct policy_node *parse_list(struct policy_parser *parser,
                                             const struct policy_value *list, struct err *err)
 {

@@ -8,13 +8,13 @@
 
 enum {
     POLICY_RULE_BYTES_MAX = 64 * 1024,
-    POLICY_CHECKS_MAX = 4096, /* of one rule; as many tokens */
+    POLICY_CHECKS_MAX = 4096, /* of one rule; the same limit for tokens */
     POLICY_NESTING_MAX = 100, /* parentheses and `not` */
 };
 
-/* A rule as files have it: a text in the language, the old list of lists, or nothing. As in
- * oslo.policy nothing allows, and a text that is no rule denies, with a note. NULL: the value is
- * neither text nor list, or beyond the limits; err says what. */
+/* Parses a rule as it is in a file: a text in the language, the old list of lists, or nothing. As
+ * in oslo.policy, an empty rule allows, and a text that is not a valid rule denies, with a note.
+ * NULL: the value is neither a text nor a list, or exceeds the limits; err gives the reason. */
 const struct policy_node *policy_rule_parse(struct policy_parser *parser,
                                             const struct policy_value *value,
                                             struct err *err) BERTH_MUST_CHECK;

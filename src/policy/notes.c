@@ -1,7 +1,7 @@
-/* Gathering notes. One thread a load. */
+/* Collects notes. One thread per load. */
 #include "policy/notes.h"
 
-/* NULL: no room; it was counted. */
+/* NULL: there is no room; the note was counted. */
 static struct policy_note *note_new(struct policy_notes *notes, enum log_level level)
 {
     if (notes->count == POLICY_NOTES_MAX) {

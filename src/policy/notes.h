@@ -1,11 +1,11 @@
-/* What there is to say about a policy that was read: for the log, once a load. */
+/* Notes about a policy that was read: for the log, once per load. */
 #ifndef BERTH_POLICY_NOTES_H
 #define BERTH_POLICY_NOTES_H
 
 #include "base/arena.h"
 #include "log/log.h"
 
-enum { POLICY_NOTES_MAX = 64 }; /* more are counted */
+enum { POLICY_NOTES_MAX = 64 }; /* further ones are only counted */
 
 struct policy_note {
     enum log_level level;
@@ -17,7 +17,7 @@ struct policy_notes {
     struct policy_note items[POLICY_NOTES_MAX];
     unsigned count;
     unsigned more;
-    /* What rule notes are about, to stand before them. */
+    /* The subject of rule notes, which is put before them. */
     const char *where; /* "FILE:LINE", or NULL */
     struct slice rule;
 };

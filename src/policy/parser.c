@@ -1,4 +1,4 @@
-/* Nodes in the making. One thread a parser. */
+/* Creates nodes. One thread per parser. */
 #include "policy/parser.h"
 
 struct policy_node *policy_node_new(struct policy_parser *parser, enum policy_op op,

@@ -15,10 +15,10 @@ struct policy_operation {
     const char *path;
 };
 
-/* A rule as it was before: it passes too as long as [oslo_policy] enforce_new_defaults is false
+/* A rule as it was before: it also passes as long as [oslo_policy] enforce_new_defaults is false
  * and no file overrides the new one. */
 struct policy_deprecation {
-    const char *name; /* a file that overrides this name means the new rule */
+    const char *name; /* a file that overrides this name overrides the new rule */
     const char *check;
     const char *reason;
     const char *since;
@@ -31,14 +31,15 @@ struct policy_default {
     struct policy_operation operations[POLICY_OPERATIONS_MAX];
     unsigned scopes;                             /* enum policy_scope; 0: of any */
     const struct policy_deprecation *deprecated; /* NULL: none */
-    const char *leaving; /* the release that announced that the rule will go, for no other; NULL */
-    bool unserved;       /* no request asks it: its operations are not among those served here */
+    const char *leaving; /* for rules without a successor: the release that announced their removal;
+                            otherwise NULL */
+    bool unserved;       /* never checked: its operations are not served */
 };
 
-/* Its rows: first those that requests ask, in the order of the service's enum behind NONE; then
- * those that only other rules refer to, and those that are not served. */
+/* Its rows: first the rules that requests check, in the order of the service's enum after NONE;
+ * then those that only other rules refer to, and those that are not served. */
 struct policy_table {
-    const char *service; /* what the names of its operations begin with, before a colon */
+    const char *service; /* prefix of the names of its operations, before a colon */
     const char *title;   /* for people */
     unsigned asked;
     unsigned count;

@@ -1,11 +1,11 @@
-/* Bare metal's rules: those that Ironic 21.4.4 registers, so that a file written for it means here
- * what it means there. What was before them was told by roles and names of projects alone, and
- * passes too until [oslo_policy] enforce_new_defaults. Constant data: any thread. */
+/* Bare metal's rules: those that Ironic 21.4.4 registers, so that a file written for Ironic means
+ * the same here. The older rules, which only use roles and names of projects, also pass until
+ * [oslo_policy] enforce_new_defaults is set. Constant data: any thread. */
 #include "policy/rules_baremetal.h"
 
 #include "policy/rules.h"
 
-/* Who: by token of the system, by the owner or the lessee of the node that is asked about. */
+/* The callers: with a token of the system, or the owner or the lessee of the node. */
 #define OWNER(role)  "(role:" role " and project_id:%(node.owner)s)"
 #define HOLDER(role) "(role:" role " and (project_id:%(node.owner)s or project_id:%(node.lessee)s))"
 #define OWNER_ADMIN  OWNER("admin") " or " OWNER("manager")
@@ -28,7 +28,7 @@
 #define HOLDING_ADMIN "(" SYSTEM_MEMBER ") or (" SYSTEM_SERVICE ") or " OWNER_ADMIN " or " LESSEE_ADMIN " or " OWNER("service")
 /* clang-format on */
 
-/* Before there were scopes. */
+/* As before scopes existed. */
 #define ADMIN_ONCE    "rule:is_admin"
 #define OBSERVER_ONCE "rule:is_admin or rule:is_observer"
 #define WAS(old_name, old_check)                                                                   \

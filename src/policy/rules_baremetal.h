@@ -1,4 +1,4 @@
-/* Bare metal's rules, as requests ask them. */
+/* Bare metal's rules, for requests. */
 #ifndef BERTH_POLICY_RULES_BAREMETAL_H
 #define BERTH_POLICY_RULES_BAREMETAL_H
 
@@ -6,7 +6,7 @@
 
 /* In the order of the rows of policy_of_baremetal. */
 enum policy_baremetal_rule {
-    POLICY_BAREMETAL_NONE, /* no rule: anybody */
+    POLICY_BAREMETAL_NONE, /* no rule: everybody */
     POLICY_NODE_CREATE,
     POLICY_NODE_CREATE_SELF_OWNED,
     POLICY_NODE_LIST,

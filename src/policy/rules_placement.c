@@ -1,6 +1,6 @@
-/* Placement's rules. Those of operations refer to the aliases behind them, which are what a file
- * usually overrides. Deprecated is what every rule was before: the role admin. Constant data: any
- * thread. */
+/* Placement's rules. Those of operations refer to the aliases after them, which are usually what a
+ * file overrides. The deprecated form of every rule is the former one: the role admin. Constant
+ * data: any thread. */
 #include "policy/rules_placement.h"
 
 #include "policy/rules.h"
@@ -30,7 +30,7 @@ static const struct policy_deprecation ROLE_ADMIN = {
     "Wallaby",
 };
 
-/* Behind the rules of operations. */
+/* After the rules of operations. */
 enum {
     ASKED = POLICY_PLACEMENT_COUNT - 1,
     ALIAS_ADMIN = ASKED,

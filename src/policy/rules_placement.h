@@ -1,4 +1,4 @@
-/* Placement's rules, as requests ask them. */
+/* Placement's rules, for requests. */
 #ifndef BERTH_POLICY_RULES_PLACEMENT_H
 #define BERTH_POLICY_RULES_PLACEMENT_H
 
@@ -6,7 +6,7 @@
 
 /* In the order of the rows of policy_of_placement. */
 enum policy_placement_rule {
-    POLICY_PLACEMENT_NONE, /* no rule: anybody */
+    POLICY_PLACEMENT_NONE, /* no rule: everybody */
     POLICY_PROVIDERS_LIST,
     POLICY_PROVIDERS_CREATE,
     POLICY_PROVIDERS_SHOW,
@@ -43,7 +43,7 @@ enum policy_placement_rule {
     POLICY_PLACEMENT_COUNT
 };
 
-/* A rule as a number, also in constant tables; the compiler refuses the rule of another service. */
+/* A rule as a number, also in constant tables; the compiler rejects a rule of another service. */
 #define POLICY_PLACEMENT_NUMBER(rule)                                                              \
     ((unsigned)(rule) + 0 * (unsigned)sizeof((enum policy_placement_rule){(rule)}))
 

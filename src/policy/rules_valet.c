@@ -1,5 +1,6 @@
-/* Valet's rules (Valet spec, 2.3): groups and migrations are for admins, all else for everybody who
- * has a project, whose plans are the only ones he sees. Constant data: any thread. */
+/* Valet's rules (Valet spec, 2.3): groups and migrations are for admins; everything else is for all
+ * callers that have a project, who see only the plans of that project. Constant data: any
+ * thread. */
 #include "policy/rules_valet.h"
 
 #include "policy/rules.h"

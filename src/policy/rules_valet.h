@@ -1,4 +1,4 @@
-/* Valet's rules, as requests ask them. */
+/* Valet's rules, for requests. */
 #ifndef BERTH_POLICY_RULES_VALET_H
 #define BERTH_POLICY_RULES_VALET_H
 
@@ -6,7 +6,7 @@
 
 /* In the order of the rows of policy_of_valet. */
 enum policy_valet_rule {
-    POLICY_VALET_NONE, /* no rule: anybody */
+    POLICY_VALET_NONE, /* no rule: everybody */
     POLICY_VALET_GROUP_LIST,
     POLICY_VALET_GROUP_SHOW,
     POLICY_VALET_GROUP_CREATE,
@@ -18,17 +18,17 @@ enum policy_valet_rule {
     POLICY_VALET_PLAN_SHOW,
     POLICY_VALET_PLAN_CREATE,
     POLICY_VALET_PLAN_UPDATE,
-    POLICY_VALET_PLAN_MIGRATE, /* beside the rule of updates */
+    POLICY_VALET_PLAN_MIGRATE, /* in addition to the rule for updates */
     POLICY_VALET_PLAN_DELETE,
     POLICY_VALET_PLACEMENT_LIST,
     POLICY_VALET_PLACEMENT_SHOW,
     POLICY_VALET_PLACEMENT_RESERVE,
     POLICY_VALET_PLACEMENT_DELETE,
-    POLICY_VALET_ALL_PROJECTS, /* to see plans and placements of others */
+    POLICY_VALET_ALL_PROJECTS, /* to see plans and placements of other projects */
     POLICY_VALET_COUNT
 };
 
-/* A rule as a number, also in constant tables; the compiler refuses the rule of another service. */
+/* A rule as a number, also in constant tables; the compiler rejects a rule of another service. */
 #define POLICY_VALET_NUMBER(rule)                                                                  \
     ((unsigned)(rule) + 0 * (unsigned)sizeof((enum policy_valet_rule){(rule)}))
 

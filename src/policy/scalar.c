@@ -1,5 +1,5 @@
-/* Unquoted scalars (YAML 1.1, the types of its repository, as PyYAML has them). Pure; any thread.
- */
+/* Resolves unquoted scalars (YAML 1.1, the types of its repository, as in PyYAML). Pure; any
+ * thread. */
 #include "policy/scalar.h"
 
 static bool is_one_of(struct slice text, const char *const *words)
@@ -15,7 +15,7 @@ static bool scalar_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Cuts off what consists of the characters; how much that was. */
+/* Cuts off the prefix that consists of these characters; returns its length. */
 static size_t cut_run(struct slice *rest, const char *characters)
 {
     size_t len = 0;
@@ -34,7 +34,7 @@ static bool cut_char(struct slice *rest, const char *characters)
     return true;
 }
 
-/* ":59:07", behind the hours of a number to the base of 60. */
+/* ":59:07", after the hours of a base 60 number. */
 static bool cut_sixties(struct slice *rest)
 {
     bool any = false;
@@ -79,7 +79,7 @@ static bool is_number(struct slice text)
     bool sixties = false;
     struct slice whole = rest;
     cut_run(&rest, "0123456789_");
-    if (rest.len == 0) /* a zero before others makes it octal */
+    if (rest.len == 0) /* a leading zero makes a number octal */
         return whole.len == 1 || whole.data[0] != '0' ||
                cut_run(&(struct slice){whole.data, whole.len}, "01234567_") == whole.len;
     sixties = cut_sixties(&rest);
@@ -91,8 +91,7 @@ static bool is_number(struct slice text)
     return sixties ? rest.len == 0 : is_exponent(rest);
 }
 
-/* A date, also with a time behind it, which is not looked at: nothing that begins like that is a
- * rule. */
+/* A date, possibly followed by a time, which is not checked: no rule begins like that. */
 static bool is_date(struct slice text)
 {
     struct slice rest = text;

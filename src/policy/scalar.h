@@ -4,7 +4,7 @@
 
 #include "policy/value.h"
 
-/* What an unquoted scalar is in YAML 1.1: NULL, TEXT, OTHER or MERGE. */
+/* The type of an unquoted scalar in YAML 1.1: NULL, TEXT, OTHER or MERGE. */
 enum policy_value_kind policy_yaml_scalar_kind(struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Looking into a policy, and its life. Any thread that holds it. */
+/* Lookup in a policy, and its reference count. Any thread that holds it. */
 #include "policy/set.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A policy: every rule in force of every service, compiled. Immutable once built, counted, freed by
- * whoever lets go last. */
+/* A policy: every rule in force of every service, compiled. Immutable once built;
+ * reference-counted, freed by the last holder. */
 #ifndef BERTH_POLICY_SET_H
 #define BERTH_POLICY_SET_H
 
@@ -13,7 +13,7 @@
 
 enum { POLICY_ENTRIES_MAX = 2000 };
 
-/* A rule of a file. */
+/* A rule in a file. */
 struct policy_override {
     struct slice name;
     const struct policy_value *value;
@@ -22,46 +22,47 @@ struct policy_override {
 
 struct policy_overrides {
     struct policy_override
-        *items; /* in the order of reading: of two of one name the later counts */
+        *items; /* in the order of reading: of two with one name, the later is used */
     size_t count;
     size_t capacity;
 };
 
 struct policy_options {
-    bool enforce_new_defaults; /* false: deprecated rules pass too */
-    bool enforce_scope;        /* false: scope types are left out */
-    struct slice default_rule; /* what an undefined rule that is referred to stands for, if there is
-                                  a rule of that name; empty: nothing */
+    bool enforce_new_defaults; /* false: deprecated rules also pass */
+    bool enforce_scope;        /* false: scope types are ignored */
+    struct slice default_rule; /* the rule that replaces references to undefined rules, if it
+                                  exists; empty: none */
 };
 
 struct policy_entry {
     struct slice name;
-    const struct policy_node *root;     /* as it counts */
-    const struct policy_node *written;  /* as the file or the table has it */
+    const struct policy_node *root;     /* as evaluated */
+    const struct policy_node *written;  /* as written in the file or the table */
     const struct policy_default *known; /* NULL: not in the service's table */
-    const char *where;                  /* "FILE:LINE" of what overrides it; NULL: the default */
-    const char *renamed;                /* "FILE:LINE" of the override of its deprecated name that
-                                           counts; NULL: none */
-    bool is_redundant;                  /* overridden by what the default is */
-    bool has_deprecated;                /* the deprecated rule passes too */
-    bool is_reached;                    /* in the table, or referred to from there in the end */
+    const char *where;                  /* "FILE:LINE" of the override; NULL: the default is used */
+    const char
+        *renamed; /* "FILE:LINE" of the override of its deprecated name that is used; NULL: none */
+    bool is_redundant;   /* overridden by a rule equal to the default */
+    bool has_deprecated; /* the deprecated rule also passes */
+    bool is_reached;     /* in the table, or referred to from there, directly or indirectly */
 };
 
-/* What a request comes to first: the rule's tree, references followed. */
+/* Where evaluation of a request starts: the rule's tree, with references followed. */
 struct policy_root {
     const struct policy_node *node;
     unsigned scopes;
 };
 
-/* The rules of one service: its table and all that files say, as if they were its own alone. So a
- * name that several services have is overridden for each of them, and what a file adds is there for
- * the rules of each. */
+/* The rules of one service: its table and everything that files define, as if all of that were for
+ * this service. So a name that several services have is overridden for each of them, and rules that
+ * a file adds are available to each. */
 struct policy_set {
     const struct policy_table *table;
     const struct policy_entry *entries; /* by name */
     size_t entry_count;
-    const struct policy_entry *fallback; /* stands for rules that are not defined; NULL: nothing */
-    const struct policy_root *roots;     /* of the rules that requests ask, in the order of rows */
+    const struct policy_entry
+        *fallback;                   /* used in place of rules that are not defined; NULL: none */
+    const struct policy_root *roots; /* of the rules that requests check, in the order of rows */
 };
 
 struct policy {
@@ -73,8 +74,8 @@ struct policy {
     struct policy_notes notes;
 };
 
-/* Builds the policy from the tables and the overrides, of which it keeps nothing; the caller holds
- * it. NULL: err has one line. */
+/* Builds the policy from the tables and the overrides, to which it keeps no pointers; the caller
+ * holds it. NULL: err has one line. */
 struct policy *policy_build(const struct policy_options *options,
                             const struct policy_overrides *overrides,
                             struct err *err) BERTH_MUST_CHECK;
@@ -82,10 +83,10 @@ struct policy *policy_build(const struct policy_options *options,
 void policy_hold(struct policy *policy);
 void policy_release(struct policy *policy);
 
-/* The entry of that name, or the one that stands for undefined rules, or NULL. */
+/* The entry with that name, or the one used in place of undefined rules, or NULL. */
 const struct policy_entry *policy_find(const struct policy_set *set, struct slice name);
 
-/* Of a name that a file overrides or a table has: the service that it is about first of all. */
+/* Of a name in a file or a table: the service that it belongs to in the first place. */
 enum policy_service policy_service_of(const struct policy *policy, struct slice name);
 
 /* See policy_check. Any thread that holds the policy. */
@@ -93,7 +94,7 @@ enum policy_verdict policy_decide(const struct policy *policy, enum policy_servi
                                   unsigned rule, const struct identity *identity,
                                   const struct policy_target *target);
 
-/* Whether a token of this identity is of one of the scopes; 0 is for any. */
+/* Whether a token with this identity has one of the scopes; 0 means any. */
 bool policy_scope_fits(unsigned scopes, const struct identity *identity);
 
 #endif

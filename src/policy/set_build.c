@@ -1,5 +1,5 @@
-/* From the tables and the files to one policy: for each service, which text counts for each rule,
- * and where references lead. One thread builds; any may decide. */
+/* Builds one policy from the tables and the files: for each service, which text is used for each
+ * rule, and what references refer to. One thread builds; any may check. */
 #include "policy/set.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct policy_entry *set_build_find(struct policy_entry *entries, size_t 
     return bsearch(&key, entries, count, sizeof(*entries), set_build_by_name);
 }
 
-/* One entry for each name, later overrides in the place of earlier ones. */
+/* One entry per name; later overrides replace earlier ones. */
 static void set_build_collect(struct set_builder *b, const struct policy_overrides *overrides)
 {
     struct arena *arena = b->policy->arena;
@@ -92,7 +92,7 @@ static bool take_override(struct set_builder *b, struct policy_entry *entry,
 }
 
 /* The default of a rule that no file overrides (oslo.policy, handling of deprecated rules). An
- * override of the deprecated name counts for the new one, unless it only refers to that, which is
+ * override of the deprecated name applies to the new one, unless it only refers to that, which is
  * how upstream's sample file writes it. */
 static void take_default(struct set_builder *b, struct policy_entry *entry)
 {
@@ -144,7 +144,7 @@ static void resolve_references(struct set_builder *b, struct policy_set *set)
         references->items[i]->rule = policy_find(set, references->items[i]->text);
 }
 
-/* What a request asks first is reached without references. */
+/* The start of a request's evaluation is reached without references. */
 static void fill_roots(struct set_builder *b, struct policy_set *set)
 {
     const struct policy_table *table = b->table;
@@ -164,7 +164,7 @@ static void fill_roots(struct set_builder *b, struct policy_set *set)
 static bool build_set(struct set_builder *b, const struct policy_overrides *overrides,
                       enum policy_service service)
 {
-    /* What there is to say is said when all sets are there. */
+    /* Notes are made when all sets are complete. */
     struct policy_notes unheard = {.count = POLICY_NOTES_MAX};
     b->table = policy_table_of(service);
     b->parser =

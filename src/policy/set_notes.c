@@ -1,22 +1,22 @@
-/* What there is to say about a policy: rules that cannot be meant so, references that lead nowhere,
- * overrides without an effect. A rule of a file is a rule to each service, so it is decided first
- * which service it is about, and only what is said of it there is said. One thread. */
+/* Notes about a policy: rules that are probably mistakes, references to rules that do not exist,
+ * overrides without an effect. A rule in a file is a rule for each service, so the service that it
+ * is meant for is determined first, and only its notes for that service are kept. One thread. */
 #include "policy/evaluate.h"
 #include "policy/set_internal.h"
 #include "policy/tables.h"
 
-/* A walk over one rule's tree and, through references, over others', as far as evaluation might
- * come. */
+/* A walk over one rule's tree and, through references, over others', as far as evaluation could
+ * go. */
 struct survey {
     const struct policy_entry *from;
     unsigned depth;
     unsigned steps;
     bool is_cyclic;
     bool is_long;
-    const struct policy_node *undefined; /* a reference that leads nowhere */
+    const struct policy_node *undefined; /* a reference to a rule that does not exist */
 };
 
-/* The rules that led to where the walk is. */
+/* The chain of rules that led to the current position. */
 struct trail {
     const struct policy_entry *entry;
     const struct trail *before;
@@ -52,7 +52,7 @@ static void survey(struct survey *s, const struct policy_node *node, const struc
     s->depth--;
 }
 
-/* The rules that a set's table comes to. */
+/* The rules that a set's table refers to, directly or indirectly. */
 struct reach {
     const struct set_builder *b;
     struct policy_entry **waiting;
@@ -68,7 +68,7 @@ static void reach(struct reach *r, const struct policy_entry *entry)
     r->waiting[r->count++] = own;
 }
 
-/* A rule's own tree is as deep as POLICY_NESTING_MAX lets it be. */
+/* A rule's own tree is at most POLICY_NESTING_MAX deep. */
 static void reach_from(struct reach *r, const struct policy_node *node)
 {
     if (node->op == POLICY_OP_RULE && node->rule != NULL)
@@ -94,8 +94,8 @@ static bool is_named_for(const struct policy_table *table, struct slice name)
            name.data[service.len] == ':';
 }
 
-/* That whose operations are named so; else that which alone knows it, or alone comes to it; else
- * the first. */
+/* The service whose operations have such names; else the only one that knows the rule, or that
+ * refers to it; else the first. */
 enum policy_service policy_service_of(const struct policy *policy, struct slice name)
 {
     unsigned knows = 0;
@@ -122,7 +122,7 @@ static bool is_noted_for(const struct set_builder *b, const struct policy_entry 
            policy_table_of(policy_service_of(b->policy, entry->name)) == b->table;
 }
 
-/* Once more, for what there is to say about the text. */
+/* Parses the text once more, for the notes about it. */
 static void tell_text(const struct set_builder *b, size_t i, struct arena *scratch)
 {
     const struct policy_entry *entry = &b->entries[i];
@@ -172,7 +172,7 @@ static void tell_references(const struct set_builder *b)
     notes->where = NULL;
 }
 
-/* Whether the override is what the default is, to each service that knows the rule. */
+/* Whether the override is equal to the default, for each service that knows the rule. */
 static bool is_redundant(const struct policy *policy, const struct policy_entry *entry)
 {
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++) {

@@ -1,4 +1,4 @@
-/* A look at the text as at a Python expression, just as far as the verdict needs it. Pure. */
+/* Parses the text as a Python expression, only as far as needed for the result. Pure. */
 #include "policy/subject.h"
 
 static bool subject_is_digit(char c)
@@ -19,7 +19,7 @@ static bool is_one_of(struct slice word, const char *const *words)
     return false;
 }
 
-/* Literals by name: keywords, but for the first name of a path. */
+/* Literals by name: keywords, except as the first name of a path. */
 static const char *const CONSTANTS[] = {"True", "False", "None", NULL};
 
 static bool is_keyword(struct slice word)
@@ -86,7 +86,7 @@ static bool take_quoted(struct slice *rest)
         if (c != quote)
             continue;
         (void)cut(rest, len + 1);
-        /* One more would be a second text joined to the first, or the beginning of """. */
+        /* One more quote would join a second text to the first, or begin """. */
         return rest->len == 0 || (rest->data[0] != '"' && rest->data[0] != '\'');
     }
     return false;
@@ -132,7 +132,7 @@ static enum form take_operand(struct slice *rest)
     return signs > 0 ? FORM_SUM : FORM_PATH;
 }
 
-/* Python's `not`, any number of times. It may stand nowhere but at the beginning. */
+/* Python's `not`, any number of times. Only allowed at the beginning. */
 static bool take_nots(struct slice *rest)
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* Finding rows of the tables. Pure; any thread. */
+/* Lookup of rows in the tables. Pure; any thread. */
 #include "policy/tables.h"
 
 #include "base/check.h"

@@ -1,4 +1,4 @@
-/* Printing. Pure. */
+/* Printing of trees. Pure. */
 #include "policy/tree.h"
 
 static void print_joined(struct buf *out, const struct policy_node *node, const char *between)

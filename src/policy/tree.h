@@ -1,5 +1,5 @@
-/* A rule as a tree of checks: what the parser makes, evaluation walks and printing shows. Nodes
- * belong to the arena of their policy and never change once it is built. */
+/* A rule as a tree of checks: made by the parser, evaluated, and printed. Nodes belong to the arena
+ * of their policy and never change once it is built. */
 #ifndef BERTH_POLICY_TREE_H
 #define BERTH_POLICY_TREE_H
 
@@ -11,7 +11,7 @@
 enum policy_op {
     POLICY_OP_FALSE,
     POLICY_OP_TRUE,
-    POLICY_OP_FAULT, /* refuses the whole question, also below a `not` */
+    POLICY_OP_FAULT, /* refuses the request, also below a `not` */
     POLICY_OP_NOT,
     POLICY_OP_AND,
     POLICY_OP_OR,
@@ -20,7 +20,7 @@ enum policy_op {
     POLICY_OP_GENERIC, /* SUBJECT:VALUE */
 };
 
-/* What stands before the colon of a generic check: a literal, or a credential by its name in
+/* The part of a generic check before the colon: a literal, or a credential by its name in
  * oslo.context's to_policy_values. */
 enum policy_subject {
     POLICY_SUBJECT_LITERAL,
@@ -38,13 +38,13 @@ enum policy_subject {
     POLICY_SUBJECT_SERVICE_USER_DOMAIN_ID,
     POLICY_SUBJECT_SERVICE_PROJECT_ID,
     POLICY_SUBJECT_SERVICE_PROJECT_DOMAIN_ID,
-    POLICY_SUBJECT_PROJECT_NAME,  /* this and the next are bare metal's alone */
-    POLICY_SUBJECT_IS_PUBLIC_API, /* never: what needs no token asks no rule */
-    POLICY_SUBJECT_ROLES,         /* lists: one that is equal is enough */
+    POLICY_SUBJECT_PROJECT_NAME,  /* only for bare metal, as is the next */
+    POLICY_SUBJECT_IS_PUBLIC_API, /* never: requests that need no token are not checked */
+    POLICY_SUBJECT_ROLES,         /* lists: one equal element is enough */
     POLICY_SUBJECT_SERVICE_ROLES,
 };
 
-/* What stands behind the colon: literal texts and keys of the target, one behind the other. */
+/* The part after the colon: literal texts and keys of the target, concatenated. */
 struct policy_piece {
     struct slice text;
     bool is_key;
@@ -53,7 +53,7 @@ struct policy_piece {
 struct policy_match {
     const struct policy_piece *pieces;
     unsigned count;
-    bool broken; /* behind the last piece is something that cannot be filled in */
+    bool broken; /* the last piece is followed by something that cannot be substituted */
 };
 
 struct policy_entry;
@@ -61,7 +61,7 @@ struct policy_entry;
 struct policy_node {
     enum policy_op op;
     enum policy_subject subject; /* GENERIC */
-    bool below;                  /* GENERIC: asks for a part of the subject, "roles.x" */
+    bool below;                  /* GENERIC: refers to a part of the subject, "roles.x" */
     unsigned count;              /* NOT, AND, OR */
     struct slice text;           /* RULE: the name; ROLE, GENERIC, FAULT: the check as written */
     struct slice literal;        /* GENERIC of a literal: its text */
@@ -70,7 +70,7 @@ struct policy_node {
     struct policy_match match;       /* ROLE, GENERIC */
 };
 
-/* As oslo.policy prints a rule, which is also how it tells whether two rules are the same. */
+/* Prints a rule as oslo.policy does, which also compares rules in this form. */
 void policy_node_print(struct buf *out, const struct policy_node *node);
 
 #endif

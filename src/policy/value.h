@@ -1,4 +1,4 @@
-/* What a policy file says, before it has a meaning: texts, lists, mappings, with their lines. */
+/* The contents of a policy file before interpretation: texts, lists, mappings, with their lines. */
 #ifndef BERTH_POLICY_VALUE_H
 #define BERTH_POLICY_VALUE_H
 
@@ -18,7 +18,7 @@ struct policy_value {
     enum policy_value_kind kind;
     unsigned line;     /* from 1 */
     struct slice text; /* of all but LIST and MAP: as written, without quotes */
-    unsigned count;    /* LIST: items; MAP: keys and values, one behind the other */
+    unsigned count;    /* LIST: items; MAP: keys and values, alternating */
     const struct policy_value **items;
 };
 

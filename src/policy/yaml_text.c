@@ -1,7 +1,7 @@
-/* libyaml's events become a tree.
+/* Builds a tree from libyaml's events.
  *
- * Invariants: an anchor is known once its value is whole, so no value is part of itself; every
- * value is made once, however many aliases name it. One thread a call. */
+ * Invariants: an anchor becomes known only when its value is complete, so no value is part of
+ * itself; every value is created once, however many aliases refer to it. One thread per call. */
 #include "policy/yaml_text.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 struct anchor {
     struct slice name;
-    const struct policy_value *value; /* NULL: not whole yet */
+    const struct policy_value *value; /* NULL: not complete yet */
 };
 
 struct reader {
@@ -59,7 +59,7 @@ static struct policy_value *value_new(struct reader *r, enum policy_value_kind k
     return value;
 }
 
-/* Where the anchor is to be told its value; SIZE_MAX: there is none. */
+/* The anchor that will get this value; SIZE_MAX: none. */
 static bool anchor_open(struct reader *r, const yaml_event_t *event, const yaml_char_t *name,
                         size_t *at)
 {
