@@ -115,7 +115,7 @@ def beside_configured(score, program, directory, authority):
     with Manager(program, directory, options, sockets) as manager:
         process = manager.start()
         found = addresses(process)
-        own = [url for url in found if "given" not in url]
+        own = [url for url in found if "service manager" not in url]
         secure = answers(new_connection(f"https://127.0.0.1:{port}"))
         score.case("a socket at a configured address has that one's TLS", secure)
         by_name = answers(new_connection(f"https://::1:{other.getsockname()[1]}"))
