@@ -1,9 +1,8 @@
-/* Copies of the whole database: making one while it is served, and putting one in its place.
+/* Copies of the whole database: making one while it is served, and restoring one.
  *
- * Each call opens the database of that SQLAlchemy URL and closes it again. One clear line in err
- * when it cannot be done: the database, and a file that was there before, are then as they were,
- * unless the line says that the new file is in place but its directory cannot be synced.
- * The calling thread only. */
+ * Each call opens the database of that SQLAlchemy URL and closes it again. On failure, err has one
+ * clear line, and the database and any file that existed before are unchanged, unless the line says
+ * that the new file is in place but its directory cannot be synced. The calling thread only. */
 #ifndef BERTH_STORE_BACKUP_H
 #define BERTH_STORE_BACKUP_H
 
@@ -15,8 +14,8 @@
 #include "base/slice.h"
 #include "store/store.h"
 
-/* Called many times a second while a copy is made or checked. `percent` is of the step `what`.
- * False ends the call, which removes what it has begun and fails. */
+/* Called many times a second while a copy is made or checked. `percent` refers to the step `what`.
+ * Returning false aborts the call, which removes its unfinished file and fails. */
 struct backup_watch {
     bool (*go_on)(void *cls, const char *what, unsigned percent);
     void *cls;
@@ -29,9 +28,9 @@ struct backup_facts {
 };
 
 /* Writes one committed state of the database to `file`, mode 0600, durably, and checks the copy
- * before the name appears. Servers go on writing meanwhile. The copy grows beside the name, as
- * FILE.partial, which a later call replaces. `overwrite`: a regular file of that name is replaced,
- * atomically; otherwise it is an error. */
+ * before it gets that name. Servers can keep writing meanwhile. The copy grows beside the final
+ * name, as FILE.partial, which a later call replaces. `overwrite`: a regular file with that name is
+ * replaced, atomically; otherwise it is an error. */
 bool backup_make(struct slice connection, const char *file, bool overwrite,
                  const struct backup_watch *watch, struct backup_facts *facts,
                  struct err *err) BERTH_MUST_CHECK;
@@ -39,13 +38,13 @@ bool backup_make(struct slice connection, const char *file, bool overwrite,
 struct restore_result {
     struct backup_facts facts;
     char path[PATH_MAX]; /* of the database; no link */
-    char kept[PATH_MAX]; /* where the replaced database is; "": there was none, or it is not kept */
+    char kept[PATH_MAX]; /* path of the replaced database; "": there was none, or it is not kept */
 };
 
-/* Replaces the database by the copy `file`, with its -wal or -journal if there is one, atomically
- * and durably: before, it checks the copy and that nobody has the database open, and nobody can
- * open it until the end. Owner, group, mode and access control list stay those of the database.
- * `keep`: the replaced database stays beside it, as NAME.replaced-DATE. */
+/* Replaces the database with the copy `file`, and its -wal or -journal if it has one, atomically
+ * and durably. First it checks the copy and that no process has the database open; no process can
+ * open it until the end. Owner, group, mode and access control list of the database are kept.
+ * `keep`: the replaced database is kept beside it, as NAME.replaced-DATE. */
 bool backup_restore(struct slice connection, const char *file, bool keep,
                     const struct backup_watch *watch, struct restore_result *result,
                     struct err *err) BERTH_MUST_CHECK;

@@ -1,5 +1,5 @@
-/* Upstream's tables and indexes as its migrations leave them, and our two beside. Generated once
- * from a database that the Python service (8.0.0) made; a test compares the two again. Constant
+/* Upstream's tables and indexes as its migrations leave them, and our two tables. Generated once
+ * from a database that the Python service (8.0.0) made; a test compares them again. Constant
  * data. */
 #include "store/schema.h"
 
@@ -10,7 +10,7 @@ const char *const schema_revision_ids[SCHEMA_REVISION_COUNT] = {
     [SCHEMA_INDEXES_DROPPED] = "a082b8bb98d0",
 };
 
-/* As a new database has them, and as the revision that brought consumer types made them. */
+/* In a new database, and as the revision that added consumer types created them. */
 #define CREATE_CONSUMER_TYPES                                                                      \
     "CREATE TABLE consumer_types (\n"                                                              \
     "\tcreated_at DATETIME, \n"                                                                    \
@@ -195,9 +195,9 @@ const char *const schema_restore_indexes[] = {
     NULL,
 };
 
-/* berth_head.seq is the last row of berth_log. berth_log: one row a committed batch; `mark` finds a
- * batch whose commit failed half-way, `entities` names what it touched (sqlite/log.h), `change` is
- * the wal-index's count of commits after it (NULL: not known). */
+/* berth_head.seq is the last row of berth_log. berth_log: one row per committed batch; `mark` finds
+ * a batch whose commit failed half-way, `entities` names the entities it changed (sqlite/log.h),
+ * `change` is the wal-index's count of commits after it (NULL: not known). */
 const char *const schema_create_ours[] = {
     "CREATE TABLE IF NOT EXISTS berth_head (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT "
     "NULL)",

@@ -1,4 +1,5 @@
-/* The standard resource classes and traits (data/), which every database is to hold. Generated. */
+/* The standard resource classes and traits (data/), which every database must contain.
+ * Generated. */
 #ifndef BERTH_STORE_STANDARD_H
 #define BERTH_STORE_STANDARD_H
 

@@ -31,8 +31,8 @@ struct store_options {
     bool create_missing_file; /* create a missing database file, if sync_schema is set */
     bool synchronous_off;     /* tests only: no fsync */
     uint32_t wal_frames;      /* tests only: the length of a shorter WAL; 0: the default */
-    _Atomic uint64_t *steps;  /* NULL, or grows while the database works: for those who wait for it
-                                 to see that it does */
+    _Atomic uint64_t *steps; /* NULL, or grows while the database works, so that waiting threads can
+                                see its progress */
 };
 
 /* Whether this build can open the database of a SQLAlchemy URL; nothing is opened. False: err has
@@ -40,42 +40,43 @@ struct store_options {
 bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
 
 /* Opens the database and checks its schema revision (schema.h lists the known ones). Returns NULL
- * with one clear line in err if it cannot be used. The caller owns the store. */
+ * with one clear line in err on failure. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);
 void store_close(struct store *store);
 
 /* Receives the records of a load or a follow, in an order in which each record refers only to
  * earlier ones; only providers may refer to each other in any order until
- * CHANGE_LOAD_PROVIDERS_END. Texts are valid during the call only. */
+ * CHANGE_LOAD_PROVIDERS_END. Texts are valid only during the call. */
 typedef void store_sink(void *cls, const struct change *change);
 
 enum store_result {
     STORE_OK,
-    STORE_FAILED,  /* err is set (503); the transaction is rolled back, memory is to stay as it was
-                    */
-    STORE_REFUSED, /* apply only: for what these changes are, and no others need be. err is set;
-                      see store_why_refused() */
+    STORE_FAILED,  /* err is set (503); the transaction is rolled back, and memory must stay as it
+                      was */
+    STORE_REFUSED, /* apply only: because of what these changes are; others are not affected. err is
+                      set; see store_why_refused() */
     STORE_UNKNOWN, /* commit only: the result is unknown; reload before anything else */
 };
 
 /* The result of store_begin. */
 enum store_begun {
-    STORE_BEGIN_UNCHANGED, /* no other process wrote since the last stamp */
-    STORE_BEGIN_FOLLOW,    /* another berthd did: call store_follow inside this transaction */
-    STORE_BEGIN_RELOAD, /* a foreign writer did, or the log does not reach back: call store_merge or
-                           store_load */
-    STORE_BEGIN_FAILED, /* err is set; no transaction is open */
-    STORE_BEGIN_BUSY,   /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
+    STORE_BEGIN_UNCHANGED, /* no other process has written since the last stamp */
+    STORE_BEGIN_FOLLOW,    /* another berthd has: call store_follow inside this transaction */
+    STORE_BEGIN_RELOAD,    /* a foreign writer has, or the log does not reach back far enough: call
+                              store_merge or store_load */
+    STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
+    STORE_BEGIN_BUSY,      /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
 };
 
 enum store_intent {
-    STORE_TO_READ,  /* a snapshot, to bring memory up to date: waits for no writer, needs no room on
-                       the disk; ends with store_rollback */
+    STORE_TO_READ,  /* a snapshot, to bring memory up to date: waits for no writer and needs no disk
+                       space; ends with store_rollback */
     STORE_TO_WRITE, /* the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or
                        rollback no other process commits */
-    STORE_TO_WRITE_SOON, /* the same, but somebody else's lock is waited for only some milliseconds
-                            a call. STORE_BEGIN_BUSY: call again (reading in between is allowed),
-                            until busy_timeout_ms after the first call it is STORE_BEGIN_FAILED */
+    STORE_TO_WRITE_SOON, /* the same, but waits only some milliseconds per call for a lock that
+                            another process holds. STORE_BEGIN_BUSY: call again (reading in between
+                            is allowed); busy_timeout_ms after the first call, the result is
+                            STORE_BEGIN_FAILED */
 };
 
 enum store_begun store_begin(struct store *store, enum store_intent intent,
@@ -83,7 +84,7 @@ enum store_begun store_begin(struct store *store, enum store_intent intent,
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
  * Runs inside the transaction of store_begin. Rows come in the order of their ids. Afterwards the
- * store counts as followed. */
+ * store's state counts as followed. */
 enum store_result store_load(struct store *store, store_sink *sink, void *cls,
                              struct err *err) BERTH_MUST_CHECK;
 
@@ -100,7 +101,7 @@ struct store_comparer {
 /* For memory that has some state of this database: streams all rows into the comparer, and then the
  * rows that differ into sink, in the order of a merge (model/change.h). *merged false: nothing was
  * sent and store_load must follow, because too much differs or because memory is known to be wrong.
- * Runs inside the transaction of store_begin; if merged, the store counts as followed. */
+ * Runs inside the transaction of store_begin; if merged, the store's state counts as followed. */
 enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
                               store_sink *sink, void *cls, bool *merged,
                               struct err *err) BERTH_MUST_CHECK;
@@ -110,18 +111,18 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
                                struct err *err) BERTH_MUST_CHECK;
 
 /* Executes the statements of one request's changes. STORE_FAILED: the whole transaction must be
- * rolled back. STORE_REFUSED: the same; memory then counts as it did before, and the other requests
- * may be planned again in a new transaction. */
+ * rolled back. STORE_REFUSED: the same; memory then has the state from before it, and the other
+ * requests may be planned again in a new transaction. */
 enum store_result store_apply(struct store *store, const struct change_list *changes,
                               struct err *err) BERTH_MUST_CHECK;
 
 /* Why the last store_apply() returned STORE_REFUSED; valid until the next call of it. */
 struct store_refusal {
     size_t change;     /* the index of the refused change in the list */
-    bool is_duplicate; /* another row has what must be unique: what the Python service answers 409
-                          for. Else any other constraint, or memory_is_wrong */
-    bool memory_is_wrong; /* the row is not as memory has it: the next begin is a reload. Otherwise
-                             none is needed */
+    bool is_duplicate; /* another row has a value that must be unique, for which the Python service
+                          answers 409. Otherwise any other constraint, or memory_is_wrong */
+    bool memory_is_wrong; /* the row is not as in memory: the next begin is a reload. Otherwise none
+                             is needed */
     char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
 };
 const struct store_refusal *store_why_refused(const struct store *store);
@@ -139,7 +140,7 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
 enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Ends a transaction without a trace; used after a begin that only followed or loaded. Fills the
+/* Ends a transaction without any change; used after a begin that only followed or loaded. Fills the
  * stamp of the state that the transaction saw; false if memory does not have that state, or if the
  * database has changed since. */
 bool store_rollback(struct store *store, struct store_stamp *stamp);
@@ -163,13 +164,12 @@ enum store_table {
 int64_t store_next_id(struct store *store, enum store_table table);
 
 /* Whether the database is still in the state of that stamp: any thread, wait-free, usually without
- * a system call. False as soon as any process (including this one) has committed something newer.
- */
+ * a system call. False as soon as any process (including this one) has committed a newer state. */
 bool store_is_current(const struct store *store, const struct store_stamp *stamp);
 
 /* Whether the schema is at a supported revision, as the open transaction sees it. `revision`
- * receives the revision that was found, "" if there is none. False with err (503): it is
- * unsupported, or cannot be read. */
+ * receives the revision found, "" if there is none. False with err (503): it is unsupported, or
+ * cannot be read. */
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err) BERTH_MUST_CHECK;
 

@@ -1,16 +1,17 @@
-/* One request's changes as statements, in the transaction of the batch.
+/* Executes one request's changes as statements, in the transaction of the batch.
  *
- * Memory decided; the database only has to agree. Generations move by compare-and-swap, and a row
- * that is to be altered must be there: where it is not, memory and database differ and the next
- * begin reads everything again, once. A constraint that fails is about rows that a load left out
- * (skipped.h), or made by a foreign writer: only the request is refused. Writer thread only. */
+ * The decision was made in memory; the database only has to agree. Generations change by
+ * compare-and-swap, and a row to be changed must exist: if it does not, memory and database differ
+ * and the next begin reads everything again, once. A constraint fails because of rows that a load
+ * left out (skipped.h) or that a foreign writer made: only the request is refused. Writer thread
+ * only. */
 #include <stdio.h>
 
 #include "store/sqlite/internal.h"
 
 static void bind_text(sqlite3_stmt *statement, int at, struct slice text)
 {
-    /* The list owns the text beyond the step. */
+    /* The list keeps the text beyond the step. */
     sqlite3_bind_text64(statement, at, text.data, text.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
@@ -78,7 +79,7 @@ static void bind_allocation(sqlite3_stmt *statement, int before, enum change_kin
     sqlite3_bind_int64(statement, before + 7, allocation->used);
 }
 
-/* The text stays until the next change is bound. */
+/* The text is valid until the next change is bound. */
 static void bind_instant(sqlite3_stmt *statement, int at, struct instant_text *text, int64_t us)
 {
     if (us == 0) {
@@ -92,7 +93,7 @@ static void bind_instant(sqlite3_stmt *statement, int at, struct instant_text *t
     sqlite3_bind_text(statement, at, text->text, INSTANT_LEN, SQLITE_STATIC);
 }
 
-/* `before`: how many parameters stand before those of this row. */
+/* `before`: the number of parameters before those of this row. */
 static void bind_change(struct store *store, sqlite3_stmt *statement, int before,
                         const struct change *change)
 {
@@ -164,8 +165,8 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, int before
     check(false);
 }
 
-/* Memory has all that the database held when the transaction began but the rows that a load left
- * out, and nobody has written since: it is not wrong. */
+/* Memory has everything that the database contained when the transaction began, except the rows
+ * that a load left out, and no other process has written since: memory is not wrong. */
 static enum store_result refuse_constraint(struct store *store)
 {
     struct store_refusal *refusal = &store->refusal;
@@ -180,8 +181,8 @@ static enum store_result refuse_constraint(struct store *store)
     return STORE_REFUSED;
 }
 
-/* Memory differs from the database, which a load puts right. Or it does not: the same row differed
- * before, and either it was read again since or nothing better can be read. */
+/* Memory differs from the database, which a load corrects, unless the same row differed before:
+ * then either it has been read again since, or reading cannot improve it. */
 static enum store_result refuse_mismatch(struct store *store, const struct change *change,
                                          struct err *err)
 {
@@ -215,7 +216,7 @@ static enum store_result refuse_step(struct store *store)
                : STORE_FAILED;
 }
 
-/* 0: it is about no consumer. */
+/* 0: it does not concern a consumer. */
 static int64_t consumer_of(const struct change *change)
 {
     switch (change->kind) {
@@ -231,7 +232,7 @@ static int64_t consumer_of(const struct change *change)
     }
 }
 
-/* What changes of a consumer mostly comes together: it is named once. */
+/* The changes to a consumer usually come together; it is named only once. */
 static void log_touched(struct store *store, const struct change *change)
 {
     struct transaction *transaction = &store->transaction;
@@ -267,7 +268,7 @@ static enum store_result apply_one(struct store *store, const struct change *cha
     return STORE_OK;
 }
 
-/* Inserts the next STATEMENT_ROWS rows; *done: those that were inserted. */
+/* Inserts the next STATEMENT_ROWS rows; *done: the number inserted. */
 static enum store_result apply_many(struct store *store, const struct change *changes, size_t *done,
                                     struct err *err)
 {
@@ -285,7 +286,7 @@ static enum store_result apply_many(struct store *store, const struct change *ch
     return ok ? STORE_OK : refuse_step(store);
 }
 
-/* Whether the next STATEMENT_ROWS changes can be one statement: they share their instants. */
+/* Whether the next STATEMENT_ROWS changes can be one statement: they have the same timestamps. */
 static bool are_many(const struct change_list *changes, size_t at)
 {
     const struct change *first = &changes->items[at];

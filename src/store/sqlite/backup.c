@@ -1,7 +1,7 @@
-/* A snapshot is kept open by a transaction that reads, so that the copy is one committed state
- * however long it takes; servers go on, and their WAL starts over when the copy is done. The pages
- * are copied as they are, and synced in pieces, lest a commit of a server waits for all of them.
- * One thread. */
+/* A read transaction keeps a snapshot open, so that the copy is one committed state however long
+ * copying takes; servers continue, and their WAL starts over when the copy is complete. The pages
+ * are copied unchanged, and synced in pieces, so that a server's commit does not have to wait for
+ * all of them. One thread. */
 #include "store/backup.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "store/sqlite/partial.h"
 
 enum {
-    PIECE_PAGES = 2048,     /* 8 MiB of usual pages: copied, then synced */
+    PIECE_PAGES = 2048,     /* 8 MiB at the usual page size: copied, then synced */
     JOURNAL_VERSION_AT = 18 /* two bytes of the header; 1: DELETE, 2: WAL */
 };
 
@@ -26,7 +26,7 @@ static bool exists_with_contents(const char *path, const char *suffix, char name
            (!S_ISREG(file.st_mode) || file.st_size > 0);
 }
 
-/* What SQLite would take for a part of the copy. */
+/* Files that SQLite would treat as part of the copy. */
 static bool refuse_companions(const char *final, struct err *err)
 {
     char name[PATH_MAX];
@@ -76,7 +76,7 @@ static bool copy_pages(sqlite3_backup *backup, const struct partial *partial,
         unsigned percent = all > 0 ? (unsigned)((int64_t)(all - left) * 100 / all) : 0;
         if (!watch->go_on(watch->cls, "copying", percent))
             return err_set(err, 503, NULL, "interrupted");
-        /* A failed sync is reported once: the one at the end may succeed all the same. */
+        /* A failed sync is reported only once: a later one may succeed although data was lost. */
         if (fdatasync(partial->fd) != 0)
             return partial_fail(partial->path, "synced", err);
     }
@@ -93,7 +93,7 @@ static bool copy_database(struct db *from, const struct partial *partial,
     if (!db_open(&to, &options, err))
         return false;
     sqlite3_backup *backup = NULL;
-    /* The file is worth nothing until it is whole: no journal, and it is synced at the end. */
+    /* An unfinished copy is useless, so there is no journal, and it is synced at the end. */
     bool ok = db_exec(&to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", err) &&
               (backup = sqlite3_backup_init(to.handle, "main", from->handle, "main")) != NULL &&
               copy_pages(backup, partial, watch, &rc, err);
@@ -106,7 +106,7 @@ static bool copy_database(struct db *from, const struct partial *partial,
     return ok;
 }
 
-/* A single file that needs nothing beside it to be read, wherever it is put. */
+/* A single file that can be read without any other file, wherever it is moved. */
 static bool leave_wal_mode(const struct partial *partial, struct err *err)
 {
     static const unsigned char versions[] = {1, 1};

@@ -19,11 +19,11 @@
 #include "base/clock.h"
 
 enum {
-    SNAPSHOT_TRIES = 64, /* somebody would have to commit within each of these microseconds */
+    SNAPSHOT_TRIES = 64, /* in each of these microseconds, another process would have to commit */
     SOON_MS = 10,        /* how long STORE_TO_WRITE_SOON waits */
 };
 
-/* So far no counting comes. */
+/* No counter reaches this value. */
 static const int64_t SEQ_MAX = INT64_MAX / 2;
 
 static void transaction_start(struct store *store, enum store_intent intent)
@@ -61,7 +61,7 @@ static bool step_head(struct store *store, struct err *err)
 static bool read_head(struct store *store, struct err *err)
 {
     if (!step_head(store, err)) {
-        /* Our tables are gone: the next begin makes them, as a start does. */
+        /* Our tables are missing: the next begin creates them, as a start does. */
         if (sqlite3_errcode(store->writer.handle) == SQLITE_ERROR)
             store_forget_file(store);
         return false;
@@ -74,15 +74,15 @@ static bool read_head(struct store *store, struct err *err)
                    store->writer.path);
 }
 
-/* The wal-index; NULL if there is none to be had. */
+/* The wal-index; NULL if it is not available. */
 static const _Atomic uint64_t *store_index(const struct store *store)
 {
     const struct sentinel *sentinel = store->sentinel;
     return sentinel == NULL ? NULL : sentinel->index;
 }
 
-/* A deletion beside moves could ask for an order that does not exist (a provider under the newly
- * made namesake of its deleted parent): rare enough to read everything. */
+/* If providers were both deleted and moved, there may be no valid order (a provider below the new
+ * namesake of its deleted parent): rare enough to read everything. */
 static bool can_follow(const struct log_entries *entries)
 {
     bool deleted = false;
@@ -94,7 +94,8 @@ static bool can_follow(const struct log_entries *entries)
     return !(deleted && updated);
 }
 
-/* Whether the log rows since ours account for every commit since; takes their entries. */
+/* Whether the log rows since our last state account for every commit since; collects their
+ * entries. */
 static bool explained_by_log(struct store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
@@ -130,7 +131,7 @@ static enum store_begun examine_moved(struct store *store, struct err *err)
         return STORE_BEGIN_FAILED;
     if (!followed->valid || !transaction->stamp_known || store_index(store) == NULL)
         return STORE_BEGIN_RELOAD;
-    /* Somebody's checkpoint started the WAL over, and nobody wrote. */
+    /* Another process's checkpoint started the WAL over, and nothing was written. */
     if (transaction->seq == followed->seq && transaction->change == followed->change &&
         followed->change > 0 && sentinel_stamp_frames(&transaction->stamp) == 0) {
         followed->data_version = transaction->data_version;
@@ -156,7 +157,7 @@ static enum store_begun examine(struct store *store, struct err *err)
     return examine_moved(store, err);
 }
 
-/* Takes the lock. False without err: it is still somebody else's. */
+/* Takes the lock. False without err: another process still holds it. */
 static bool lock(struct store *store, bool soon, struct err *err)
 {
     struct sharing *sharing = &store->sharing;
@@ -194,7 +195,7 @@ static bool begin_write(struct store *store, bool soon, struct err *err)
     return true;
 }
 
-/* Takes a snapshot; *stamped: the transaction's stamp is its own. */
+/* Takes a snapshot; *stamped: the transaction's stamp belongs to it. */
 static bool take_snapshot(struct store *store, bool *stamped, struct err *err)
 {
     struct transaction *transaction = &store->transaction;

@@ -1,15 +1,15 @@
-/* Keeping the WAL short without letting a commit wait.
+/* Keeps the WAL short without making a commit wait.
  *
- * A thread (copier.h) copies the WAL into the file while commits go on, pass after pass, each of
- * which finds what was committed during the one before. Once so little is left that it takes the
- * writer's own connection a few milliseconds, that copies the rest between two batches: then
- * nothing is left, and the next commit starts the WAL over. A copy that readers stand in the way of
- * (a backup that runs) does what it can and is tried again; none waits. Commits that come faster
- * than the copier copies are slowed a little, the more the longer the WAL is.
+ * A thread (copier.h) copies the WAL into the file while commits continue, pass after pass; each
+ * pass copies what was committed during the previous one. Once so little is left that the writer's
+ * own connection needs only a few milliseconds, that connection copies the rest between two
+ * batches: then nothing is left, and the next commit starts the WAL over. If readers block a copy
+ * (a running backup), it does what it can and is retried; it never waits. If commits are faster
+ * than the copier, they are slowed down a little, more so the longer the WAL is.
  *
- * The system tells of a failed sync once, and keeps what it could not write as if it were written.
- * Pages that were copied before would then not be copied again, so the wal-index is made to forget
- * that they were, while the WAL still has them all. Writer thread only. */
+ * The system reports a failed sync once, and treats the data it could not write as written. Pages
+ * copied before would then not be copied again. So the wal-index is changed to say that nothing has
+ * been copied, while the WAL still contains all pages. Writer thread only. */
 
 #include "base/clock.h"
 #include "base/wait.h"
@@ -17,12 +17,15 @@
 #include "store/sqlite/internal.h"
 
 enum {
-    FRAMES = 24000, /* 94 MiB of pages of 4 KiB: what is altered often is copied once; with half of
-                       it a commit costs an eighth more. store_options.wal_frames */
-    TOO_LONG_TIMES = 2,    /* that: the file is cut */
-    CUT_BYTES = 4 << 20,   /* at once: of 128 MiB, a commit would wait 30 ms */
-    AT_ONCE_FRAMES = 2048, /* 8 MiB, of few different pages: some milliseconds of the writer's */
-    PASSES_MAX = 64,       /* others commit as fast as the copier copies, and know no brake */
+    FRAMES =
+        24000, /* 94 MiB with pages of 4 KiB: a page that changes often is copied only once; with
+                  half of this limit a commit costs an eighth more. store_options.wal_frames */
+    TOO_LONG_TIMES = 2,  /* multiple of it at which the file is cut */
+    CUT_BYTES = 4 << 20, /* at once: with 128 MiB, a commit would wait 30 ms */
+    AT_ONCE_FRAMES =
+        2048, /* 8 MiB, of few different pages: some milliseconds of the writer's time */
+    PASSES_MAX =
+        64, /* other processes commit as fast as the copier copies, and are not slowed down */
     PAUSE_US = 100000,
     SHORT_PAUSE_US = 1000, /* with a short WAL */
     BRAKE_US_A_FRAME = 1,  /* beyond the WAL's limit */
@@ -47,15 +50,15 @@ static bool measure_wal(const struct store *store, struct wal_length *wal)
     return true;
 }
 
-/* The WAL starts over when it has so many frames. */
+/* The number of frames at which the WAL should start over. */
 static uint32_t limit_frames(const struct store *store)
 {
     return store->wal_frames > 0 ? store->wal_frames : FRAMES;
 }
 
-/* What a reader has let grow far beyond the limit is cut, a little with each upkeep, once the WAL
- * has started over. A shorter file never is: a sync of what grows costs twice that of what is
- * there. Nobody writes meanwhile, and nobody reads what stands behind the last frame. */
+/* A file that has grown far beyond the limit because of a reader is cut, a little in each upkeep,
+ * once the WAL has started over. A shorter file is never cut: a sync costs twice as much if the
+ * file grows. No other process writes meanwhile, and none reads beyond the last frame. */
 void store_cut_wal(struct store *store)
 {
     struct store_stamp stamp;
@@ -76,7 +79,7 @@ void store_cut_wal(struct store *store)
     sentinel_lock_writing(sentinel, false);
 }
 
-/* Somebody reads an old state: each further try would sync for a few frames. */
+/* Another process reads an old state: each further attempt would sync for a few frames. */
 static void pause_copying(struct store *store)
 {
     store->copying.passes = 0;
@@ -84,7 +87,7 @@ static void pause_copying(struct store *store)
         (int64_t)clock_monotonic_us() + (store->wal_frames > 0 ? SHORT_PAUSE_US : PAUSE_US);
 }
 
-/* Whether the file may be trusted to hold what the wal-index says was copied. */
+/* Whether the file can be trusted to contain what the wal-index says was copied. */
 static bool mend_failed_sync(struct store *store)
 {
     struct copier *copier = &store->sentinel->copier;
@@ -109,7 +112,7 @@ static bool copier_rests(struct store *store)
     bool was_started = copier->is_started;
     if (copier_is_busy(copier))
         return false;
-    /* The writer, too, reads a state before its commit: a few frames are always left. */
+    /* The writer itself reads a state before its commit, so a few frames are always left. */
     if (was_started && (copier->left_frames < 0 || copier->left_frames > AT_ONCE_FRAMES))
         pause_copying(store);
     return true;
@@ -152,7 +155,7 @@ void store_checkpoint(struct store *store)
 {
     struct wal_length wal;
     uint32_t limit = limit_frames(store);
-    /* The first pass begins early, that the WAL ends near its limit. */
+    /* The first pass begins early, so that the WAL ends near its limit. */
     if (!measure_wal(store, &wal) || wal.frames < limit / 4 * 3 || !copier_rests(store) ||
         !mend_failed_sync(store) || (int64_t)clock_monotonic_us() < store->copying.again_at_us ||
         !measure_wal(store, &wal))
@@ -163,7 +166,7 @@ void store_checkpoint(struct store *store)
         start_pass(store);
         return;
     }
-    /* All copied: the next commit starts the WAL over. */
+    /* Everything is copied: the next commit starts the WAL over. */
     if (!is_due || (wal.left == 0 && !is_late))
         return;
     copy_now(store, is_late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE);

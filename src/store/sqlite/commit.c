@@ -1,7 +1,7 @@
-/* Ending a transaction.
+/* Ends a transaction.
  *
- * After COMMIT the stamp is read; if the count has risen by exactly our one commit, nobody wrote in
- * between and the stamp is ours. Writer thread only. */
+ * After COMMIT the stamp is read; if the count has risen by exactly our one commit, no other
+ * process wrote in between and the stamp is ours. Writer thread only. */
 #include "store/sqlite/internal.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@ enum {
     LOG_TRIM_EVERY = 64, /* batches */
 };
 
-/* Memory forgets with a failed transaction what it loaded or followed in it. */
+/* If the transaction fails, memory discards what it loaded or followed in it. */
 static void take_back(struct store *store)
 {
     bool in_doubt = !store->followed.valid;
@@ -87,8 +87,8 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *for
         followed->stamp_known = !*foreign;
         followed->stamp = *stamp;
     } else {
-        /* The sentinel's value first: if the writer's own has not moved after it, nobody else's
-         * commit is in it (architecture, section 5). */
+        /* The sentinel's value is read first: if the writer's own has not changed after that, no
+         * other process's commit is included (architecture, section 5). */
         struct err detail = {.status = 503};
         int64_t version = -1;
         *foreign = !sentinel_read(sentinel, stamp) ||
@@ -99,7 +99,7 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *for
         store_saw_other(store);
 }
 
-/* Whether the WAL at its path has what was just committed, and all before it. */
+/* Whether the WAL at its path contains the last commit and all earlier ones. */
 static bool is_wal_whole(struct store *store)
 {
     struct sentinel *sentinel = store->sentinel;

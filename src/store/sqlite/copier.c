@@ -1,9 +1,9 @@
-/* See copier.h. The thread ends with its one checkpoint and touches nothing but the connection,
- * its results and, last, is_done. */
+/* See copier.h. The thread ends with its only checkpoint and uses nothing but the connection, its
+ * results and, last, is_done. */
 #include "store/sqlite/copier.h"
 
-/* SQLite syncs the file only when everything has been copied, all at once. Then somebody waits for
- * the disk; better here than there. */
+/* SQLite syncs the file only after everything has been copied, all at once. That wait is better
+ * here than in the writer. */
 static bool sync_file(struct db *db)
 {
     sqlite3_file *file = NULL;

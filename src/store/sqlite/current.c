@@ -1,4 +1,4 @@
-/* Whether the database is still in a state that was seen before. Any thread. */
+/* Checks whether the database is still in a state seen before. Any thread. */
 #include "store/sqlite/internal.h"
 
 bool store_is_current(const struct store *store, const struct store_stamp *stamp)

@@ -1,9 +1,9 @@
-/* Opening a connection and telling what went wrong with it.
+/* Opens connections and reports their errors.
  *
  * synchronous=FULL syncs the WAL at every commit; automatic checkpoints, which would make a commit
- * wait, are off: checkpoint.c sees to them. The
- * busy handler is ours because SQLite's backs off to 100 ms and starves beside a busy writer
- * (architecture, "The embedded file"). One thread at a time a connection. */
+ * wait, are off: checkpoint.c makes them. The busy handler is our own because SQLite's backs off to
+ * 100 ms and starves beside a busy writer (architecture, "The embedded file"). One thread at a time
+ * per connection. */
 #include "store/sqlite/db.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ bool db_query_int(struct db *db, const char *sql, int64_t *value, struct err *er
 
 struct slice db_column_text(sqlite3_stmt *statement, int column)
 {
-    /* The text comes before its length: a conversion changes the length. */
+    /* The text is read before its length, because a conversion changes the length. */
     const char *text = (const char *)sqlite3_column_text(statement, column);
     return (struct slice){text, text == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, column)};
 }
@@ -123,8 +123,8 @@ static bool db_refuse(struct db *db, struct err *err)
                    db->path);
 }
 
-/* The file was renamed or replaced before its lock was granted: SQLite would take the -wal beside
- * the name for its own. */
+/* The file was renamed or replaced before its lock was granted: SQLite would treat the -wal beside
+ * the name as belonging to it. */
 static bool has_moved(struct db *db)
 {
     int moved = 0;
@@ -137,11 +137,11 @@ static bool set_up(struct db *db, const struct db_options *options, struct err *
 {
     sqlite3_extended_result_codes(db->handle, 0);
     sqlite3_busy_handler(db->handle, wait_for_lock, &db->wait);
-    /* In this mode a lock is kept once it is taken. */
+    /* In this mode, a lock is kept once taken. */
     if (options->exclusive &&
         !db_exec(db, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT", err))
         return false;
-    /* The version is read first: it finds out whether this is a database at all. */
+    /* The version is read first, which shows whether this is a database at all. */
     if (sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
         return db_refuse(db, err);
     if (has_moved(db)) {
@@ -169,9 +169,9 @@ static bool stands_beside(const char *path, const char *suffix)
     return len >= PATH_MAX || (stat(name, &file) == 0 && file.st_size > 0);
 }
 
-/* SQLite needs a file beside the database even to read it, unless it is told that nobody can write
- * it: as on a file system that is mounted read-only. What a crash left beside it must be read, too,
- * and then SQLite helps itself. */
+/* SQLite needs a file beside the database even to read it, unless it is informed that nothing can
+ * write it, as on a read-only file system. A file left there by a crash must be read, too; in that
+ * case SQLite manages by itself. */
 static bool is_frozen(const char *path)
 {
     struct statvfs system;
@@ -196,7 +196,7 @@ static int open_file(struct db *db, const struct db_options *options, const char
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (options->create || options->path[0] == '\0' ? SQLITE_OPEN_CREATE : 0);
-    /* A connection that does not sync must not collect: see joined_wal.h. */
+    /* A connection that does not sync must not collect writes: see joined_wal.h. */
     const char *vfs = options->without_locks     ? "unix-none"
                       : options->synchronous_off ? NULL
                       : options->joins_wal       ? joined_wal_vfs()
@@ -212,7 +212,8 @@ static int open_file(struct db *db, const struct db_options *options, const char
     return rc;
 }
 
-/* The handler's: so many steps of SQLite's machine were made, about a millisecond's work. */
+/* The progress handler's: SQLite's virtual machine has made this many steps, about a millisecond's
+ * work. */
 enum { STEPS_PER_CALL = 100000 };
 
 static int count_steps(void *cls)
@@ -222,8 +223,8 @@ static int count_steps(void *cls)
     return 0;
 }
 
-/* Before SQLite initialises itself. Nobody reads its statistics of memory, which cost two locks for
- * each cursor that a statement opens. */
+/* Called before SQLite initialises itself. Its memory statistics are not used, and cost two locks
+ * for each cursor that a statement opens. */
 static void configure(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

@@ -1,7 +1,7 @@
-/* See entities.h. Everything is read first and sent then, in an order in which each record refers
- * only to earlier ones. Of providers those come first that have fewer above them: what is above a
- * provider is then in its place when the provider comes, so that no ring is made on the way,
- * whatever has changed places with what. */
+/* See entities.h. Everything is read first and then sent, in an order in which each record refers
+ * only to earlier ones. Providers with fewer ancestors come first: a provider's ancestors are then
+ * in place before it, so that no intermediate step makes a cycle, whichever providers have
+ * exchanged places. */
 #include "store/sqlite/entities.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static bool read_parent(struct entities *entities, int64_t id, bool *exists, int
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
-/* As a load does: the root is the end of the chain of parents; a broken chain is a root. */
+/* As in a load: the root is the end of the chain of parents; a broken chain makes a root. */
 static bool find_root(struct entities *entities, struct change_provider *provider,
                       uint32_t *above_count)
 {
@@ -104,7 +104,7 @@ static void append_depth(struct entities *entities, uint32_t depth)
     entities->depths[entities->depth_count++] = depth;
 }
 
-/* An existing provider's row as the images of its two records. */
+/* An existing provider's row as its two records. */
 static void as_images(struct entities *entities, const struct provider_history *history)
 {
     struct change *row = &entities->providers.items[entities->providers.count - 1];

@@ -1,6 +1,6 @@
-/* SQLite's own check of the whole file, then what makes it Placement's: a revision that this
- * version knows, and upstream's tables. A revision that is too old to be served is known, too: db
- * sync upgrades it. One thread. */
+/* First SQLite's own check of the whole file, then the properties of a Placement database: a
+ * revision that this version knows, and upstream's tables. A revision that is too old to be served
+ * is known, too: db sync upgrades it. One thread. */
 #include "store/sqlite/examine.h"
 
 #include <stdio.h>

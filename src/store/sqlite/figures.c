@@ -1,9 +1,9 @@
-/* What metrics and probes ask of the store. store_check_schema() is the writer thread's; the
- * figures are for any thread, which may look at the sentinel as readers do. */
+/* Answers questions of metrics and probes about the store. store_check_schema() is for the writer
+ * thread; the figures are for any thread, which may use the sentinel as readers do. */
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 
-enum { STAMP_TRIES = 64 }; /* somebody commits within each of these microseconds */
+enum { STAMP_TRIES = 64 }; /* in each of these microseconds, another process commits */
 
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err)

@@ -1,7 +1,7 @@
-/* Re-reading what other instances' batches touched.
+/* Reads again the entities that other instances' batches changed.
  *
- * The log says which entities, and for each in which order it was made, altered and deleted: so
- * what memory knows of it is known here without asking memory. Writer thread, inside its
+ * The log names the entities, and for each the order in which it was created, changed and deleted:
+ * so this code knows what memory has of it without asking. Writer thread, inside its
  * transaction. */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static const struct log_entry **select_entries(struct entities *entities, enum l
     return selected;
 }
 
-/* The history of the entity at selected[at]; returns where the next one begins. */
+/* The history of the entity at selected[at]; returns the start of the next one. */
 static size_t read_history(const struct log_entry **selected, size_t count, size_t at,
                            struct provider_history *history)
 {
@@ -93,8 +93,8 @@ static struct provider_history *find_history(struct provider_history *all, size_
     return &all[at];
 }
 
-/* Deletions in the order in which they happened: children went before their parents. Of an id that
- * was used again only the first one is of the provider that memory knows. */
+/* Deletions in the order in which they happened: children before their parents. If an id was used
+ * again, only its first deletion concerns the provider in memory. */
 static void delete_providers(struct entities *entities, struct provider_history *all, size_t count)
 {
     const struct log_entries *entries = &entities->store->transaction.to_follow;

@@ -1,6 +1,6 @@
-/* The rows of one entity, read anew for a follow.
+/* Reads the rows of one entity again for a follow.
  *
- * What they refer to is there, or they are left out, as by a load. Writer thread, inside its
+ * Rows that refer to a missing row are left out, as in a load. Writer thread, inside its
  * transaction. */
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ static void follow_rows_keep(struct change_list *list, const struct change *chan
     }
 }
 
-/* Appends the rows that the statement gives, which has its parameter bound. */
+/* Appends the rows that the statement returns; its parameter is bound. */
 static bool read_rows(struct store *store, enum rows_table table, struct change_list *list,
                       struct err *err)
 {

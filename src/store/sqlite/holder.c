@@ -1,4 +1,4 @@
-/* The links of /proc/PID/fd lead to the open files, and their modes say how they were opened. Any
+/* The links in /proc/PID/fd lead to the open files, and their modes show how they were opened. Any
  * thread. */
 #include "store/sqlite/holder.h"
 

@@ -1,4 +1,4 @@
-/* Which process has a file open. */
+/* Finds the process that has a file open. */
 #ifndef BERTH_STORE_SQLITE_HOLDER_H
 #define BERTH_STORE_SQLITE_HOLDER_H
 
@@ -8,13 +8,12 @@
 /* Room for "process 4194304 (fifteen letters)". */
 enum { HOLDER_BYTES = 64 };
 
-/* Looks in /proc for another process that has the file open for writing, and says which. False:
- * none that may be seen; others than root see only their own processes. Opens nothing of the file.
- */
+/* Looks in /proc for another process that has the file open for writing, and describes it. False:
+ * none is visible; users other than root see only their own processes. Does not open the file. */
 bool holder_find(const struct stat *file, char who[static HOLDER_BYTES]);
 
-/* Whether another process holds one of SQLite's locks on the file. Never for a file that this
- * process has open by SQLite: closing it here would drop SQLite's locks. */
+/* Whether another process holds one of SQLite's locks on the file. Never call this for a file that
+ * this process has open through SQLite: closing it here would release SQLite's locks. */
 bool holder_has_lock(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* Days from civil dates and back (proleptic Gregorian calendar, eras of 400 years). A row may hold
- * any text: what is not an instant counts as none. Pure; any thread. */
+/* Days from civil dates and back (proleptic Gregorian calendar, eras of 400 years). A row may
+ * contain any text: an invalid timestamp counts as none. Pure; any thread. */
 #include "store/sqlite/instant.h"
 
 enum { DAY_S = 86400 };

@@ -1,4 +1,4 @@
-/* What the files of the SQLite store share. Everything here belongs to the writer thread, but for
+/* Shared by the files of the SQLite store. Everything here belongs to the writer thread, except
  * what store_is_current() reads (marked). */
 #ifndef BERTH_STORE_SQLITE_INTERNAL_H
 #define BERTH_STORE_SQLITE_INTERNAL_H
@@ -54,10 +54,10 @@ enum rows_table {
 
 /* The state of the database that memory (the replica) is known to have. */
 struct followed {
-    bool valid; /* false: nothing loaded, or in doubt: reload */
+    bool valid; /* false: nothing loaded, or uncertain: reload */
     int64_t seq;
     int64_t data_version; /* of the writer's connection */
-    bool stamp_known;     /* false: somebody wrote behind our last commit */
+    bool stamp_known;     /* false: another process wrote after our last commit */
     struct store_stamp stamp;
     uint32_t change; /* commits counted by the wal-index */
     int64_t next_ids[STORE_TABLE_COUNT];
@@ -69,42 +69,43 @@ struct transaction {
     enum store_intent intent;
     int64_t seq; /* of berth_head when it began */
     int64_t data_version;
-    struct store_stamp stamp; /* of the state that it began with */
+    struct store_stamp stamp; /* of the state at its beginning */
     bool stamp_known;
     uint32_t change;          /* the stamp's */
-    bool is_in_memory;        /* memory has the state that it began with */
+    bool is_in_memory;        /* memory has the state at its beginning */
     bool failed;              /* a statement failed: only a rollback is allowed */
-    bool broken;              /* by I/O: the connection is not to be used again */
-    int64_t touched_consumer; /* the last that `touched` names; 0: none is known */
+    bool broken;              /* because of I/O: the connection must not be used again */
+    int64_t touched_consumer; /* the last one that `touched` names; 0: none is known */
     struct buf touched;
     struct log_entries to_follow;
-    struct followed before; /* what memory keeps if the transaction fails */
+    struct followed before; /* the state of memory if the transaction fails */
 };
 
-/* Rows that the database did not hold as memory had them, the last ones: a load that shows them so
- * again proves that memory was right. */
+/* The last rows that the database did not contain in the form that memory had: if a load reads them
+ * in the same form again, memory was right. */
 struct mismatches {
     struct mismatch {
         enum change_kind kind;
         int64_t id;
     } at[16];
     unsigned next;
-    bool reads_again; /* the next load is because of the newest */
+    bool reads_again; /* the newest of them caused the next load */
 };
 
 /* The write lock, shared with another instance. */
 struct sharing {
-    int64_t seen_at_us;    /* another writer */
+    int64_t seen_at_us;    /* another writer exists */
     int64_t left_at_us;    /* when the lock was last left free for it */
     int64_t free_until_us; /* 0: not left free */
-    unsigned unused;       /* how often in a row it did not take it */
-    int64_t wanted_at_us;  /* since when the lock is asked for in vain; 0: it is not */
+    unsigned unused;       /* how many times in a row it did not take the lock */
+    int64_t
+        wanted_at_us; /* since when the lock has been requested without success; 0: it has not */
 };
 
 /* Copying the WAL back into the file. */
 struct copying {
-    int64_t again_at_us; /* not before */
-    unsigned passes;     /* of the copier, since the WAL started over or nothing could be copied */
+    int64_t again_at_us; /* not before this time */
+    unsigned passes;     /* by the copier, since the WAL started over or nothing could be copied */
     bool is_told;        /* a sync has failed, and none has succeeded since */
 };
 
@@ -123,11 +124,11 @@ struct store {
     bool read_only; /* the file cannot be written; there is no sentinel */
     dev_t device;   /* of that file */
     ino_t inode;
-    struct sentinel *retired; /* a reader may still be inside: closed a minute later */
-    struct sentinel *stale;   /* the file was replaced; its successor is not open yet */
+    struct sentinel *retired; /* a reader may still be using it: closed a minute later */
+    struct sentinel *stale;   /* the file was replaced; the new one is not open yet */
 
     struct db writer;
-    sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared when first used */
+    sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared on first use */
     sqlite3_stmt *follow_statements[ROWS_TABLE_COUNT]; /* the rows of one entity */
     sqlite3_stmt *row_statements[RECORD_TABLE_COUNT];  /* a row by its id */
 
@@ -136,14 +137,14 @@ struct store {
     struct skipped skipped;
     struct store_refusal refusal;
     struct mismatches mismatches;
-    int64_t next_ids[STORE_TABLE_COUNT]; /* handed out in the open transaction */
+    int64_t next_ids[STORE_TABLE_COUNT]; /* ids given out in the open transaction */
     unsigned char instance[8];
     uint64_t batches;
     struct sharing sharing;
     int64_t file_checked_at_us;
-    int64_t salvage_again_us; /* what the WAL has is not safe yet; 0: it is */
+    int64_t salvage_again_us; /* since when the WAL's contents are not safe; 0: they are */
     struct copying copying;
-    int64_t formatted_us; /* the instant that `formatted` holds */
+    int64_t formatted_us; /* the timestamp that `formatted` contains */
     char formatted[INSTANT_LEN];
     struct instant_text created_at, updated_at; /* of the change that was bound last */
 };
@@ -151,40 +152,42 @@ struct store {
 /* open.c */
 void store_disconnect_writer(struct store *store, bool abandon);
 bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
-/* If the file, its WAL or its index is no longer the path's: makes safe what only the open WAL has,
- * closes them all, and unpublishes the sentinel: readers then find nothing current. */
+/* If the file, its WAL or its index is no longer the one at its path: saves what only the open WAL
+ * has, closes them all, and unpublishes the sentinel: readers then find that nothing is current. */
 void store_notice_file(struct store *store);
-/* After a commit, when the WAL that it went to has lost its name: whether it is in the file now. */
+/* After a commit, if the WAL that it was written to has lost its name: whether the commit is in the
+ * file now. */
 bool store_salvage_commit(struct store *store) BERTH_MUST_CHECK;
-/* The same whatever the file is: the next begin opens it as at a start. */
+/* The same in any case: the next begin opens the file as at a start. */
 void store_forget_file(struct store *store);
 void store_close_retired(struct store *store, int64_t retired_before_us);
-/* Notices, and opens what stands at the path. False and err if there is no usable file now. */
+/* Notices this, and opens the file at the path. False and err if there is no usable file now. */
 bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* checkpoint.c */
-/* Sees to it that the WAL is copied into the file. Between two batches; takes milliseconds. */
+/* Ensures that the WAL is copied into the file. Between two batches; takes milliseconds. */
 void store_checkpoint(struct store *store);
 void store_cut_wal(struct store *store);
-/* Waits some milliseconds if the WAL outgrows its limit while it is copied. */
+/* Waits some milliseconds if the WAL outgrows its limit while it is being copied. */
 void store_brake(struct store *store);
 
 /* resolve.c: whether a row of the log has that mark. */
 bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
                      struct err *err) BERTH_MUST_CHECK;
-/* The same file: COMMIT failed, and the connection with it. STORE_OK: it has happened all the same;
- * STORE_FAILED: it has not and never will; STORE_UNKNOWN: neither could be made certain in time. */
+/* The same file after a failed COMMIT that broke the connection. STORE_OK: the commit has happened
+ * nevertheless; STORE_FAILED: it has not and never will; STORE_UNKNOWN: this could not be
+ * determined in time. */
 enum store_result store_resolve_commit(struct store *store,
                                        const unsigned char mark[static MARK_LEN],
                                        struct arena *arena) BERTH_MUST_CHECK;
 
 /* statements.c */
-/* Whether there is a statement STATEMENT_MANY for the kind: its parameters are those of so many
- * rows, one row's behind the other's. If a row cannot be inserted, those before it stay. */
+/* Whether there is a statement STATEMENT_MANY for the kind: its parameters are those of several
+ * rows, one row after the other. If a row cannot be inserted, those before it stay. */
 bool statement_has_many(enum change_kind kind);
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
-/* In a transaction, a statement that reads has failed: sets err, and ends the connection together
- * with the transaction if that is what is broken. False. */
+/* A reading statement in a transaction has failed: sets err, and ends the connection together with
+ * the transaction if the connection is broken. False. */
 bool store_read_failed(struct store *store, struct err *err);
 /* Steps a statement that returns no rows, and resets it. False and err when it fails. */
 bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err) BERTH_MUST_CHECK;
@@ -195,22 +198,23 @@ void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, in
 /* rows.c */
 extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
 const char *rows_table_name(enum rows_table table);
-/* The uuid of a provider or consumer. False: none that can be shown, which is 1 to 36 printable
- * ASCII characters without quote and backslash, so that answers copy it as it stands. */
+/* The uuid of a provider or consumer. False: it cannot be shown; a uuid that can has 1 to 36
+ * printable ASCII characters without quote and backslash, so that answers can copy it unchanged. */
 bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid);
 /* The same in SQL. */
 #define ROWS_UUID_IS_VISIBLE(column)                                                               \
     "typeof(" column ") = 'text' AND length(" column ") BETWEEN 1 AND 36"                          \
     " AND length(CAST(" column " AS BLOB)) = length(" column ")"                                   \
     " AND " column " NOT GLOB '*[^] !#-[^-~]*'"
-/* A reference that may be NULL: 0 for that, and for what is no integer. */
+/* A reference that may be NULL: 0 for NULL and for a value that is not an integer. */
 int64_t rows_read_optional_id(sqlite3_stmt *row, int column);
-/* The row that `statement` (one of rows_select) stands on, as the record that inserts it. False: a
- * row that no client can see. */
+/* The current row of `statement` (one of rows_select) as the record that inserts it. False: the row
+ * is invisible to clients. */
 bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);
 
-/* follow_rows.c: append the records that insert the rows of an entity by its id (of inventories and
- * links: by the provider's), or the allocations of a consumer. Texts go to the list's arena. */
+/* follow_rows.c: append the records that insert the rows of an entity by its id (for inventories
+ * and links: the provider's), or the allocations of a consumer. Texts are added to the list's
+ * arena. */
 bool store_reread(struct store *store, enum rows_table table, int64_t id, struct change_list *list,
                   struct err *err) BERTH_MUST_CHECK;
 bool store_reread_allocations(struct store *store, struct slice consumer_uuid,
@@ -222,10 +226,10 @@ void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct c
 /* Streams the rows of all these tables. */
 bool store_load_rows(struct store *store, store_sink *sink, void *cls,
                      struct err *err) BERTH_MUST_CHECK;
-/* Appends a put of the row of that id, or a delete if there is none. */
+/* Appends a put of the row with that id, or a delete if there is none. */
 bool store_reread_row(struct store *store, enum record_table at, int64_t id,
                       struct change_list *list, struct err *err) BERTH_MUST_CHECK;
-/* Appends a put or a delete for each row that the log to follow names. */
+/* Appends a put or a delete for each row that the log to be followed names. */
 bool store_follow_rows(struct store *store, struct change_list *list,
                        struct err *err) BERTH_MUST_CHECK;
 
@@ -238,11 +242,12 @@ void store_mark_followed(struct store *store);
 void store_saw_other(struct store *store);
 /* After a commit: decides for how long the lock is left free. */
 void store_plan_leaving_free(struct store *store);
-/* Waits until another writer has had its turn, or for as long as was decided. */
+/* Waits until another writer has had its turn, or for the time that was decided. */
 void store_leave_free(struct store *store);
 
 /* commit.c */
-/* Rolls back what is open, if anything; memory keeps what it had if the transaction has failed. */
+/* Rolls back the open transaction, if any; memory keeps its previous state if the transaction has
+ * failed. */
 void store_end_transaction(struct store *store);
 
 #endif

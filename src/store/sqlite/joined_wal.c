@@ -1,8 +1,8 @@
-/* A WAL file is a struct joined with the real file behind it, in the allocation that SQLite makes
- * for it; every other file is the real one. Invariant: what is collected follows on from what the
- * real file holds, at collected_at, and nobody has been told of it. What cannot be written is
- * dropped and the error returned, as a write that failed would have been: SQLite takes the commit
- * back, and writes there again. A connection is used by one thread at a time. */
+/* A WAL file is a struct joined followed by the real file, in the allocation that SQLite makes for
+ * it; every other file is the real one. Invariant: the collected bytes continue the real file at
+ * collected_at, and no other process knows about them. If they cannot be written, they are dropped
+ * and the error is returned, as for a failed write: SQLite rolls the commit back, and writes there
+ * again. A connection is used by one thread at a time. */
 #include "store/sqlite/joined_wal.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 
-enum { COLLECT_BYTES = 0x1ffff }; /* no more in one write: unix VFS, seekAndWrite */
+enum { COLLECT_BYTES = 0x1ffff }; /* the limit for one write: unix VFS, seekAndWrite */
 
 struct joined {
     sqlite3_file base;
@@ -59,7 +59,7 @@ static int joined_xWrite(sqlite3_file *file, const void *from, int bytes, sqlite
 static int joined_xClose(sqlite3_file *file)
 {
     struct joined *joined = (struct joined *)file;
-    free(joined->collected); /* of a commit that never was */
+    free(joined->collected); /* of a commit that never happened */
     return joined->real->pMethods->xClose(joined->real);
 }
 
@@ -93,7 +93,7 @@ static int joined_xDeviceCharacteristics(sqlite3_file *file)
 }
 
 static const sqlite3_io_methods methods = {
-    .iVersion = 1, /* shared memory and mapping are the database file's */
+    .iVersion = 1, /* shared memory and mapping belong to the database file */
     .xClose = joined_xClose,
     .xRead = joined_xRead,
     .xWrite = joined_xWrite,

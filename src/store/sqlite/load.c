@@ -1,16 +1,16 @@
-/* Streaming the whole database into memory.
+/* Streams the whole database into memory.
  *
- * Rows go out in the order of their ids (links: of their rowids) and refer only to what went out
+ * Rows are sent in the order of their ids (links: of their rowids) and refer only to rows sent
  * before. Rows that refer to something missing are left out, as the service's joins leave them out
- * (skipped.h).
- * Providers are placed by tree_order.h. Writer thread, inside its transaction. */
+ * (skipped.h). tree_order.h determines the place of each provider. Writer thread, inside its
+ * transaction. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "store/sqlite/tree_order.h"
 
-/* Ids that went out, ascending. */
+/* Ids that were sent, ascending. */
 struct id_set {
     int64_t *ids;
     size_t count;
@@ -40,7 +40,7 @@ static bool id_set_has(const struct id_set *set, int64_t id)
 {
     if (set->count == 0 || id < set->ids[0] || id > set->ids[set->count - 1])
         return false;
-    /* Without gaps the place is known at once. */
+    /* Without gaps, the position follows from the id. */
     uint64_t distance = (uint64_t)id - (uint64_t)set->ids[0];
     if (distance < set->count && set->ids[distance] == id)
         return true;
@@ -84,7 +84,7 @@ static bool wanted(struct loading *loading, enum rows_table table, struct change
     return true;
 }
 
-/* A row without an id of its own is named by its provider's: the first column. */
+/* A row without an id of its own is identified by its provider's: the first column. */
 static void note_skipped(struct loading *loading, enum rows_table table, sqlite3_stmt *row,
                          const struct change *change, bool is_read)
 {
@@ -162,14 +162,14 @@ static bool load_all(struct loading *loading)
     return store_load_rows(loading->store, loading->sink, loading->cls, loading->err);
 }
 
-/* A load reads each page once. Its pages lie among the rows that memory keeps, so what a larger
- * cache frees afterwards is not given back (8 MiB cost 640 bytes a host of 10 000). Writes touch
- * pages all over the file: a quarter of it in the cache saves every eighth microsecond of a claim
- * (measured at 100 000 allocations). */
+/* A load reads each page once. The cache's pages lie among the rows that memory keeps, so the
+ * memory of a larger cache is not returned afterwards (8 MiB cost 640 bytes per host with 10 000).
+ * Writes access pages all over the file: with a quarter of it in the cache, a claim takes an eighth
+ * less time (measured with 100 000 allocations). */
 enum { LOAD_SHARE = 64, LOAD_MIN_KIB = 1024, LOAD_MAX_KIB = 8192 };
 enum { WRITE_SHARE = 4, WRITE_MIN_KIB = 8192, WRITE_MAX_KIB = 262144 };
 
-/* That share of the file, within limits. */
+/* That fraction of the file, within limits. */
 static bool size_cache(struct store *store, int share, int64_t min_kib, int64_t max_kib,
                        struct err *err)
 {
@@ -226,10 +226,10 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     return STORE_OK;
 }
 
-/* So far no counting comes: somebody wrote it, and what is handed out beyond would overflow. */
+/* No counter reaches this value: another program wrote it, and further ids would overflow. */
 static const int64_t ID_MAX = INT64_MAX / 2;
 
-/* The largest id in a column that names rows of another table. */
+/* The largest id in a column that refers to rows of another table. */
 #define REFERRED(column, table)                                                                    \
     "(SELECT ifnull(max(" column "), 0) FROM " table " WHERE typeof(" column ") = 'integer'"       \
     " AND " column " < 4611686018427387903)"
@@ -246,11 +246,11 @@ bool store_read_next_ids(struct store *store, struct err *err)
         [STORE_PROVIDERS] = "SELECT max(id) FROM resource_providers",
         [STORE_CONSUMERS] = "SELECT max(id) FROM consumers",
         [STORE_ALLOCATIONS] = "SELECT max(id) FROM allocations",
-        /* An allocation may still name a node whose row somebody has removed. */
+        /* An allocation may still refer to a node whose row was removed by another program. */
         [STORE_NODES] = "SELECT max(ifnull(max(id), 0), " REFERRED(
             "node_id", "berth_node_allocations") ") FROM berth_nodes",
         [STORE_NODE_ALLOCATIONS] = "SELECT max(id) FROM berth_node_allocations",
-        /* The same: rows may name others that somebody has removed. */
+        /* The same: rows may refer to others that were removed by another program. */
         [STORE_VALET + VALET_GROUPS] = "SELECT max(ifnull(max(id), 0), " REFERRED(
             "group_id",
             "berth_valet_members") ", " REFERRED("group_id",
@@ -263,7 +263,8 @@ bool store_read_next_ids(struct store *store, struct err *err)
     };
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         int64_t id = 0;
-        if (store->read_only && table >= STORE_NODES) /* which it may lack; nobody asks for ids */
+        if (store->read_only &&
+            table >= STORE_NODES) /* which may be missing; no ids are needed then */
             continue;
         if (!db_query_int(&store->writer, max_id[table], &id, err))
             return false;
@@ -273,7 +274,7 @@ bool store_read_next_ids(struct store *store, struct err *err)
         if (store->skipped.referred[table] > id && store->skipped.referred[table] < ID_MAX)
             id = store->skipped.referred[table];
         int64_t next = id < 0 ? 1 : id + 1;
-        /* Others remember nodes by their ids for a while: one that was given is never again. */
+        /* Other services remember nodes by their ids for a while, so an id is never used again. */
         if (table < STORE_NODES || next > store->next_ids[table])
             store->next_ids[table] = next;
     }

@@ -1,5 +1,5 @@
-/* Writing and reading the log's blobs. A blob is read as anybody may have written it: everything is
- * checked, and what does not fit means that the tables are read anew. Pure; any one thread. */
+/* Writes and reads the log's blobs. A blob may have been written by any program: everything is
+ * checked, and if anything is invalid the tables are read again. Pure; any one thread. */
 #include "store/sqlite/log.h"
 
 #include <limits.h>
@@ -9,7 +9,7 @@ enum { LOG_VERSION = 1, UUID_LEN = 36, UUID_RAW_LEN = 16 };
 
 static const char hex[] = "0123456789abcdef";
 
-/* One more than the digit's value; 0: none. */
+/* One more than the digit's value; 0: not a digit. */
 static const unsigned char digits[UCHAR_MAX + 1] = {
     ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,

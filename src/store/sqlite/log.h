@@ -1,9 +1,9 @@
-/* The change log's row: which entities a batch touched, and how.
+/* The change log's row: which entities a batch changed, and how.
  *
  * A blob: a version byte, then entries: a byte of enum log_kind, the id as a base-128 varint, and
  * for LOG_CONSUMER the uuid (a length byte and the text; length 0: 16 raw bytes of a uuid in its
- * usual form). A berth that does not know a kind, because it is older, reads the tables anew: a new
- * kind needs no new version byte. */
+ * usual form). A berth that does not know a kind, because it is older, reads the tables again: a
+ * new kind needs no new version byte. */
 #ifndef BERTH_STORE_SQLITE_LOG_H
 #define BERTH_STORE_SQLITE_LOG_H
 
@@ -25,7 +25,7 @@ enum log_kind {
     LOG_PROVIDER_GENERATION, /* and nothing else of it */
     LOG_PROVIDER_CONTENTS,   /* inventories, traits, aggregates */
     LOG_PROVIDER_DELETED,
-    LOG_CONSUMER, /* anything of it, its allocations included */
+    LOG_CONSUMER, /* any part of it, including its allocations */
     LOG_NODE,     /* put or deleted */
     LOG_NODE_ALLOCATION,
     LOG_VALET, /* the same, of the tables of model/valet.h in its order */
@@ -48,10 +48,10 @@ struct log_entries {
     size_t capacity;
 };
 
-/* Appends what `change` touches to the blob. */
+/* Appends the entities that `change` affects to the blob. */
 void log_append(struct buf *blob, const struct change *change);
 
-/* False: not a blob that this version wrote, or more than LOG_ENTRIES_MAX entries in all. */
+/* False: not a blob written by this version, or more than LOG_ENTRIES_MAX entries in total. */
 bool log_parse(struct slice blob, struct log_entries *entries);
 
 void log_entries_free(struct log_entries *entries);

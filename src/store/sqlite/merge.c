@@ -1,8 +1,8 @@
-/* Taking in what foreign writers wrote: all rows are streamed as by a load, into somebody who
- * compares them with memory; what differs is read again and sent, much as by a follow.
+/* Reads what foreign writers wrote: all rows are streamed as in a load, to a comparer with memory;
+ * entities that differ are read again and sent, much as in a follow.
  *
  * Parents and roots of providers are those of the stream, so that broken chains are repaired in the
- * same places as by a load. Writer thread, inside its transaction. */
+ * same places as in a load. Writer thread, inside its transaction. */
 #include "base/arena.h"
 #include "store/sqlite/entities.h"
 
@@ -74,7 +74,7 @@ _Static_assert((int)RECORD_TABLE_NODES == 0 &&
                    (int)RECORD_TABLE_VALET == ENTITY_VALET - ENTITY_NODE,
                "the entities of our own tables are in their order");
 
-/* What refers to rows of catalogs is forgotten before those that are gone. */
+/* Rows that refer to catalog rows are removed before the catalog rows that no longer exist. */
 static bool merge_those(struct entities *entities, const struct differences *differences,
                         bool is_catalog)
 {
@@ -85,7 +85,7 @@ static bool merge_those(struct entities *entities, const struct differences *dif
     return ok;
 }
 
-/* What differs is known: nothing has been sent yet. */
+/* The differences are known; nothing has been sent yet. */
 static bool merge_all(struct store *store, const struct tree_order *forest,
                       const struct differences *differences, store_sink *sink, void *cls,
                       struct err *err)

@@ -1,7 +1,7 @@
-/* Upstream's migrations on SQLite, and its tool's three commands.
+/* Upstream's migrations on SQLite, and the three commands of its tool.
  *
- * Every path runs in one write transaction: a database is at one revision or at another. Refusals
- * are one line that says what to do. One thread at a time. */
+ * Every path runs in one write transaction: a database is at one revision or at another. A refusal
+ * is one line that says what to do. One thread at a time. */
 #include "store/sqlite/migrate.h"
 
 #include <errno.h>
@@ -52,14 +52,14 @@ static bool write_revision(struct db *db, const char *revision, struct err *err)
     return db_exec(db, sql, err);
 }
 
-/* The numbered revision of that text; -1 for one that is not upstream's. */
+/* The revision with that text, as a number; -1 for one that is not upstream's. */
 static int revision_of(const char *text)
 {
     struct slice id = slice_of(text);
     return id.len == SCHEMA_REVISION_LEN ? schema_revision_find(id) : -1;
 }
 
-/* The lines and the logger of Alembic, which the Python service's tool migrates with. */
+/* The lines and the logger of Alembic, with which the Python service's tool migrates. */
 #define MIGRATION_LOGGER "alembic.runtime.migration"
 
 static bool refuse_if_any(struct db *db, const char *sql, const char *line, struct err *err)
@@ -140,7 +140,7 @@ static bool sync_to_newest(struct db *db, struct err *err)
     char text[STORE_REVISION_BYTES];
     if (!migrate_read_revision(db, text, err))
         return false;
-    /* Version table first, as upstream's tool makes it. */
+    /* The version table comes first, as in upstream's tool. */
     if (text[0] == '\0')
         return db_exec_all(db, schema_create_version_table, err) && create_schema(db, err);
     int revision = revision_of(text);
@@ -202,7 +202,7 @@ bool migrate_check_read_only(struct db *db, struct err *err)
                    db->path);
 }
 
-/* The tool's commands run beside a server: they wait as long as one batch may take. */
+/* The tool's commands run beside a server: they wait for as long as one batch may take. */
 static bool open_as(struct db *db, struct slice connection, char path[static PATH_MAX],
                     struct db_options options, struct err *err)
 {
@@ -257,7 +257,7 @@ bool schema_sync(struct slice connection, struct err *err)
     return ok;
 }
 
-/* A database that nobody has made yet has no revision: upstream's tool says so, too. */
+/* A database that does not exist yet has no revision: upstream's tool reports the same. */
 static bool is_missing(struct slice name)
 {
     char path[PATH_MAX];

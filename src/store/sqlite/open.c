@@ -1,17 +1,18 @@
-/* Opening, closing, and keeping to the file that the path leads to.
+/* Opens and closes the database, and follows the file that the path leads to.
  *
  * Opening is one transaction: revision, our tables, standard names. Readers may hold the sentinel
- * at any time, so a sentinel that is replaced is unpublished first and closed a minute later. When
- * another file has taken the path, SQLite may neither checkpoint on closing the old one nor find
- * the old WAL beside the new file. Writer thread; store_open and store_close while nobody else is
- * there.
+ * at any time, so a replaced sentinel is unpublished first and closed a minute later. When another
+ * file has taken the path, SQLite must neither checkpoint when the old one is closed nor find the
+ * old WAL beside the new file. Writer thread; store_open and store_close while no other thread uses
+ * the store.
  *
- * Only a start may make a schema. A file that takes the path later is whole or on its way: an empty
- * one is what a copying of a backup begins with, and nothing may be written into that.
+ * Only a start may create a schema. A file that appears at the path later is either complete or
+ * still being copied: copying a backup begins with an empty file, and nothing may be written into
+ * that.
  *
- * A file that cannot be written is served all the same if nothing in it lacks: without a sentinel,
- * so that nothing of it is held open in the way of opening it anew once it can be written. Every
- * read then asks the writer. */
+ * A file that cannot be written is served nevertheless if it needs no changes. There is no sentinel
+ * then, so that nothing is held open that would prevent reopening the file once it can be written.
+ * Every read is then checked by the writer. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static char *absolute_path(struct slice path, struct err *err)
     return absolute;
 }
 
-/* In memory there is no other way to a schema than making it. */
+/* In memory, the schema can only be created. */
 static bool prepare_contents(struct store *store, bool sync_schema, struct err *err)
 {
     struct db *db = &store->writer;
@@ -201,8 +202,8 @@ static void tell_salvage(const struct store *store, enum sentinel_salvage salvag
                   store->path, what);
 }
 
-/* What is at the path is no longer all that is open: nothing more is written to that, and what it
- * has is made safe. A file that has gone itself is not waited for. */
+/* The file at the path is not the one that is open: nothing more is written to the open file, and
+ * its data is saved. If the file at the path is missing, it is not waited for. */
 static void leave_file(struct store *store, bool is_moved)
 {
     int64_t now_us = (int64_t)clock_monotonic_us();
@@ -267,8 +268,8 @@ bool store_ensure_file(struct store *store, struct err *err)
         return store->writer.handle != NULL || store_reconnect_writer(store, err);
     store_disconnect_writer(store, true);
     if (store->stale != NULL) {
-        /* Connections of one process share the index: as long as one is open, no other is looked
-         * for at the path. */
+        /* Connections of one process share the index: as long as one is open, no other index is
+         * opened at the path. */
         sentinel_disconnect(store->stale, true);
         if (sentinel_check_file(store->stale) == SENTINEL_GONE)
             return err_set(err, 503, NULL, "the database '%s' no longer exists", store->path);
@@ -299,7 +300,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
     char *absolute = absolute_path(path, err);
     if (absolute == NULL)
         return NULL;
-    /* A file that is made only to be refused for its lack of a schema would stay behind. */
+    /* A file created only to be refused for its missing schema would stay behind. */
     bool create = options->create_missing_file && options->sync_schema;
     if (path.len > 0 && !create && access(absolute, F_OK) != 0) {
         err_set(

@@ -1,12 +1,12 @@
-/* Noticing that the file was written to by a program that does not use SQLite, such as cp.
+/* Detects that a program that does not use SQLite, such as cp, has written to the file.
  *
  * In WAL mode only checkpoints write to the file, whichever process makes them. SQLite sets
  * nBackfillAttempted in the wal-index before the first page is written and nBackfill after the last
- * one ("WAL-Index File Format"), and a WAL that starts over has new salts. So if these three stayed
- * the same while both counts were equal, there was no checkpoint, and a file whose size or time of
- * modification has changed was written to by somebody else.
+ * one ("WAL-Index File Format"), and a WAL that starts over has new salts. So if these three values
+ * stayed the same while both counts were equal, there was no checkpoint, and if the file's size or
+ * modification time has changed, another program has written to it.
  *
- * What is not noticed: a write with a checkpoint between the same two looks, or after one that
+ * Not detected: a write between two checks with a checkpoint in between, or after a checkpoint that
  * failed or was killed, until the next one succeeds. Writer thread only. */
 #include <sys/stat.h>
 
@@ -48,7 +48,7 @@ static bool has_same_file(const struct sentinel_look *one, const struct sentinel
            one->modified.tv_nsec == other->modified.tv_nsec;
 }
 
-/* False: a checkpoint is at work, or did not get to its end. */
+/* False: a checkpoint is running, or did not finish. */
 static bool take_look(const struct sentinel *sentinel, struct sentinel_look *look)
 {
     struct stat file;

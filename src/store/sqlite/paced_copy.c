@@ -1,5 +1,5 @@
-/* A database file is a struct paced with the real file behind it, in the allocation that SQLite
- * makes for it; every other file is the real one. A connection is used by one thread at a time. */
+/* A database file is a struct paced followed by the real file, in the allocation that SQLite makes
+ * for it; every other file is the real one. A connection is used by one thread at a time. */
 #include "store/sqlite/paced_copy.h"
 
 #include <pthread.h>
@@ -9,14 +9,14 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-/* A piece is what the disk takes in some milliseconds, within limits: half a MiB of usual pages at
- * least, eight at most. */
+/* A piece is the amount that the disk writes in some milliseconds, within limits: at least half a
+ * MiB of usual pages, at most eight. */
 enum { PIECE_MIN_PAGES = 128, PIECE_MAX_PAGES = 2048, PIECE_US = 4000 };
 
 struct paced {
     sqlite3_file base;
     int unsynced; /* writes since the last sync */
-    int piece;    /* so many are synced */
+    int piece;    /* this many are synced */
     sqlite3_file *real;
 };
 

@@ -1,6 +1,6 @@
-/* The lock is flock()'s, so that it ends with its process; whoever has got it looks whether the
- * name still leads to that file. A file that somebody else owns or that has further names is not
- * written to: in a directory for everybody, it may be a trap. One thread at a time. */
+/* The lock is flock()'s, so that it ends with its process; the process that has taken it checks
+ * whether the name still leads to that file. A file that has another owner or further names is not
+ * written to: in a directory that everybody may write, it may be a trap. One thread at a time. */
 #include "store/sqlite/partial.h"
 
 #include <errno.h>
@@ -129,7 +129,7 @@ static bool take_free_name(const struct partial *partial)
 {
     if (renameat2(AT_FDCWD, partial->path, AT_FDCWD, partial->final, RENAME_NOREPLACE) == 0)
         return true;
-    /* Not every file system knows the flag. */
+    /* Some file systems do not support the flag. */
     return errno == EINVAL && link(partial->path, partial->final) == 0 &&
            unlink(partial->path) == 0;
 }

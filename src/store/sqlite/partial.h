@@ -1,7 +1,7 @@
-/* A file that grows beside its final name, and takes that name when it is whole.
+/* A file that is written beside its final name, and renamed when it is complete.
  *
- * It is called NAME and a suffix, and locked while somebody writes to it. One that was left by a
- * process that was killed is used again. */
+ * It is called NAME and a suffix, and locked while a process writes to it. A file left by a killed
+ * process is used again. */
 #ifndef BERTH_STORE_SQLITE_PARTIAL_H
 #define BERTH_STORE_SQLITE_PARTIAL_H
 
@@ -19,20 +19,21 @@ struct partial {
     int directory;
 };
 
-/* The absolute name of a file that need not exist, whose directory does. False: err. */
+/* The absolute name of a file that need not exist; its directory must. False: err. */
 bool partial_resolve(const char *file, char final[static PATH_MAX],
                      struct err *err) BERTH_MUST_CHECK;
 
-/* Creates it empty, mode 0600, for `final` as partial_resolve() gives it. False: err;
- * partial_drop() may be called all the same. */
+/* Creates it empty, mode 0600, for `final` as returned by partial_resolve(). False: err;
+ * partial_drop() may be called nevertheless. */
 bool partial_open(struct partial *partial, const char *final, const char *suffix,
                   struct err *err) BERTH_MUST_CHECK;
 
-/* Gives it the final name, durably. Without `overwrite` a file of that name is an error. If the
- * last step fails, the sync of the directory, the file has its name, which err says. */
+/* Gives it the final name, durably. Without `overwrite`, an existing file with that name is an
+ * error. If the last step, the sync of the directory, fails, the file already has its name; err
+ * says so. */
 bool partial_finish(struct partial *partial, bool overwrite, struct err *err) BERTH_MUST_CHECK;
 
-/* Removes it unless it is finished, and what SQLite may have left beside it; closes it. */
+/* Removes it unless it is finished, and any files that SQLite left beside it; closes it. */
 void partial_drop(struct partial *partial);
 
 /* err gets "'PATH' cannot be WHAT: REASON" by errno. Always false. */

@@ -1,9 +1,9 @@
-/* Rows of our own tables of records: written, loaded, followed.
+/* Writes, loads and follows rows of our own tables of records.
  *
- * A file may hold anything: what is no value of its field is none, and none where the field has no
- * null is what a new row has; texts longer than any that berth writes are none; a row without a
- * uuid that can be shown or another needed value, or with an id below 1, is invisible. Writer
- * thread, inside its transaction. */
+ * A file may contain anything: an invalid value of a field counts as null, or, in a field without
+ * null, as the value of a new row; texts longer than any that berth writes count as null; a row is
+ * invisible without a valid uuid or another required value, or with an id below 1. Writer thread,
+ * inside its transaction. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -12,7 +12,7 @@
 
 static void bind_text(sqlite3_stmt *statement, int at, struct slice text)
 {
-    /* The record stays beyond the step. */
+    /* The record is kept beyond the step. */
     if (text.data == NULL)
         sqlite3_bind_null(statement, at);
     else
@@ -56,7 +56,7 @@ void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct c
     }
 }
 
-/* Whole UTF-8 without NUL: what SQLite took for JSON may end at one. */
+/* Complete UTF-8 without NUL: a text that SQLite accepted as JSON may end at a NUL. */
 static bool can_be_copied(struct slice text)
 {
     for (size_t at = 0; at < text.len;) {
@@ -127,7 +127,7 @@ static bool is_needed(const struct record_field *field)
     return is_own_uuid || (field->flags & RECORD_NEEDED) != 0;
 }
 
-/* The record of the row that the statement stands on, in the arena; NULL for an invisible row. */
+/* The record of the statement's current row, in the arena; NULL for an invisible row. */
 static const struct record *read_row(const struct record_table_info *table, sqlite3_stmt *row,
                                      struct arena *arena)
 {
@@ -144,7 +144,7 @@ static const struct record *read_row(const struct record_table_info *table, sqli
     return record_pack(table->shape, id, values, arena);
 }
 
-/* A table of ours is not as it was made: the next begin makes it anew, as a start does. */
+/* One of our tables was altered: the next begin creates what is missing, as a start does. */
 static bool refuse_broken(struct store *store, const struct record_table_info *table,
                           struct err *err)
 {
@@ -154,8 +154,8 @@ static bool refuse_broken(struct store *store, const struct record_table_info *t
                    store->writer.path, table->name);
 }
 
-/* Prepares a reading of the table's rows; *rows NULL with true: the file cannot be written and has
- * no such table. */
+/* Prepares reading the table's rows; *rows NULL with true: the file cannot be written and does not
+ * have the table. */
 static bool prepare(struct store *store, const struct record_table_info *table, const char *tail,
                     sqlite3_stmt **rows, struct err *err)
 {

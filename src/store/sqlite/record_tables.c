@@ -1,8 +1,8 @@
-/* SQL made from the tables of fields.
+/* SQL generated from the tables of fields.
  *
- * Uniqueness is kept by indexes of their own, because SQLite adds no unique column to a table that
- * is there. Columns that only a newer berth knows stay as they are: a put names its own. One thread
- * at a time. */
+ * Uniqueness is enforced by separate indexes, because SQLite cannot add a unique column to an
+ * existing table. Columns that only a newer berth knows are left unchanged: a put names its own
+ * columns. One thread at a time. */
 #include "store/sqlite/record_tables.h"
 
 #include <stdlib.h>
@@ -156,7 +156,7 @@ bool record_table_select(struct db *db, const struct record_table_info *table, s
         if (!columns.has[i])
             buf_append_lit(sql, ", NULL");
         else if (table->shape->fields[i].kind == RECORD_JSON)
-            /* Answers copy it as it stands. What is no text is never given to json_valid. */
+            /* Answers copy it unchanged. A value that is not text is never passed to json_valid. */
             buf_printf(sql,
                        ", CASE typeof(t.%s) WHEN 'text' THEN CASE json_valid(t.%s) WHEN 1 THEN"
                        " CASE json_type(t.%s) WHEN 'object' THEN t.%s END END END",

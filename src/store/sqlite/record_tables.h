@@ -1,5 +1,5 @@
-/* Tables of ours whose rows are records (model/record.h).
- * Their columns are the stored fields of the shape, so that a field more is a column more. */
+/* Our tables whose rows are records (model/record.h). Their columns are the stored fields of the
+ * shape, so that one more field is one more column. */
 #ifndef BERTH_STORE_SQLITE_RECORD_TABLES_H
 #define BERTH_STORE_SQLITE_RECORD_TABLES_H
 
@@ -31,8 +31,8 @@ extern const struct record_table_info record_tables[RECORD_TABLE_COUNT];
 /* The table of a change's rows; NULL for a change of another kind. */
 const struct record_table_info *record_table_of(enum change_kind kind);
 
-/* Inside a write transaction: makes the tables that are missing, the columns that a table of an
- * older berth lacks, and the indexes. */
+/* Inside a write transaction: creates missing tables, columns that a table of an older berth lacks,
+ * and the indexes. */
 bool record_tables_make(struct db *db, struct err *err) BERTH_MUST_CHECK;
 
 /* Whether the database has the table with all its columns. */
@@ -40,12 +40,12 @@ bool record_table_is_whole(struct db *db, const struct record_table_info *table,
                            struct err *err) BERTH_MUST_CHECK;
 
 /* Appends the statement that reads rows, up to FROM: id first, then the stored fields in order. A
- * column that the database lacks is read as NULL. *exists: there is such a table at all. */
+ * column that the database lacks is read as NULL. *exists: whether the table exists at all. */
 bool record_table_select(struct db *db, const struct record_table_info *table, struct buf *sql,
                          bool *exists, struct err *err) BERTH_MUST_CHECK;
 
-/* Appends the statement of a change: parameter 1 is the id, the fields follow in order. NUL at its
- * end, not counted. */
+/* Appends the statement of a change: parameter 1 is the id, the fields follow in order. Terminated
+ * by a NUL that is not counted. */
 void record_table_statement(enum change_kind kind, struct buf *sql);
 
 #endif

@@ -1,6 +1,6 @@
-/* The two online migrations on SQLite. They set the times that the Python service's would, and give
- * nobody a project or user that is not needed. Another process that serves the database finds out
- * by itself that somebody wrote. One thread at a time. */
+/* The two online migrations on SQLite. They set the same times as the Python service, and create no
+ * projects or users that are not needed. Another process that serves the database detects the write
+ * by itself. One thread at a time. */
 #include "store/repair.h"
 
 #include <limits.h>
@@ -34,7 +34,7 @@ static bool begin_writing(struct repair *repair, struct slice connection, struct
     return false;
 }
 
-/* What is not committed is rolled back by the end of the connection. */
+/* Closing the connection rolls back anything that is not committed. */
 static bool end_writing(struct repair *repair, bool ok, struct err *err)
 {
     ok = ok && db_exec(&repair->db, "COMMIT", err);
@@ -42,7 +42,7 @@ static bool end_writing(struct repair *repair, bool ok, struct err *err)
     return ok;
 }
 
-/* Runs a statement that answers no rows, and finalizes it. */
+/* Runs a statement that returns no rows, and finalizes it. */
 static bool repair_run(struct repair *repair, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);

@@ -1,10 +1,10 @@
-/* A COMMIT that failed so that nobody knows whether it will last.
+/* Handles a failed COMMIT of which it is not known whether it will last.
  *
- * When the sync of a commit fails, its frames stand in the WAL behind the last one that the
- * wal-index tells of: no connection sees them, but who reads the WAL after a power cut takes them
- * for a commit. A later sync that succeeds says nothing of them, since the system drops what it
- * could not write. So the first of them is overwritten, under the write lock, and that is synced:
- * recovery ends there. Only then the commit has not happened, for good. It is tried until it
+ * When the sync of a commit fails, its frames are in the WAL after the last one that the wal-index
+ * counts: no connection sees them, but after a power cut, recovery treats them as a commit. A later
+ * successful sync proves nothing about them, because the system drops what it could not write. So
+ * the first of these frames is overwritten, under the write lock, and that is synced: recovery ends
+ * there. Only then is it certain that the commit has not happened. This is retried until it
  * succeeds, for as long as another writer would be waited for; after that the outcome stays
  * unknown. Writer thread only. */
 
@@ -15,7 +15,7 @@
 
 enum { TRY_AGAIN_US = 2000 };
 
-/* Makes the frame behind the last one invalid, durably. */
+/* Makes the frame after the last one invalid, durably. */
 static bool end_wal_here(struct store *store)
 {
     static const unsigned char zeros[SENTINEL_FRAME_HEADER_BYTES];
@@ -33,7 +33,7 @@ static bool end_wal_here(struct store *store)
                           wal->pMethods->xSync(wal, SQLITE_SYNC_FULL) == SQLITE_OK);
 }
 
-/* Without a wal-index the journal is a file that goes with the commit: what it left is asked. */
+/* Without a wal-index the journal is a file that ends with the commit: its state is checked. */
 static bool is_certain(struct store *store)
 {
     return store->sentinel != NULL && store->sentinel->index == NULL ? true : end_wal_here(store);
@@ -67,7 +67,7 @@ static bool resolve_once(struct store *store, const unsigned char mark[static MA
               is_certain(store);
     if (sqlite3_get_autocommit(store->writer.handle) == 0)
         ok = store_run(store, STATEMENT_ROLLBACK, err) && ok;
-    /* It may have read what a disk that fails has made up. */
+    /* It may have read invalid data from a failing disk. */
     if (!ok)
         store_disconnect_writer(store, true);
     return ok;
@@ -92,7 +92,8 @@ enum store_result store_resolve_commit(struct store *store,
     }
     if (found)
         return STORE_OK;
-    /* Memory is as it was before the transaction; the new connection counts versions of its own. */
+    /* Memory is as it was before the transaction; the new connection counts versions from its own
+     * start. */
     bool has_index = store->sentinel != NULL && store->sentinel->index != NULL;
     store->followed = before;
     store->followed.valid = before.valid && before.stamp_known && has_index;

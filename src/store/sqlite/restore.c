@@ -33,7 +33,7 @@
 enum {
     BUFFER_BYTES = 1 << 20,
     SYNC_BYTES = 8 << 20,
-    LOCK_WAIT_MS = 1000, /* for a tool that looks at the database for a moment */
+    LOCK_WAIT_MS = 1000, /* for a tool that reads the database briefly */
     ATTRIBUTE_BYTES = 4096,
     NEW_MODE = 0640,
 };
@@ -42,7 +42,7 @@ struct restore {
     const char *path; /* of the database; final */
     struct stat old;  /* st_ino 0: there is none */
     struct db db;     /* holds the lock on it; closed if SQLite cannot open it */
-    int locked;       /* or this does; -1 */
+    int locked;       /* or this one does; -1 */
     struct partial partial;
     const struct backup_watch *watch;
 };
@@ -116,7 +116,7 @@ static bool write_all(int fd, const char *data, ssize_t bytes)
     return true;
 }
 
-/* A failed sync is reported once, and SQLite's own syncs come after these. */
+/* A failed sync is reported only once, and SQLite's own syncs come after these. */
 static bool copy_bytes(const struct restore *r, int from, int64_t all, int to, const char *name,
                        struct err *err)
 {
@@ -142,7 +142,7 @@ static bool copy_bytes(const struct restore *r, int from, int64_t all, int to, c
     return !err_is_set(err);
 }
 
-/* `to` is of a file that exists, or -1 for a new one called `to_path`. A -wal need not exist. */
+/* `to` is an open file, or -1 for a new one called `to_path`. A -wal need not exist. */
 static bool copy_file(const struct restore *r, const char *from_path, int to, const char *to_path,
                       bool is_optional, struct err *err)
 {
@@ -185,8 +185,9 @@ static bool is_as_before(const char *file, const struct stat *before)
            before->st_mtim.tv_nsec == now.st_mtim.tv_nsec;
 }
 
-/* The backup, and what was written beside it, as one file of ours that is checked. `real` is where
- * `file` leads: SQLite keeps a -wal beside the file, not beside a link to it. */
+/* Copies the backup, and any file written beside it, to one file of ours, and checks that. `real`
+ * is the file that `file` leads to: SQLite keeps a -wal beside the file, not beside a link to
+ * it. */
 static bool copy_backup(struct restore *r, const char *real, const char *file, struct err *err)
 {
     static const char *const companions[] = {"-wal", "-journal"};
@@ -220,8 +221,8 @@ static bool stage(struct restore *r, const char *file, struct backup_facts *fact
     return examine_copy(r->partial.path, file, r->watch, facts, err);
 }
 
-/* Access control lists and security labels; not every file system has them. One that the new file
- * has by itself, from its directory or the system's policy, is not set: that may be forbidden. */
+/* Access control lists and security labels; some file systems have none. One that the new file
+ * already has, from its directory or the system's policy, is not set: that may be forbidden. */
 static bool copy_attribute(const struct restore *r, const char *name, struct err *err)
 {
     char value[ATTRIBUTE_BYTES];
@@ -237,7 +238,7 @@ static bool copy_attribute(const struct restore *r, const char *name, struct err
     return ok || partial_fail(r->partial.path, "given the attributes of the database", err);
 }
 
-/* Without a database, its owner is who owns the directory. */
+/* Without a database, its owner is the owner of the directory. */
 static bool give_owner(const struct restore *r, struct err *err)
 {
     struct stat like = r->old;
@@ -266,7 +267,7 @@ static bool set_aside(const char *path, const char *kept, const char *suffix, st
     return ok || errno == ENOENT || partial_fail(from, "set aside", err);
 }
 
-/* Afterwards the old file is whole by itself, as far as SQLite can read it. */
+/* Afterwards the old file is complete by itself, as far as SQLite can read it. */
 static bool take_in_wal(struct restore *r, struct err *err)
 {
     if (r->db.handle == NULL)
@@ -280,8 +281,8 @@ static bool take_in_wal(struct restore *r, struct err *err)
     return db_fail(&r->db, "closed", err);
 }
 
-/* The name under which the old database is kept. Without one, what is left of it may be kept: a
- * -wal of which somebody has moved the database away. */
+/* The name under which the old database is kept. Even without one there may be files to keep: a
+ * -wal whose database was moved away. */
 static bool keep_old(const struct restore *r, char kept[static PATH_MAX], struct err *err)
 {
     char date[32];
@@ -320,7 +321,7 @@ static bool put_in_place(struct restore *r, bool keep, char kept[static PATH_MAX
               (!keep || keep_old(r, made, err)) && set_aside(r->path, made, "-wal", err) &&
               set_aside(r->path, made, "-journal", err) && set_aside(r->path, "", "-shm", err) &&
               partial_finish(&r->partial, exists, err);
-    /* Only the name: the file is the database still. */
+    /* Only the name: the file is still the database. */
     if (r->partial.path[0] != '\0' && exists && made[0] != '\0' && r->db.handle != NULL)
         unlink(made);
     snprintf(kept, PATH_MAX, "%s", ok && exists ? made : "");
@@ -341,7 +342,7 @@ static bool find_database(struct slice connection, char path[static PATH_MAX], s
     return realpath(given, path) != NULL || partial_resolve(given, path, err);
 }
 
-/* SQLite has made it with the lock, which is still held. */
+/* SQLite created it together with the lock, which is still held. */
 static void remove_empty_wal(const struct restore *r)
 {
     char wal[PATH_MAX];
@@ -364,7 +365,7 @@ bool backup_restore(struct slice connection, const char *file, bool keep,
     partial_drop(&r.partial);
     if (!ok)
         remove_empty_wal(&r);
-    /* The name, and what is beside it, are the new database's: nothing of that may be touched. */
+    /* The name, and the files beside it, belong to the new database: they must not be touched. */
     db_close(&r.db, true);
     if (r.locked >= 0)
         close(r.locked);

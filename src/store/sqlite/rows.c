@@ -1,8 +1,9 @@
-/* Upstream's rows as the records that insert them; a load and a follow read by the same hands.
+/* Converts upstream's rows to the records that insert them; a load and a follow use the same code.
  *
- * A file may hold anything: a figure beyond the range that the API accepts is cut to it, a text
- * that is no instant is none, a reference that is no integer refers to nothing, and a row without
- * the text that names it (NULL and BLOBs are none) is invisible. Pure but for the statement. */
+ * A file may contain anything: a number outside the range that the API accepts is limited to it, a
+ * text that is not a timestamp counts as none, a reference that is not an integer refers to
+ * nothing, and a row without the text that names it (NULL and BLOBs do not count) is invisible.
+ * Pure except for the statement. */
 #include "store/sqlite/internal.h"
 
 #define CATALOG(table, column)                                                                     \
@@ -26,7 +27,7 @@ const char *const rows_select[ROWS_TABLE_COUNT] = {
                                  " t.aggregate_id FROM resource_provider_aggregates t",
     [ROWS_CONSUMERS] = "SELECT t.id, t.created_at, t.updated_at, t.uuid, t.project_id, t.user_id,"
                        " t.generation, t.consumer_type_id FROM consumers t",
-    /* CROSS JOIN keeps SQLite's planner from turning the join round. */
+    /* CROSS JOIN keeps SQLite's planner from reordering the join. */
     [ROWS_ALLOCATIONS] =
         "SELECT t.id, t.created_at, t.updated_at, t.resource_provider_id, t.resource_class_id,"
         " t.used, t.consumer_id, c.id FROM allocations t CROSS JOIN consumers c"
@@ -69,7 +70,7 @@ const char *rows_table_name(enum rows_table table)
 
 enum { UUID_MAX = 36 };
 
-/* The API's limit for allocation_ratio: a client may send back what it was shown. */
+/* The API's limit for allocation_ratio: a client may send back the value that it was shown. */
 static const double ratio_max = 3.40282e+38;
 
 /* A name's text; data is NULL if there is none. */

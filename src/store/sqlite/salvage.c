@@ -1,16 +1,17 @@
-/* What only an open WAL still has, when its name or that of its file leads elsewhere, or when
- * somebody has cut it off.
+/* Saves what only an open WAL still has, when its name or that of its file leads elsewhere, or when
+ * another process has truncated it.
  *
- * The wal-index is believed only as far as the open WAL bears it out: the checksums of its frames
- * run on from one to the next, and those of the last are in the index. Then nobody has written but
- * to this WAL, and under the write lock nobody will while it is copied. If they differ, others have
- * gone on in a file of their own that took the name; so they have if both WAL and index are new and
- * the new WAL has frames. What they wrote and what is here cannot be brought together, so that the
- * file stays as it is, and whole.
+ * The wal-index is trusted only as far as the open WAL confirms it: the checksums of its frames
+ * continue from one to the next, and those of the last are in the index. Then no process has
+ * written anywhere but to this WAL, and under the write lock none will while it is copied. If they
+ * differ, other processes have continued in a file of their own that took the name; the same is
+ * true if both WAL and index are new and the new WAL has frames. Their writes and those in this WAL
+ * cannot be combined, so the file is left as it is, consistent.
  *
- * A WAL that took the place of ours, while the index is still ours, nobody has written to: it is a
- * copy of an older one, which SQLite would play into the file at the next recovery, over what has
- * been copied since. It is emptied before anything more is acknowledged. Writer thread only. */
+ * A WAL that took the place of ours, while the index is still ours, has not been written to by any
+ * connection: it is a copy of an older one, which SQLite would apply to the file at the next
+ * recovery, over newer pages. It is emptied before anything more is acknowledged. Writer thread
+ * only. */
 #include <endian.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static bool bears_out(struct sentinel *sentinel, const struct store_stamp *stamp
     return ok;
 }
 
-/* Others have made both files anew, and written. */
+/* Other processes have created both files again, and written. */
 static bool others_have_written(const struct sentinel *sentinel)
 {
     struct stat wal;
@@ -112,7 +113,7 @@ static bool empty_file(const char *path)
     return ok;
 }
 
-/* Not beside another database, whose own it may be; SQLite reads no WAL that is a link. */
+/* Not beside another database, to which it may belong; SQLite reads no WAL that is a link. */
 static bool empty_other_wal(const struct sentinel *sentinel)
 {
     struct stat wal;

@@ -1,17 +1,18 @@
 /* The wal-index header as a stamp.
  *
- * SQLite writes copy 2 of the header, a barrier, then copy 1; a commit is visible to readers, and
- * its COMMIT returns, once both are written. So whoever was told of a commit finds copy 1 changed,
- * and a copy 1 equal to a stamp, word by word, is that state or one whose commit nobody has been
- * told of. The header holds a counter raised by each commit, the WAL's salts, its last frame and
- * running checksums: equal bytes are equal states. What else alters it (the WAL starts over after a
- * checkpoint, a rebuilt index) makes a stamp stale without need, which costs one empty transaction.
+ * SQLite writes copy 2 of the header, a barrier, then copy 1; a commit becomes visible to readers,
+ * and its COMMIT returns, once both are written. So a process that knows of a commit finds copy 1
+ * changed, and if copy 1 equals a stamp, word by word, the database is in that state, or in a later
+ * one whose commit has not been reported to anyone. The header has a counter raised by each commit,
+ * the WAL's salts, its last frame and running checksums: equal bytes are equal states. Other
+ * changes (the WAL starts over after a checkpoint, a rebuilt index) make a stamp stale without
+ * need, which costs one empty transaction.
  *
- * The mapping is had by xShmMap on the connection's own sqlite3_file, and mapped once more: readers
- * may look at that when the connection is closed already. The -shm file is never opened here, since
- * closing it would drop SQLite's POSIX locks.
- * The connection holds no read transaction, or checkpoints would never get through. Having nothing
- * else to do, it is the one that the copier copies the WAL on.
+ * The mapping is obtained through xShmMap of the connection's own sqlite3_file, and mapped a second
+ * time, so that readers may use it after the connection is closed. The -shm file is never opened
+ * here, because closing it would release SQLite's POSIX locks. The connection holds no read
+ * transaction, which would block checkpoints. Because it has nothing else to do, the copier uses it
+ * to copy the WAL.
  *
  * sentinel_is_current(): any thread. The rest: the writer thread. */
 #include "store/sqlite/sentinel.h"
@@ -28,9 +29,9 @@ enum {
     CHANGE_AT = 8,      /* iChange */
     PAGE_AT = 14,       /* szPage */
     FRAMES_AT = 16,     /* mxFrame */
-    BACKFILL_WORD = 12, /* bytes 96 to 99, behind the two copies */
+    BACKFILL_WORD = 12, /* bytes 96 to 99, after the two copies */
     WAL_HEADER_BYTES = 32,
-    WRITE_LOCK = 0, /* in the order of the locks behind byte 120 */
+    WRITE_LOCK = 0, /* in the order of the locks after byte 120 */
     CHECKPOINT_LOCK = 1,
     READ_FILE_LOCK = 3,
 };
@@ -54,7 +55,7 @@ static void map_index(struct sentinel *sentinel)
     sentinel->region = find_region(&sentinel->db);
     if (sentinel->region == NULL)
         return;
-    /* An old size of 0 asks for a second mapping of the same pages. */
+    /* An old size of 0 requests a second mapping of the same pages. */
     void *again =
         mremap((void *)(uintptr_t)sentinel->region, 0, INDEX_REGION_BYTES, MREMAP_MAYMOVE);
     if (again != MAP_FAILED)
@@ -102,7 +103,7 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
     struct sentinel *sentinel = calloc(1, sizeof(*sentinel));
     check(sentinel != NULL);
     pthread_mutex_init(&sentinel->lock, NULL);
-    /* Readers that fall back to asking do not wait for a lock: busy is "not current". */
+    /* Readers that have to query SQLite do not wait for a lock: busy means "not current". */
     struct db_options quiet = *options;
     quiet.create = false;
     quiet.paces_copy = true;
@@ -126,8 +127,8 @@ struct sentinel *sentinel_open(const struct db_options *options, struct err *err
 void sentinel_disconnect(struct sentinel *sentinel, bool abandon)
 {
     copier_wait(&sentinel->copier);
-    /* SQLite may make the index file shorter once its last connection is closed: readers see zeros,
-     * which are no state. */
+    /* SQLite may truncate the index file once its last connection is closed: readers then see
+     * zeros, which are not a valid state. */
     if (sentinel->index != NULL && !sentinel->is_closed)
         check(mmap((void *)(uintptr_t)sentinel->index, INDEX_REGION_BYTES, PROT_READ,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == sentinel->index);
@@ -260,8 +261,8 @@ bool sentinel_lock_writing(struct sentinel *sentinel, bool lock)
 
 bool sentinel_forget_copied(struct sentinel *sentinel)
 {
-    /* "WAL-Index Locks": to write, to checkpoint, and not to let anybody read from the file alone,
-     * who as the next writer would start the WAL over. */
+    /* "WAL-Index Locks": to write, to checkpoint, and to prevent reads from the file alone: such a
+     * reader would start the WAL over as the next writer. */
     static const int locks[] = {WRITE_LOCK, CHECKPOINT_LOCK, READ_FILE_LOCK};
     enum { COUNT = sizeof(locks) / sizeof(locks[0]) };
     sqlite3_file *file = file_of(sentinel);
@@ -300,7 +301,7 @@ bool sentinel_has_wal(struct sentinel *sentinel)
     if (sentinel->wal_inode == 0 || lstat(sentinel->wal_path, &file) != 0 ||
         file.st_ino != sentinel->wal_inode)
         return false;
-    /* Others may start the WAL over meanwhile, and cut it themselves. */
+    /* Other processes may start the WAL over meanwhile, and cut it themselves. */
     if (is_known && (uint64_t)file.st_size < sentinel_stamp_wal_bytes(&before) &&
         sentinel_read(sentinel, &after) && memcmp(&before, &after, sizeof(before)) == 0)
         sentinel->wal_is_cut = true;

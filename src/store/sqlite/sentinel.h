@@ -1,4 +1,4 @@
-/* What state the database file is in, seen without a system call.
+/* Shows the state of the database file without a system call.
  *
  * A second connection that never writes keeps SQLite's wal-index mapped. Its first 48 bytes (the
  * header, copy 1, of "WAL-mode File Format") change with every commit of any process: they are the
@@ -15,7 +15,7 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
-enum { SENTINEL_FRAME_HEADER_BYTES = 24 }; /* in front of each page in the WAL */
+enum { SENTINEL_FRAME_HEADER_BYTES = 24 }; /* before each page in the WAL */
 
 /* The file and its checkpoints at one moment: see overwritten.c. */
 struct sentinel_look {
@@ -29,18 +29,18 @@ struct sentinel_look {
 struct sentinel {
     struct db db;
     const _Atomic uint64_t *index; /* a mapping of our own, which outlives the connection; NULL: not
-                                      to be had, data_version is asked instead */
+                                      available, data_version is used instead */
     const volatile void *region;   /* the connection's mapping of the same */
-    pthread_mutex_t lock;          /* around data_version, which any thread may ask */
+    pthread_mutex_t lock;          /* protects data_version, which any thread may query */
     sqlite3_stmt *data_version;
     struct copier copier; /* on this connection; only if there is an index */
     dev_t device;         /* of the file that was opened */
     ino_t inode;
-    char *wal_path; /* where its WAL and its index are to stand; NULL: not known */
+    char *wal_path; /* paths of its WAL and its index; NULL: not known */
     char *index_path;
     ino_t wal_inode; /* 0: there was none */
     ino_t index_inode;
-    bool wal_is_cut; /* frames that the index tells of were seen to be missing */
+    bool wal_is_cut; /* frames that the index counts were found to be missing */
     bool is_closed;  /* the connection is */
     bool has_looked;
     struct sentinel_look last_look; /* if has_looked */
@@ -48,28 +48,29 @@ struct sentinel {
     struct sentinel *next_retired;
 };
 
-/* Opens the connection and maps the index. NULL and err when it cannot. The caller owns it. */
+/* Opens the connection and maps the index. NULL and err on failure. The caller owns it. */
 struct sentinel *sentinel_open(const struct db_options *options, struct err *err);
 
 /* Closes the connection, after which nothing is current. Threads may still be inside
- * sentinel_is_current(). Waits for the copier. `abandon` as for db_close(). */
+ * sentinel_is_current(). Waits for the copier. `abandon` as in db_close(). */
 void sentinel_disconnect(struct sentinel *sentinel, bool abandon);
 
 /* Disconnects, and frees it: no thread may be inside sentinel_is_current(). */
 void sentinel_close(struct sentinel *sentinel, bool abandon);
 
-/* The state now. A state being replaced at this moment reads as none: false. */
+/* The current state. False if the state is being replaced at this moment. */
 bool sentinel_read(struct sentinel *sentinel, struct store_stamp *stamp);
 
 /* Any thread, wait-free if there is an index. */
 bool sentinel_is_current(struct sentinel *sentinel, const struct store_stamp *stamp);
 
-/* The count of commits in that state, which each commit of anybody raises by one and which starts
- * anew only when SQLite rebuilds a broken index; and the frames in the WAL. Only with an index. */
+/* The number of commits in that state, which each commit of any process raises by one and which
+ * restarts only when SQLite rebuilds a broken index; and the number of frames in the WAL. Only with
+ * an index. */
 uint32_t sentinel_stamp_change(const struct store_stamp *stamp);
 uint32_t sentinel_stamp_frames(const struct store_stamp *stamp);
 
-/* What those frames take in the file: 0 without any. Only with an index. */
+/* The size of those frames in the file: 0 without any. Only with an index. */
 uint64_t sentinel_stamp_wal_bytes(const struct store_stamp *stamp);
 
 /* A frame with its header. Only with an index. */
@@ -81,12 +82,12 @@ uint64_t sentinel_stamp_wal_end(const struct store_stamp *stamp);
 /* Frames that a checkpoint has already copied. Only with an index. */
 uint32_t sentinel_backfilled(const struct sentinel *sentinel);
 
-/* Takes or gives back SQLite's write lock, for this connection. False: it is somebody else's. */
+/* Takes or releases SQLite's write lock, for this connection. False: another process holds it. */
 bool sentinel_lock_writing(struct sentinel *sentinel, bool lock);
 
-/* Makes the wal-index say that no frame has been copied yet, so that all are copied again. Only at
- * the copier's rest. False: somebody copies, writes or has read all from the file, and could start
- * the WAL over: to be tried again. */
+/* Changes the wal-index to say that no frame has been copied yet, so that all are copied again.
+ * Only while the copier is idle. False: another process copies, writes or reads only from the file,
+ * and could start the WAL over: to be retried. */
 bool sentinel_forget_copied(struct sentinel *sentinel) BERTH_MUST_CHECK;
 
 /* Whether that connection has the same file open: the two are opened one after the other. */
@@ -106,24 +107,25 @@ bool sentinel_has_wal_and_index(struct sentinel *sentinel);
  * call. False in doubt, at the first call, and without an index. */
 bool sentinel_sees_overwriting(struct sentinel *sentinel);
 
-/* Behind a commit: whether the open WAL `wal` still has the last frame of the state `before` it.
- * Who cuts the file off takes that one first, and a commit fills the gap with zeros. */
+/* After a commit: whether the open WAL `wal` still has the last frame of the state `before` it.
+ * Truncating the file removes that frame first, and a commit fills the gap with zeros. */
 bool sentinel_has_frames(struct sentinel *sentinel, sqlite3_file *wal,
                          const struct store_stamp *before);
 
-/* salvage.c: the file, its WAL or its index was removed, moved, replaced or cut off under the
+/* salvage.c: the file, its WAL or its index was removed, moved, replaced or truncated under the
  * connection, which still holds them open. Copies what only the open WAL has into the open file,
- * durably, and empties what took the WAL's place. */
+ * durably, and empties the file that took the WAL's place. */
 enum sentinel_salvage {
-    SENTINEL_SALVAGED, /* or there was nothing to be copied */
-    SENTINEL_BLOCKED,  /* somebody reads, writes or copies, or the disk fails: to be tried again */
-    SENTINEL_LOST,     /* somebody has written elsewhere since, or to the WAL itself: the file was
-                          left alone */
+    SENTINEL_SALVAGED, /* or there was nothing to copy */
+    SENTINEL_BLOCKED,  /* another process reads, writes or copies, or the disk fails: to be retried
+                        */
+    SENTINEL_LOST, /* another process has written elsewhere since, or to the WAL itself: the file
+                      was left alone */
 };
 enum sentinel_salvage sentinel_salvage(struct sentinel *sentinel);
 
 /* After SENTINEL_REPLACED, before the new file is opened: removes the old file's WAL and index if
- * they still stand beside the path, lest SQLite plays them into the new file. */
+ * they are still beside the path, so that SQLite does not apply them to the new file. */
 void sentinel_remove_stale_wal(const struct sentinel *sentinel);
 
 #endif

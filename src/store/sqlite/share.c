@@ -1,12 +1,12 @@
-/* Sharing the write lock with another instance.
+/* Shares the write lock with another instance.
  *
- * SQLite's lock goes to who asks first when it is free, and a writer that begins again at once
- * always is. So whoever sees another writer at the file (begin was busy, or found its commits)
- * leaves the lock free after its own commits: until the other has committed, which the wal-index
- * shows, so that two loaded instances take turns; or for 2 ms, and 4 ms when nobody came, since on
- * a busy machine a waiting process is woken late (longer than that costs more commits than it
- * gives). When nobody has come four times the other has nothing to write, and is offered a turn
- * every 40 ms until it writes again. Writer thread only. */
+ * When SQLite's lock is free, the first process to request it gets it, and that is always a writer
+ * that begins again at once. So a process that notices another writer (begin was busy, or found its
+ * commits) leaves the lock free after its own commits: until the other has committed, which the
+ * wal-index shows, so that two loaded instances take turns; or for 2 ms, and 4 ms if the other did
+ * not take it, because on a busy machine a waiting process is woken late (waiting longer costs more
+ * commits than it gains). If the other has not taken it four times, it has nothing to write, and is
+ * offered a turn every 40 ms until it writes again. Writer thread only. */
 
 #include "base/clock.h"
 #include "base/wait.h"
@@ -16,8 +16,8 @@ enum {
     FIRST_OFFER_US = 2000,
     OFFER_US = 4000,
     OFFERS = 4,                   /* one after the other */
-    PAUSE_US = 40000,             /* then, between two */
-    REMEMBERED_FOR_US = 10000000, /* longer than anybody waits for the lock */
+    PAUSE_US = 40000,             /* after those, between two */
+    REMEMBERED_FOR_US = 10000000, /* longer than any process waits for the lock */
     ASK_EVERY_US = 200,
 };
 
@@ -48,7 +48,7 @@ void store_leave_free(struct store *store)
     store->sharing.free_until_us = 0;
     for (;;) {
         int64_t left_us = until_us - (int64_t)clock_monotonic_us();
-        /* Without a stamp somebody has committed since. */
+        /* If there is no stamp, another process has committed since. */
         if (left_us <= 0 || !followed->stamp_known || !store_is_current(store, &followed->stamp))
             return;
         int64_t us = left_us < ASK_EVERY_US ? left_us : ASK_EVERY_US;

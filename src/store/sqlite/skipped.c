@@ -1,4 +1,4 @@
-/* See skipped.h. Sorted arrays: they are nearly always empty, and are only searched for names that
+/* See skipped.h. Sorted arrays: they are nearly always empty, and are searched only for names that
  * memory does not know. Writer thread only. */
 #include "store/sqlite/skipped.h"
 
@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "log/log.h"
 
-enum { NAMED_MAX = 20 }; /* of one load, one by one */
+enum { NAMED_MAX = 20 }; /* logged one by one for one load */
 
 struct skipped_text {
     enum change_kind kind;

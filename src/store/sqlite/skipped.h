@@ -1,7 +1,7 @@
-/* The rows that a load left out, and what they keep taken all the same.
+/* The rows that a load left out, and the names and ids that they occupy nevertheless.
  *
- * Memory does not know these rows, the database's unique indexes do. Each is named in the log when
- * a load first meets it, and not again as long as it stays. Writer thread only. */
+ * Memory does not know these rows, but the database's unique indexes do. Each is logged when a load
+ * first finds it, and not again as long as it exists. Writer thread only. */
 #ifndef BERTH_STORE_SQLITE_SKIPPED_H
 #define BERTH_STORE_SQLITE_SKIPPED_H
 
@@ -11,7 +11,7 @@
 struct skipped_row {
     const char *table; /* a name that lives as long as the program */
     int64_t id;
-    bool is_own_id; /* else its provider's */
+    bool is_own_id; /* otherwise its provider's */
 };
 
 /* Sorted by table and id. */
@@ -20,28 +20,28 @@ struct skipped_rows {
     size_t count, capacity;
 };
 
-struct skipped_text; /* one that is taken */
+struct skipped_text; /* an occupied one */
 
-/* All zero: no load yet. */
+/* Initialised with zeros: no load yet. */
 struct skipped {
     struct skipped_rows rows; /* of the newest load */
     struct skipped_rows before;
     struct arena *arena; /* of the texts */
     struct skipped_text *texts;
     size_t text_count, text_capacity;
-    int64_t referred[STORE_TABLE_COUNT]; /* the largest id that a row left out refers to */
+    int64_t referred[STORE_TABLE_COUNT]; /* the largest id that a left-out row refers to */
 };
 
-/* A load begins: everything but what has been logged is forgotten. */
+/* A load begins: forgets everything except which rows have been logged. */
 void skipped_begin(struct skipped *skipped);
 void skipped_add(struct skipped *skipped, const char *table, bool is_own_id, int64_t id);
-/* The row just added keeps that text taken: see store_is_taken(). */
+/* The row just added occupies that text: see store_is_taken(). */
 void skipped_take(struct skipped *skipped, enum change_kind kind, unsigned field,
                   struct slice text);
-/* The row just added refers to that id, which therefore must not be handed out: the row would
- * become the new one's. */
+/* The row just added refers to that id, which therefore must not be given out: the row would belong
+ * to the new object. */
 void skipped_refer(struct skipped *skipped, enum store_table table, int64_t id);
-/* The load is over: logs the rows that no load has met before. `path`: the database's. */
+/* The load has ended: logs the rows that no earlier load has found. `path`: the database's. */
 void skipped_end(struct skipped *skipped, const char *path);
 bool skipped_has(const struct skipped *skipped, enum change_kind kind, unsigned field,
                  struct slice text);

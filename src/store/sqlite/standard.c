@@ -1,7 +1,8 @@
 /* Standard resource classes and traits in the database.
  *
- * Upstream inserts what is missing by name and leaves everything else alone, so do we; but traits
- * go in the order of data/, where upstream's order is that of a set. One thread at a time. */
+ * Upstream inserts missing names and leaves everything else alone, and so do we; but traits are
+ * inserted in the order of data/, whereas upstream's order is that of a set. One thread at a
+ * time. */
 #include "store/standard.h"
 
 #include "base/clock.h"

@@ -1,13 +1,13 @@
-/* The prepared statements of the writer's connection: made when first needed, kept as long as the
- * connection. Statements of changes number their parameters alike: ?1 created_at, ?2 updated_at, ?3
- * and on the row; those of records are made from their fields (record_tables.c). Writer thread
- * only. */
+/* The prepared statements of the writer's connection: prepared on first use, kept as long as the
+ * connection. Statements of changes number their parameters in the same way: ?1 created_at, ?2
+ * updated_at, ?3 and following the row; those of records are generated from their fields
+ * (record_tables.c). Writer thread only. */
 #include "store/sqlite/internal.h"
 
 #define CATALOG_INSERT(table, column)                                                              \
     "INSERT INTO " table " (created_at, updated_at, id, " column ") VALUES (?1, ?2, ?3, ?4)"
 
-/* A figure as rows.c reads it. */
+/* A number as rows.c reads it. */
 #define AS_READ(figure) "max(min(CAST(" figure " AS INTEGER), 2147483647), -2147483648)"
 
 static const char *const statement_sql[STATEMENT_COUNT] = {
@@ -16,7 +16,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
     [STATEMENT_DATA_VERSION] = "PRAGMA data_version",
-    /* The two agree, unless somebody altered one of them. */
+    /* The two are equal unless another program altered one of them. */
     [STATEMENT_HEAD_READ] = "SELECT max(ifnull((SELECT CAST(seq AS INTEGER) FROM berth_head), 0),"
                             " ifnull((SELECT max(seq) FROM berth_log), 0))",
     [STATEMENT_HEAD_SET] = "INSERT OR REPLACE INTO berth_head (id, seq) VALUES (1, ?1)",
@@ -28,7 +28,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_PARENT_READ] = "SELECT parent_provider_id, uuid FROM resource_providers"
                               " WHERE id = ?1",
 
-    /* The indexes of name and parent are left alone. */
+    /* The indexes of name and parent are not updated. */
     [STATEMENT_ROOT_SET] = "UPDATE resource_providers SET root_provider_id = ?4, updated_at = ?2"
                            " WHERE id = ?3",
     /* Nor are those of project, user and type, each of which would be rewritten. */
@@ -100,9 +100,9 @@ bool statement_has_many(enum change_kind kind)
     return kind == CHANGE_CONSUMER_INSERT || kind == CHANGE_ALLOCATION_INSERT;
 }
 
-/* "INSERT INTO table (columns) VALUES (?1, ?2, ...)" as one that inserts many rows. OR FAIL spares
- * SQLite the copies of pages for taking the first rows back, which is done by whoever ends the
- * transaction. */
+/* Turns "INSERT INTO table (columns) VALUES (?1, ?2, ...)" into a statement that inserts many rows.
+ * OR FAIL saves SQLite from copying pages in order to undo the first rows; whoever ends the
+ * transaction does that. */
 static void make_many(struct buf *made, const char *one)
 {
     struct slice verb = SLICE_LIT("INSERT");
@@ -138,8 +138,8 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
     return store->statements[which];
 }
 
-/* What the connection has read of a broken file it may keep, and find there when the file is whole
- * again. */
+/* The connection may cache pages of a broken file, and find them there when the file has been
+ * repaired. */
 static bool statements_fail(struct store *store, const char *what, struct err *err)
 {
     int primary = sqlite3_errcode(store->writer.handle) & 0xff;
@@ -192,6 +192,6 @@ void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, in
         instant_format(us, store->formatted);
         store->formatted_us = us;
     }
-    /* Two instants may be bound before the step, so the text is copied. */
+    /* Two timestamps may be bound before the step, so the text is copied. */
     sqlite3_bind_text(statement, at, store->formatted, INSTANT_LEN, SQLITE_TRANSIENT);
 }

@@ -27,7 +27,7 @@ static void find_root(struct tree_order *forest, struct tree_node *start)
     while (top->state == ROOT_NOT_KNOWN) {
         top->state = ROOT_LOOKED_FOR;
         struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
-        /* No such parent, or a ring: here the tree begins. */
+        /* No such parent, or a cycle: the tree begins here. */
         if (parent == NULL || parent->state == ROOT_LOOKED_FOR) {
             top->parent_id = 0;
             top->root_id = top->id;
@@ -75,7 +75,7 @@ bool tree_order_read(struct tree_order *forest, struct store *store, struct err 
     return rc == SQLITE_DONE;
 }
 
-/* The same rows in the same transaction: it is there. */
+/* The same rows in the same transaction: it exists. */
 static const struct tree_node *must_find(const struct tree_order *forest, int64_t id)
 {
     const struct tree_node *node = find_node(forest, id);

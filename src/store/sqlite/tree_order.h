@@ -1,7 +1,7 @@
-/* Where each provider belongs, in a load.
+/* Determines the place of each provider in a load.
  *
- * A provider's root is taken from its chain of parents, so that trees are whole whatever
- * root_provider_id says (NULL in databases from before 2019); a broken chain ends in a root. */
+ * A provider's root is derived from its chain of parents, so that trees are consistent whatever
+ * root_provider_id contains (NULL in databases from before 2019); a broken chain ends in a root. */
 #ifndef BERTH_STORE_SQLITE_TREE_ORDER_H
 #define BERTH_STORE_SQLITE_TREE_ORDER_H
 
@@ -9,7 +9,7 @@
 
 struct tree_node;
 
-/* All zero: nothing read yet. */
+/* Initialised with zeros: nothing read yet. */
 struct tree_order {
     struct tree_node *nodes; /* by id */
     size_t count;
@@ -24,10 +24,11 @@ void tree_order_free(struct tree_order *forest);
 /* Sets parent and root of a provider that was read. */
 void tree_order_place(const struct tree_order *forest, struct change_provider *provider);
 
-/* How many are above it. */
+/* The number of its ancestors. */
 uint32_t tree_order_depth(const struct tree_order *forest, int64_t id);
 
-/* load.c: streams all rows, and places their providers; next_ids are then those of the database. */
+/* load.c: streams all rows, with each provider in its place; next_ids are then those of the
+ * database. */
 bool store_stream(struct store *store, struct tree_order *forest, store_sink *sink, void *cls,
                   struct err *err) BERTH_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* What is done between batches: noticing that another file took the path or was copied over ours,
- * and looking after the WAL. Writer thread only. */
+/* Work between batches: checking whether another file took the path or was copied over ours, and
+ * maintaining the WAL. Writer thread only. */
 #include "base/clock.h"
 #include "log/log.h"
 #include "store/sqlite/internal.h"

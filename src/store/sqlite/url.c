@@ -1,6 +1,6 @@
 /* SQLAlchemy's URL grammar, as far as SQLite uses it: NAME "://" [USER [":" PASSWORD] "@"] [HOST]
  * [":" PORT] ["/" DATABASE] ["?" QUERY]. The behaviour is that of SQLAlchemy 1.4's make_url and of
- * its pysqlite dialect (observed): the database part is taken literally. Pure; any thread. */
+ * its pysqlite dialect (observed): the database part is used literally. Pure; any thread. */
 #include "store/sqlite/url.h"
 
 #include <ctype.h>
@@ -22,7 +22,8 @@ static bool scheme_is_text(struct slice scheme)
     return scheme.len > 0;
 }
 
-/* Whether what stands before the path names nobody: ":" and "@" alone, and port 0, are nobody. */
+/* Whether the part before the path is empty in effect: ":" and "@" alone, and port 0, name no user
+ * or host. */
 static bool authority_is_empty(struct slice authority)
 {
     struct slice rest = authority;

@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/slice.h"
 
-/* What a URL of SQLite names, as SQLAlchemy reads it: nothing is percent-decoded, the query is
- * ignored, an empty path or ":memory:" is a database in memory (*path is then empty). *path points
- * into `url`. Fails with one line for other schemes and for a URL with user, host or port. */
+/* Parses a URL of SQLite as SQLAlchemy does: nothing is percent-decoded, the query is ignored, an
+ * empty path or ":memory:" is a database in memory (*path is then empty). *path points into `url`.
+ * Fails with one line for other schemes and for a URL with user, host or port. */
 bool sqlite_url_parse(struct slice url, struct slice *path, struct err *err) BERTH_MUST_CHECK;
 
 #endif
