@@ -1,17 +1,19 @@
-/* Beginning a transaction, and finding out what happened since the last one.
+/* Begins a transaction, and determines what has happened since the last one.
  *
- * To write: BEGIN IMMEDIATE takes SQLite's write lock; from then on nobody else commits, so what
- * begin finds (stamp, data_version, head, log) holds until the end. To read: a snapshot without any
- * lock, which others go on writing behind. The wal-index header stands still while nobody commits:
- * read alike before and after the snapshot is taken, it is the snapshot's own.
+ * To write, BEGIN IMMEDIATE takes SQLite's write lock. No other process commits until the lock is
+ * released, so what begin finds (stamp, data_version, head, log) stays true until then. To read,
+ * begin takes a snapshot without a lock, and other processes may commit meanwhile. The wal-index
+ * header changes only with a commit: if it is the same before and after the snapshot is taken, it
+ * is the header of that snapshot.
  *
- * Three questions, from cheap to dear, tell what happened since the last time:
- *   - the wal-index header is still that of our last state: nothing;
- *   - data_version of this connection has not moved: nothing by others (our own checkpoint);
- *   - the wal-index counts every commit of anybody. If the log rows since ours carry exactly the
- *     numbers in between, other instances of berth made all of them: follow. Otherwise a foreign
- * writer wrote too: reload. In doubt (no index, a rebuilt index, a trimmed or unreadable log):
- * reload.
+ * Three checks, from the cheapest to the most expensive, show what has happened:
+ *   - The wal-index header is that of our last state: nothing has.
+ *   - The data_version of this connection has not changed: no other process has committed (only our
+ *     own checkpoint changed the header).
+ *   - The wal-index counts every process's commits. If the log has a row for each number since our
+ *     last commit, other instances of berth made all of these commits: follow. Otherwise a foreign
+ *     writer has committed as well: reload. Also reload if this cannot be decided, because there is
+ *     no index, the index was rebuilt, or the log was trimmed or is unreadable.
  *
  * Writer thread only. */
 #include "store/sqlite/internal.h"

@@ -1,17 +1,18 @@
-/* The order is what makes it safe:
+/* The order of the steps is what makes a restore safe:
  *
- *  1. The database is locked as nobody's who has it open would let it be: a connection in WAL mode
- *     holds a shared lock as long as it is open, and a lock that is exclusive keeps others from
- *     opening it. It is held until the end, on the file that is replaced.
- *  2. The backup is copied beside the database, together with its -wal or -journal, checked there,
- *     and given owner and mode.
- *  3. What is in the old -wal goes into the old file, and the -wal is removed, durably: otherwise
- * it would be played into the new one. Until now the database is the old one, whole.
- *  4. One rename.
+ *  1. The database is locked exclusively. A connection in WAL mode holds a shared lock as long as it
+ *     is open, so the lock is refused while the database is in use, and once it is taken nobody
+ *     opens the database. It is held until the end, on the file that is replaced.
+ *  2. The backup is copied to a file beside the database, together with its -wal or -journal,
+ *     checked there, and given the owner and mode of the old file.
+ *  3. The contents of the old -wal are copied into the old file, and the -wal is removed, durably:
+ *     otherwise SQLite would apply it to the new file. Until now the database is the old one,
+ *     complete.
+ *  4. One rename puts the copy in place.
  *
- * Who waits for the lock meanwhile gets it on the file that has lost its name, and finds that out
- * (db.c). A database that SQLite cannot open is locked by its lock bytes, and its -wal and -journal
- * are set aside with it. One thread. */
+ * A process that waits for the lock meanwhile gets it on a file that no longer has the name, and
+ * detects that (db.c). A database that SQLite cannot open is locked by its lock bytes, and its -wal
+ * and -journal are set aside with it. One thread. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
