@@ -104,7 +104,7 @@ bool api_is_on_slow_lane(const struct api_request *request);
 void api_resume(struct api_request *request);
 
 /* The request id that is sent to other services: the client's, if it sent one. */
-static inline struct slice api_told_request_id(const struct api_request *request)
+static inline struct slice api_outgoing_request_id(const struct api_request *request)
 {
     if (request->global_id.data != NULL)
         return request->global_id;

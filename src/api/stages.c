@@ -148,7 +148,7 @@ static void fill_tokens(struct api_request *request)
         .method = request->http->method,
         .mount = mount_of_rules(request),
         .path = request->path,
-        .request_id = api_told_request_id(request),
+        .request_id = api_outgoing_request_id(request),
         .arena = request->arena,
         .done = resume_with_tokens,
     };

@@ -29,7 +29,7 @@ static const char *word_of(enum policy_outcome outcome)
 
 /* Begins to describe what %(key)s is replaced by, "(wanted: ...". False: it cannot be replaced, and
  * the description is complete. */
-static bool tell_wanted(struct explanation *e, const struct policy_match *match)
+static bool explain_wanted(struct explanation *e, const struct policy_match *match)
 {
     struct buf *out = e->out;
     for (unsigned i = 0; i < match->count; i++) {
@@ -52,7 +52,7 @@ static bool tell_wanted(struct explanation *e, const struct policy_match *match)
     return true;
 }
 
-static void tell_list(struct buf *out, const struct identity_roles *list)
+static void append_list(struct buf *out, const struct identity_roles *list)
 {
     buf_append_lit(out, "; there: ");
     if (list->count == 0)
@@ -62,7 +62,7 @@ static void tell_list(struct buf *out, const struct identity_roles *list)
     buf_append_char(out, ')');
 }
 
-static void tell_generic(struct explanation *e, const struct policy_node *node)
+static void explain_generic(struct explanation *e, const struct policy_node *node)
 {
     const struct identity *identity = e->question->identity;
     struct buf *out = e->out;
@@ -71,11 +71,11 @@ static void tell_generic(struct explanation *e, const struct policy_node *node)
         buf_append_lit(out, "  (the token has no such credential)");
         return;
     }
-    if (!tell_wanted(e, &node->match))
+    if (!explain_wanted(e, &node->match))
         return;
     const struct identity_roles *list = policy_subject_list(identity, node->subject);
     if (list != NULL)
-        tell_list(out, list);
+        append_list(out, list);
     else
         buf_printf(out, "; there: \"%.*s\")",
                    SLICE_ARG(node->subject == POLICY_SUBJECT_LITERAL
@@ -83,13 +83,13 @@ static void tell_generic(struct explanation *e, const struct policy_node *node)
                                  : policy_subject_text(identity, node->subject)));
 }
 
-static void tell_role(struct explanation *e, const struct policy_node *node)
+static void explain_role(struct explanation *e, const struct policy_node *node)
 {
-    if (tell_wanted(e, &node->match))
-        tell_list(e->out, &e->question->identity->roles);
+    if (explain_wanted(e, &node->match))
+        append_list(e->out, &e->question->identity->roles);
 }
 
-static void tell_rule(struct explanation *e, const struct policy_node *node)
+static void explain_rule_node(struct explanation *e, const struct policy_node *node)
 {
     if (node->rule == NULL)
         buf_append_lit(e->out, "  (not defined)");
@@ -101,7 +101,7 @@ static void tell_rule(struct explanation *e, const struct policy_node *node)
         buf_printf(e->out, "  (%s, by its old name)", node->rule->renamed);
 }
 
-static void tell_node(struct explanation *e, const struct policy_node *node)
+static void explain_node(struct explanation *e, const struct policy_node *node)
 {
     switch (node->op) {
     case POLICY_OP_AND:
@@ -117,11 +117,11 @@ static void tell_node(struct explanation *e, const struct policy_node *node)
         policy_node_print(e->out, node);
     }
     if (node->op == POLICY_OP_RULE)
-        tell_rule(e, node);
+        explain_rule_node(e, node);
     else if (node->op == POLICY_OP_ROLE)
-        tell_role(e, node);
+        explain_role(e, node);
     else if (node->op == POLICY_OP_GENERIC)
-        tell_generic(e, node);
+        explain_generic(e, node);
 }
 
 /* The chain of rules that led to the current position. */
@@ -178,7 +178,7 @@ static void explain(struct explanation *e, const struct policy_node *node, unsig
     }
     enum policy_outcome outcome = policy_evaluate(node, e->question);
     buf_printf(e->out, "%*s%-7s  ", (int)(2 * level), "", word_of(outcome));
-    tell_node(e, node);
+    explain_node(e, node);
     buf_append_char(e->out, '\n');
     explain_children(e, node, outcome, level + 1, trail);
     if (node->op == POLICY_OP_RULE && node->rule != NULL)

@@ -258,7 +258,7 @@ static bool open_kind(struct daemon *daemon, const struct opening *opening)
     return true;
 }
 
-static void tell_unused(const struct daemon *daemon)
+static void warn_of_unused(const struct daemon *daemon)
 {
     for (size_t i = 0; i < daemon->activation.count; i++)
         if (!daemon->activation.sockets[i].is_taken)
@@ -291,7 +291,7 @@ bool listeners_open(struct daemon *daemon)
     for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++)
         if (!open_kind(daemon, &openings[i]))
             return false;
-    tell_unused(daemon);
+    warn_of_unused(daemon);
     return true;
 }
 

@@ -19,16 +19,16 @@ static void tell(const struct buf *line)
     log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "%.*s", SLICE_ARG(buf_slice(line)));
 }
 
-static void tell_text(const char *text)
+static void log_one_text(const char *text)
 {
     log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "%s", text);
 }
 
-static void tell_rule(char sign)
+static void log_one_rule(char sign)
 {
     char line[81] = "";
     memset(line, sign, sizeof(line) - 1);
-    tell_text(line);
+    log_one_text(line);
 }
 
 /* Python's repr of a list. */
@@ -42,7 +42,7 @@ static void append_list(struct buf *out, const char *const *items, size_t n)
     buf_append_char(out, ']');
 }
 
-static void tell_option(const struct conf_value *value)
+static void log_one_option(const struct conf_value *value)
 {
     struct buf line = {0};
     char name[128];
@@ -63,7 +63,7 @@ static int logging_options_by_name(const void *left, const void *right)
 }
 
 /* The options of the section whose first row is `first`, by name. */
-static void tell_section(const struct conf *conf, size_t first)
+static void log_one_section(const struct conf *conf, size_t first)
 {
     const char *section = option_table[first].section;
     struct arena *arena = arena_create();
@@ -74,7 +74,7 @@ static void tell_section(const struct conf *conf, size_t first)
             values[n++] = &conf->values[i];
     qsort((void *)values, n, sizeof(*values), logging_options_by_name);
     for (size_t i = 0; i < n; i++)
-        tell_option(values[i]);
+        log_one_option(values[i]);
     arena_destroy(arena);
 }
 
@@ -86,7 +86,7 @@ static bool is_first_of_section(size_t at)
     return true;
 }
 
-static void tell_arguments(const struct conf_inputs *inputs)
+static void log_one_arguments(const struct conf_inputs *inputs)
 {
     struct buf line = {0};
     buf_append_lit(&line, "command line args: [");
@@ -112,19 +112,19 @@ void logging_tell_options(const struct conf *conf, const struct conf_inputs *inp
         !log_is_enabled(LOG_LEVEL_DEBUG, LOGGER))
         return;
     struct buf files = {0};
-    tell_rule('*');
-    tell_text("Configuration options gathered from:");
-    tell_arguments(inputs);
+    log_one_rule('*');
+    log_one_text("Configuration options gathered from:");
+    log_one_arguments(inputs);
     buf_append_lit(&files, "config files: ");
     append_list(&files, conf->files.items, conf->files.n);
     tell(&files);
     buf_free(&files);
-    tell_rule('=');
+    log_one_rule('=');
     for (size_t i = 0; i < option_count; i++)
         if (strcmp(option_table[i].section, "DEFAULT") == 0 && is_first_of_section(i))
-            tell_section(conf, i);
+            log_one_section(conf, i);
     for (size_t i = 0; i < option_count; i++)
         if (strcmp(option_table[i].section, "DEFAULT") != 0 && is_first_of_section(i))
-            tell_section(conf, i);
-    tell_rule('*');
+            log_one_section(conf, i);
+    log_one_rule('*');
 }

@@ -44,7 +44,7 @@ void loop_watch(struct daemon *daemon)
 }
 
 /* For `systemctl status`. */
-static void tell_status(struct daemon *daemon, struct replica_reader *reader)
+static void show_status(struct daemon *daemon, struct replica_reader *reader)
 {
     uint64_t now_us = clock_monotonic_us();
     if (now_us < daemon->status_us)
@@ -73,7 +73,7 @@ void loop_run(struct daemon *daemon)
     watch_begin(&daemon->watch, clock_monotonic_us());
     for (;;) {
         loop_watch(daemon);
-        tell_status(daemon, reader);
+        show_status(daemon, reader);
         switch (sigtimedwait(&signals, NULL, &tick)) {
         case SIGTERM:
         case SIGINT:

@@ -66,28 +66,28 @@ static struct http_load load_of(const struct daemon *daemon, bool admin)
     return sum;
 }
 
-static void stop_look(struct daemon *daemon, bool admin, uint64_t *told_us)
+static void stop_look(struct daemon *daemon, bool admin, uint64_t *notified_us)
 {
     wait_sleep_us(LOOK_MS * 1000);
     uint64_t now_us = clock_monotonic_us();
     loop_watch(daemon);
-    if (now_us - *told_us < STATUS_EVERY_US)
+    if (now_us - *notified_us < STATUS_EVERY_US)
         return;
     struct http_load load = load_of(daemon, admin);
     notify_status("stopping: %u requests, %u connections", load.requests, load.connections);
-    *told_us = now_us;
+    *notified_us = now_us;
 }
 
 /* Until no requests are left, or the grace period is over. */
 static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
 {
-    uint64_t told_us = 0;
+    uint64_t notified_us = 0;
     for (size_t i = 0; i < daemon->listener_count; i++)
         if (is_admin(daemon, i) == admin)
             http_server_drain(daemon->listeners[i].server, LINGER_MS);
     struct http_load load = load_of(daemon, admin);
     while ((load.requests > 0 || load.connections > 0) && clock_monotonic_us() < end_us) {
-        stop_look(daemon, admin, &told_us);
+        stop_look(daemon, admin, &notified_us);
         load = load_of(daemon, admin);
     }
     if (load.requests > 0) {
@@ -99,7 +99,7 @@ static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
         if (is_admin(daemon, i) == admin)
             http_server_cut(daemon->listeners[i].server);
     while (load_of(daemon, admin).in_service > 0)
-        stop_look(daemon, admin, &told_us);
+        stop_look(daemon, admin, &notified_us);
 }
 
 static unsigned count_open(struct daemon *daemon, struct replica_reader *reader, uint64_t left_us)
@@ -116,10 +116,10 @@ static unsigned count_open(struct daemon *daemon, struct replica_reader *reader,
 static void finish_nodes(struct daemon *daemon, uint64_t end_us)
 {
     struct replica_reader *reader = replica_reader_open(daemon->api.replica);
-    uint64_t told_us = 0;
+    uint64_t notified_us = 0;
     for (uint64_t now_us; (now_us = clock_monotonic_us()) < end_us &&
                           count_open(daemon, reader, end_us - now_us) > 0;)
-        stop_look(daemon, false, &told_us);
+        stop_look(daemon, false, &notified_us);
     replica_reader_close(reader);
 }
 

@@ -359,22 +359,22 @@ enum { TELL_EVERY_US = 60000000 };
 
 /* Clients may repeat such a request as often as they like, so at most one line a minute is
  * logged. */
-static void tell_refusal(struct pipeline *pipeline, const struct err *why)
+static void log_store_refusal(struct pipeline *pipeline, const struct err *why)
 {
     uint64_t now_us = clock_monotonic_us();
-    if (pipeline->refusal_told_us != 0 && now_us - pipeline->refusal_told_us < TELL_EVERY_US) {
-        pipeline->refusals_untold++;
+    if (pipeline->refusal_logged_us != 0 && now_us - pipeline->refusal_logged_us < TELL_EVERY_US) {
+        pipeline->refusals_not_logged++;
         return;
     }
-    if (pipeline->refusals_untold > 0)
+    if (pipeline->refusals_not_logged > 0)
         log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
                   "%llu more requests that the database refused were not logged",
-                  (unsigned long long)pipeline->refusals_untold);
+                  (unsigned long long)pipeline->refusals_not_logged);
     log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
               "The database refused one request, which is answered with 409: %.*s",
               SLICE_ARG(why->message));
-    pipeline->refusal_told_us = now_us;
-    pipeline->refusals_untold = 0;
+    pipeline->refusal_logged_us = now_us;
+    pipeline->refusals_not_logged = 0;
 }
 
 /* Whether the request was refused for its size, which has nothing to do with the database. */
@@ -394,7 +394,7 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
         err_of_kind(&culprit->err, why->kind);
         return;
     }
-    tell_refusal(pipeline, why);
+    log_store_refusal(pipeline, why);
     err_set(&culprit->err, 409, NULL,
             "The request conflicts with data in the database that this service does not know.");
     err_of_kind(&culprit->err, REFUSED_BY_DATABASE);

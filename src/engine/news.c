@@ -11,8 +11,8 @@ static void sink_apply(void *cls, const struct change *change)
 }
 
 /* Informs the rules that the edit contains other processes' writes. */
-static void tell_foreign(struct pipeline *pipeline, enum foreign_write kind,
-                         const struct edit *edit)
+static void report_foreign_write(struct pipeline *pipeline, enum foreign_write kind,
+                                 const struct edit *edit)
 {
     const struct version *before = replica_newest(pipeline->replica);
     rules_foreign(pipeline->rules, kind, version_is_empty(before) ? NULL : before, edit->version,
@@ -82,8 +82,8 @@ struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct
     if (result == STORE_OK) {
         apply_flush(edit);
         if (begun != STORE_BEGIN_UNCHANGED)
-            tell_foreign(pipeline, begun == STORE_BEGIN_RELOAD ? FOREIGN_LOADED : FOREIGN_FOLLOWED,
-                         edit);
+            report_foreign_write(
+                pipeline, begun == STORE_BEGIN_RELOAD ? FOREIGN_LOADED : FOREIGN_FOLLOWED, edit);
         return edit;
     }
     struct store_stamp ignored;

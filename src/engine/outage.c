@@ -15,11 +15,11 @@ static void outage_begin(struct outage *outage, enum outage_extent extent, const
         return;
     char reason[OUTAGE_REASON_BYTES];
     snprintf(reason, sizeof(reason), "%.*s", SLICE_ARG(err->message));
-    bool is_told = outage->extent != OUTAGE_NONE && strcmp(reason, outage->reason) == 0;
+    bool is_logged = outage->extent != OUTAGE_NONE && strcmp(reason, outage->reason) == 0;
     outage->extent = extent;
     counter_set(&outage->shown_extent, extent);
     counter_add(&outage->begun[extent], 1);
-    if (is_told)
+    if (is_logged)
         return;
     memcpy(outage->reason, reason, sizeof(reason));
     log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT, "%s answered 503 from now on: %.*s",

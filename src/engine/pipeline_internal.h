@@ -29,9 +29,9 @@ struct pipeline {
     unsigned usual_batch; /* number of requests in recent batches */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
-    struct outage outage;     /* used by the writer only */
-    uint64_t refusal_told_us; /* for requests that the store refused; used by the writer only */
-    uint64_t refusals_untold;
+    struct outage outage;       /* used by the writer only */
+    uint64_t refusal_logged_us; /* for requests that the store refused; used by the writer only */
+    uint64_t refusals_not_logged;
     _Atomic uint64_t batches, requests, commits, reloads, merges, follows;
     _Atomic uint64_t turns;
     struct counter refused[PIPELINE_REFUSAL_COUNT];

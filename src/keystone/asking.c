@@ -130,7 +130,7 @@ static bool has_service_types(const struct token_terms *terms)
     return false;
 }
 
-static void on_token_told(struct question *question)
+static void on_token_answer(struct question *question)
 {
     const struct token_terms *terms = &question->keystone->settings->terms;
     const char *why = NULL;
@@ -153,7 +153,7 @@ static void on_token_told(struct question *question)
 /* The query only concerns whether the project exists. Other answers, such as 403 if the service may
  * not make the query, are logged but do not count as an outage, because tokens can still be
  * validated. */
-static void on_project_told(struct question *question)
+static void on_project_answer(struct question *question)
 {
     struct keystone *keystone = question->keystone;
     int status = question->call.status;
@@ -192,12 +192,12 @@ static void on_answer(struct keystone_call *call)
     if (call->status == 200 || call->status == 404)
         keystone_session_served(&question->keystone->session, question->own_token);
     if (question->is_project && call->status != 0 && call->status != 401) {
-        on_project_told(question);
+        on_project_answer(question);
         return;
     }
     switch (call->status) {
     case 200:
-        on_token_told(question);
+        on_token_answer(question);
         return;
     case 404:
         end_answered(question, NULL);

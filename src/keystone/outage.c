@@ -12,14 +12,14 @@ static const uint64_t TELL_AGAIN_US = 1000000;
 
 void keystone_outage_failed(struct keystone_outage *outage, const char *reason, uint64_t now_us)
 {
-    bool is_known = outage->is_told && strcmp(reason, outage->reason) == 0;
+    bool is_known = outage->is_logged && strcmp(reason, outage->reason) == 0;
     outage->is_away = true;
-    if (is_known || (outage->told_us != 0 && now_us - outage->told_us < TELL_AGAIN_US)) {
-        outage->untold++;
+    if (is_known || (outage->logged_us != 0 && now_us - outage->logged_us < TELL_AGAIN_US)) {
+        outage->not_logged++;
         return;
     }
-    outage->is_told = true;
-    outage->told_us = now_us;
+    outage->is_logged = true;
+    outage->logged_us = now_us;
     snprintf(outage->reason, sizeof(outage->reason), "%s", reason);
     log_write(LOG_LEVEL_ERROR, LOGGER, LOG_NO_CONTEXT,
               "requests with tokens that are not cached are answered 503 from now on: %s", reason);
@@ -28,11 +28,11 @@ void keystone_outage_failed(struct keystone_outage *outage, const char *reason, 
 void keystone_outage_worked(struct keystone_outage *outage)
 {
     outage->is_away = false;
-    if (!outage->is_told)
+    if (!outage->is_logged)
         return;
-    outage->is_told = false;
+    outage->is_logged = false;
     log_write(LOG_LEVEL_INFO, LOGGER, LOG_NO_CONTEXT,
               "Keystone answers again; failed queries that were not logged: %llu",
-              (unsigned long long)outage->untold);
-    outage->untold = 0;
+              (unsigned long long)outage->not_logged);
+    outage->not_logged = 0;
 }

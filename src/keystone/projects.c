@@ -28,7 +28,7 @@ struct keystone_projects {
     _Atomic size_t next;
     _Atomic unsigned lanes_left;
     _Atomic size_t unknown; /* index of a missing project; count: none yet */
-    _Atomic bool is_untold;
+    _Atomic bool is_unanswered;
     struct lane lanes[LANES_MAX];
 };
 
@@ -37,9 +37,9 @@ static void end_lane(struct keystone_projects *asked)
     if (atomic_fetch_sub(&asked->lanes_left, 1) > 1)
         return;
     size_t unknown = atomic_load(&asked->unknown);
-    enum keystone_verdict verdict = unknown < asked->count           ? KEYSTONE_REFUSED
-                                    : atomic_load(&asked->is_untold) ? KEYSTONE_UNAVAILABLE
-                                                                     : KEYSTONE_ACCEPTED;
+    enum keystone_verdict verdict = unknown < asked->count               ? KEYSTONE_REFUSED
+                                    : atomic_load(&asked->is_unanswered) ? KEYSTONE_UNAVAILABLE
+                                                                         : KEYSTONE_ACCEPTED;
     asked->done(asked->cls, verdict, unknown);
 }
 
@@ -49,14 +49,14 @@ static void take_verdict(struct lane *lane)
     if (lane->waiter.verdict == KEYSTONE_REFUSED)
         atomic_store(&asked->unknown, lane->at);
     else if (lane->waiter.verdict != KEYSTONE_ACCEPTED)
-        atomic_store(&asked->is_untold, true);
+        atomic_store(&asked->is_unanswered, true);
 }
 
 static bool is_decided(struct keystone_projects *asked)
 {
     if (clock_monotonic_us() > asked->until_us)
-        atomic_store(&asked->is_untold, true);
-    return atomic_load(&asked->unknown) < asked->count || atomic_load(&asked->is_untold);
+        atomic_store(&asked->is_unanswered, true);
+    return atomic_load(&asked->unknown) < asked->count || atomic_load(&asked->is_unanswered);
 }
 
 static void on_answer(struct keystone_waiter *waiter);

@@ -141,7 +141,7 @@ static void append_by_route(struct log_gatherer *gatherer, const struct log_rout
     }
 }
 
-static void tell_of_rate(struct log_gatherer *gatherer, const struct log_record *about)
+static void report_rate(struct log_gatherer *gatherer, const struct log_record *about)
 {
     char text[96];
     const struct log_rate_settings *rate = &gatherer->config->rate->settings;
@@ -185,7 +185,7 @@ static bool log_append(struct log_gatherer *gatherer, struct log_record *record,
         if (verdict == LOG_RATE_PASS)
             append_by_route(gatherer, route, record);
         else if (verdict == LOG_RATE_DROP_AND_TELL)
-            tell_of_rate(gatherer, record);
+            report_rate(gatherer, record);
         due = is_due(gatherer);
     }
     pthread_mutex_unlock(&gatherer->lock);

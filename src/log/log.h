@@ -1,5 +1,6 @@
-/* The log, as oslo.log writes it (operators.md, Logging). Where lines go and what form they have is
- * told by settings.h; until then: standard error, oslo.log's default form, from INFO on.
+/* The log, as oslo.log writes it (operators.md, Logging). settings.h defines where lines go and
+ * which form they have. Until it has been applied, they go to standard error, in oslo.log's default
+ * form, from level INFO on.
  *
  *     2026-11-20 20:44:08.037 11572 INFO placement.requestlog [None req-... - - - - - -] text
  *

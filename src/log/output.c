@@ -29,8 +29,8 @@ struct log_output {
     uint64_t patience_us;    /* the remaining time to wait, */
     uint64_t patience_at_us; /* which is increased from this time on */
     bool mid_line;           /* the last write ended within a line */
-    int told_open_error;     /* file errors that have been logged */
-    int told_rotate_error;
+    int reported_open_error; /* file errors that have been logged */
+    int reported_rotate_error;
 };
 
 static int64_t now_s(void)
@@ -249,10 +249,10 @@ bool log_output_is_well(struct log_output *output)
     return well;
 }
 
-static bool is_news(int error, int *told)
+static bool is_news(int error, int *reported)
 {
-    bool news = error != *told;
-    *told = error;
+    bool news = error != *reported;
+    *reported = error;
     return news && error != 0;
 }
 
@@ -266,11 +266,11 @@ bool log_output_complains(struct log_output *output, const char **what, const ch
     *path = file->path;
     *what = "reopened";
     *error = file->open_error;
-    bool news = is_news(file->open_error, &output->told_open_error);
+    bool news = is_news(file->open_error, &output->reported_open_error);
     if (!news) {
         *what = "rotated";
         *error = file->rotate_error;
-        news = is_news(file->rotate_error, &output->told_rotate_error);
+        news = is_news(file->rotate_error, &output->reported_rotate_error);
     }
     log_output_end(output);
     return news;

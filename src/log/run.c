@@ -28,11 +28,11 @@ struct log_state log_state = {.config_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Only used by the main thread, in tell_of_lost. */
+/* Only used by the main thread, in report_lost. */
 static struct {
     uint64_t seen;
-    uint64_t told;
-    uint64_t told_us;
+    uint64_t reported;
+    uint64_t reported_us;
 } lost_bytes;
 
 void log_begin_shared(void)
@@ -255,23 +255,23 @@ static bool all_outputs_are_well(void)
 }
 
 /* Only when no more lines are being lost, and not too often, because this line may be lost, too. */
-static void tell_of_lost(void)
+static void report_lost(void)
 {
     uint64_t lost = log_lost_bytes();
     bool over = lost == lost_bytes.seen;
     uint64_t now_us = clock_monotonic_us();
     lost_bytes.seen = lost;
-    if (!over || lost == lost_bytes.told || !all_outputs_are_well() ||
-        now_us - lost_bytes.told_us < LOG_TELL_LOST_US)
+    if (!over || lost == lost_bytes.reported || !all_outputs_are_well() ||
+        now_us - lost_bytes.reported_us < LOG_TELL_LOST_US)
         return;
-    uint64_t since = lost - lost_bytes.told;
-    lost_bytes.told = lost;
-    lost_bytes.told_us = now_us;
+    uint64_t since = lost - lost_bytes.reported;
+    lost_bytes.reported = lost;
+    lost_bytes.reported_us = now_us;
     log_write(LOG_LEVEL_WARNING, "berth.log", LOG_NO_CONTEXT,
               "%llu bytes of the log could not be written and are lost", (unsigned long long)since);
 }
 
-static void tell_of_files(void)
+static void report_files(void)
 {
     const struct log_sinks *sinks = log_state.config->sinks;
     const char *what;
@@ -286,6 +286,6 @@ static void tell_of_files(void)
 void log_look_after(void)
 {
     follow_files(false);
-    tell_of_files();
-    tell_of_lost();
+    report_files();
+    report_lost();
 }

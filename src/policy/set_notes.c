@@ -123,7 +123,7 @@ static bool is_noted_for(const struct set_builder *b, const struct policy_entry 
 }
 
 /* Parses the text once more, for the notes about it. */
-static void tell_text(const struct set_builder *b, size_t i, struct arena *scratch)
+static void note_text(const struct set_builder *b, size_t i, struct arena *scratch)
 {
     const struct policy_entry *entry = &b->entries[i];
     struct policy_notes *notes = &b->policy->notes;
@@ -137,14 +137,14 @@ static void tell_text(const struct set_builder *b, size_t i, struct arena *scrat
     notes->where = NULL;
 }
 
-static void tell_texts(const struct set_builder *b, struct arena *scratch)
+static void note_texts(const struct set_builder *b, struct arena *scratch)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->chosen[i] != NULL && is_noted_for(b, &b->entries[i]))
-            tell_text(b, i, scratch);
+            note_text(b, i, scratch);
 }
 
-static void tell_references(const struct set_builder *b)
+static void note_references(const struct set_builder *b)
 {
     struct policy_notes *notes = &b->policy->notes;
     for (size_t i = 0; i < b->count; i++) {
@@ -195,7 +195,7 @@ static void note_names(struct policy_notes *notes, const char *what, struct buf 
     buf_free(names);
 }
 
-static void tell_overrides(struct policy *policy, const struct set_builder builders[])
+static void note_overrides(struct policy *policy, const struct set_builder builders[])
 {
     struct policy_notes *notes = &policy->notes;
     struct buf redundant = {0};
@@ -224,9 +224,9 @@ void policy_set_note(struct policy *policy, const struct set_builder builders[])
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         mark_reached(&builders[i], scratch);
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
-        tell_texts(&builders[i], scratch);
+        note_texts(&builders[i], scratch);
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
-        tell_references(&builders[i]);
-    tell_overrides(policy, builders);
+        note_references(&builders[i]);
+    note_overrides(policy, builders);
     arena_destroy(scratch);
 }

@@ -178,7 +178,7 @@ class Reload(case.Case):
         with self._begin("[cors]", "allowed_origin = http://a", "[cors.b]", "allowed_origin = http://b",
                          "max_age = 1") as server:
             told = [line for line in server.log().splitlines() if " WARNING " in line]
-            expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong into "
+            expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong in "
                                                 r"\[cors\] allowed_origin$", told[0]), told)
 
     def unknown_options(self):

@@ -45,7 +45,7 @@ struct image {
 struct cut_file {
     sqlite3_file base;
     struct image *image; /* NULL: passed through */
-    unsigned told;       /* of the image's failures */
+    unsigned reported;   /* of the image's failures */
     sqlite3_file *real;  /* behind this struct, in the same allocation */
 };
 
@@ -267,10 +267,10 @@ static int cut_sync(sqlite3_file *file, int flags)
         pthread_mutex_lock(&lock);
         bool fails = below(1024) < sync_fails;
         rc = fails ? fail_flush(image, real) : flush(image, real);
-        /* Whoever has the file open is told once of what was lost. */
-        if (rc == SQLITE_OK && cut(file)->told != image->failures)
+        /* Each open file reports the loss once. */
+        if (rc == SQLITE_OK && cut(file)->reported != image->failures)
             rc = SQLITE_IOERR_FSYNC;
-        cut(file)->told = image->failures;
+        cut(file)->reported = image->failures;
         pthread_mutex_unlock(&lock);
         changed();
     }
@@ -379,7 +379,7 @@ static int cut_open(sqlite3_vfs *self, const char *path, sqlite3_file *file, int
         if (opened->image == NULL)
             rc = load_image(path, opened->real, &opened->image);
         if (opened->image != NULL)
-            opened->told = opened->image->failures;
+            opened->reported = opened->image->failures;
         pthread_mutex_unlock(&lock);
     }
     opened->base.pMethods = &methods;

@@ -40,7 +40,7 @@ static struct slice or_dash(struct slice text)
 }
 
 /* What a 403 says is the rule. */
-static void tell_refusal(struct asking *a)
+static void log_store_refusal(struct asking *a)
 {
     static const struct slice WORDS = SLICE_LIT("Access was denied to the following resource: ");
     struct slice text = a->err.message;
@@ -62,7 +62,7 @@ static void tell_verdict(struct asking *a, enum access_verdict verdict)
     else if (verdict == ACCESS_HIDDEN)
         buf_append_lit(&a->out, "404");
     else
-        tell_refusal(a);
+        log_store_refusal(a);
 }
 
 static void ask_check(struct asking *a)
@@ -82,7 +82,7 @@ static void ask_list(struct asking *a)
     if (access_list(&a->access, list, people_text(a->ask, "wanted"), &project, &a->err))
         buf_printf(&a->out, "ok %.*s", SLICE_ARG(or_dash(project)));
     else
-        tell_refusal(a);
+        log_store_refusal(a);
 }
 
 static void ask_node(struct asking *a)
@@ -121,7 +121,7 @@ static void ask_create_node(struct asking *a)
     if (access_node_create(&a->access, people_text(a->ask, "owner"), &owner, &a->err))
         buf_printf(&a->out, "ok %.*s", SLICE_ARG(or_dash(owner)));
     else
-        tell_refusal(a);
+        log_store_refusal(a);
 }
 
 static void ask_create_allocation(struct asking *a)
@@ -131,7 +131,7 @@ static void ask_create_allocation(struct asking *a)
         buf_printf(&a->out, "ok %.*s of %.*s", SLICE_ARG(or_dash(creation.owner)),
                    SLICE_ARG(or_dash(creation.candidates_of)));
     else
-        tell_refusal(a);
+        log_store_refusal(a);
 }
 
 static void ask_masks(struct asking *a)

@@ -51,7 +51,7 @@ static char letter(const struct policy *policy, const struct policy_entry *entry
 
 /* The way of a request must come to the same as the way by name. */
 static void check_decide(const struct policy *policy, enum policy_service service,
-                         const struct policy_entry *entry, char told,
+                         const struct policy_entry *entry, char printed,
                          const struct policy_question *question)
 {
     const struct policy_table *table = policy_table_of(service);
@@ -60,9 +60,9 @@ static void check_decide(const struct policy *policy, enum policy_service servic
     enum policy_verdict verdict =
         policy_decide(policy, service, 1 + (unsigned)(entry->known - table->rows),
                       question->identity, question->target);
-    check(verdict == (told == 'T'   ? POLICY_ALLOWED
-                      : told == 'S' ? POLICY_DENIED_SCOPE
-                                    : POLICY_DENIED));
+    check(verdict == (printed == 'T'   ? POLICY_ALLOWED
+                      : printed == 'S' ? POLICY_DENIED_SCOPE
+                                       : POLICY_DENIED));
 }
 
 static enum policy_service service_of(const json_t *name)
@@ -88,9 +88,9 @@ static void ask_all(const struct policy *policy, const json_t *job, struct slice
             people_read(json_array_get(people, p), &person);
             struct policy_target target = read_target(json_array_get(targets, t), items);
             struct policy_question question = {&person.identity, &target};
-            char told = letter(policy, entry, &question);
-            check_decide(policy, service, entry, told, &question);
-            buf_append_char(out, told);
+            char printed = letter(policy, entry, &question);
+            check_decide(policy, service, entry, printed, &question);
+            buf_append_char(out, printed);
         }
 }
 

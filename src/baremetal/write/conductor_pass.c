@@ -115,9 +115,9 @@ static void begin_walk(struct conductor_walk *walk)
 /* Nodes that could not be mirrored have been logged. */
 static void end_walk(struct conductor_walk *walk)
 {
-    struct conductor_ids told = walk->conflicts;
+    struct conductor_ids previous = walk->conflicts;
     walk->conflicts = walk->conflicts_before;
-    walk->conflicts_before = told;
+    walk->conflicts_before = previous;
     walk->is_wanted = walk->is_begun = false;
 }
 

@@ -206,7 +206,7 @@ bool node_lacks_consumer(const struct version *version, const struct node *node,
            (provider == NULL || class_holder(version, provider, class_name, leaves, NULL) == NULL);
 }
 
-const struct node *node_as_told(const struct node *node, struct arena *arena)
+const struct node *node_as_mirrored(const struct node *node, struct arena *arena)
 {
     struct slice class = node_text(node, NODE_MIRRORED_CLASS);
     struct slice traits = node_text(node, NODE_MIRRORED_TRAITS);
@@ -227,7 +227,7 @@ const struct consumer *node_consumer_left(const struct version *version, const s
 {
     struct slice uuid = node_text(node, NODE_MIRRORED_CONSUMER);
     return uuid.data == NULL ? NULL
-                             : holder_by_uuid(version, node_as_told(node, arena), uuid, arena);
+                             : holder_by_uuid(version, node_as_mirrored(node, arena), uuid, arena);
 }
 
 bool node_figures_equal(const struct inventory_figures *a, const struct inventory_figures *b)
@@ -250,15 +250,16 @@ static bool has_traits(const struct version *version, const struct provider *pro
 }
 
 const struct consumer *node_class_other_consumer(const struct version *version,
-                                                 const struct node *told, const struct node *node,
+                                                 const struct node *mirrored,
+                                                 const struct node *node,
                                                  const struct consumer *ours, struct arena *arena)
 {
-    const struct provider *provider = node_provider(version, told);
-    struct slice was = node_class_name(node_text(told, NODE_RESOURCE_CLASS), arena);
+    const struct provider *provider = node_provider(version, mirrored);
+    struct slice was = node_class_name(node_text(mirrored, NODE_RESOURCE_CLASS), arena);
     struct slice is = node_class_name(node_text(node, NODE_RESOURCE_CLASS), arena);
     if (provider == NULL || was.data == NULL || node_class_same(was, is))
         return NULL;
-    const struct consumer *left = node_consumer_left(version, told, arena);
+    const struct consumer *left = node_consumer_left(version, mirrored, arena);
     const struct consumer *other = class_holder(version, provider, was, ours, left);
     return other != NULL ? other : class_holder(version, provider, is, ours, left);
 }
@@ -279,13 +280,14 @@ bool node_can_be_mirrored(const struct version *version, const struct node *node
 {
     if (!node_can_be_provider(version, node, metal, err))
         return false;
-    const struct node *told = node_as_told(node, arena);
+    const struct node *mirrored = node_as_mirrored(node, arena);
     const struct node_allocation *has = version_node_allocation_of(version, node->record.id);
     const struct consumer *other =
-        told == node ? NULL
-                     : node_class_other_consumer(
-                           version, told, node,
-                           has == NULL ? NULL : node_consumer_of(version, told, has, arena), arena);
+        mirrored == node
+            ? NULL
+            : node_class_other_consumer(
+                  version, mirrored, node,
+                  has == NULL ? NULL : node_consumer_of(version, mirrored, has, arena), arena);
     return other == NULL || node_refuse_associated(node, consumer_uuid(other), err);
 }
 

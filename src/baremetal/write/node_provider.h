@@ -88,7 +88,7 @@ bool node_finds_consumer(const struct version *version, const struct node *node,
 
 /* The node as it was last written to Placement: the row itself, unless the mirror was off since. In
  * the arena. */
-const struct node *node_as_told(const struct node *node, struct arena *arena);
+const struct node *node_as_mirrored(const struct node *node, struct arena *arena);
 
 /* The consumer that berth wrote for an allocation that was released while the mirror was off, if it
  * is still as berth wrote it; NULL: there is none. */
@@ -99,7 +99,8 @@ const struct consumer *node_consumer_left(const struct version *version, const s
  * class of the node, as last written to Placement, or of the new class. NULL: there is none, or the
  * class stays. */
 const struct consumer *node_class_other_consumer(const struct version *version,
-                                                 const struct node *told, const struct node *node,
+                                                 const struct node *mirrored,
+                                                 const struct node *node,
                                                  const struct consumer *ours, struct arena *arena);
 
 /* 409: the node is held. Always false. */

@@ -38,12 +38,12 @@ static struct slice node_row_rule_class_of(const struct effects *effects, const 
 }
 
 /* As it was last written to Placement before; NULL: it was not. */
-static const struct node *told_before(const struct effects *effects, int64_t id)
+static const struct node *mirrored_before(const struct effects *effects, int64_t id)
 {
     const struct node *node = version_node(effects->before, id);
     return node == NULL || node_is_null(node, NODE_PROVIDER_ADOPTED)
                ? NULL
-               : node_as_told(node, effects->arena);
+               : node_as_mirrored(node, effects->arena);
 }
 
 /* ---- consumers ---- */
@@ -69,10 +69,10 @@ static bool goes(const struct effects *effects, const struct consumer *consumer)
 static const struct consumer *ours_before(const struct effects *effects, int64_t node_id,
                                           const struct node_allocation *allocation)
 {
-    const struct node *told = told_before(effects, node_id);
-    return told == NULL || allocation == NULL
+    const struct node *mirrored = mirrored_before(effects, node_id);
+    return mirrored == NULL || allocation == NULL
                ? NULL
-               : node_consumer_of(effects->before, told, allocation, effects->arena);
+               : node_consumer_of(effects->before, mirrored, allocation, effects->arena);
 }
 
 /* The consumer that an unmirrored release left behind, and that stays; NULL: there is none. */
@@ -99,9 +99,9 @@ static bool check_name(const struct effects *effects, const struct effect_provid
 
 /* The inventory of the new class matches the row; that of the old class is deleted. */
 static bool check_stock(const struct effects *effects, const struct effect_provider *provider,
-                        const struct node *told, const struct node *node, struct err *err)
+                        const struct node *mirrored, const struct node *node, struct err *err)
 {
-    struct slice was = node_row_rule_class_of(effects, told);
+    struct slice was = node_row_rule_class_of(effects, mirrored);
     struct slice is = node_row_rule_class_of(effects, node);
     struct inventory_figures figures;
     struct inventory_figures wanted = node_figures(node);
@@ -114,7 +114,7 @@ static bool check_stock(const struct effects *effects, const struct effect_provi
 
 /* The row's traits exist, and traits that the row lost do not. */
 static bool check_traits(const struct effects *effects, const struct effect_provider *provider,
-                         const struct node *told, const struct node *node, struct err *err)
+                         const struct node *mirrored, const struct node *node, struct err *err)
 {
     struct slice has = node_text(node, NODE_TRAITS);
     struct slice rest = has;
@@ -122,7 +122,7 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
     while (record_next_word(&rest, &trait))
         if (!node_trait_after(effects, provider, trait))
             return node_refuse_managed(err, SLICE_LIT("Trait "), trait, node);
-    rest = told == NULL ? SLICE_LIT("") : node_text(told, NODE_TRAITS);
+    rest = mirrored == NULL ? SLICE_LIT("") : node_text(mirrored, NODE_TRAITS);
     while (record_next_word(&rest, &trait))
         if (!record_has_word(has, trait) && node_trait_after(effects, provider, trait))
             return node_refuse_managed(err, SLICE_LIT("Trait "), trait, node);
@@ -132,7 +132,7 @@ static bool check_traits(const struct effects *effects, const struct effect_prov
 /* The consumers of the node before the request: the consumer of an allocation that stays is created
  * with the first class and deleted with the last; one left behind is deleted, unless its allocation
  * has the node again. */
-static bool check_consumers(const struct effects *effects, const struct node *told,
+static bool check_consumers(const struct effects *effects, const struct node *mirrored,
                             const struct node *node, struct err *err)
 {
     int64_t id = node->record.id;
@@ -144,7 +144,7 @@ static bool check_consumers(const struct effects *effects, const struct node *to
         return refuse_consumer(err, consumer_uuid(left), node);
     const struct node_allocation *had = version_node_allocation_of(effects->before, id);
     const struct consumer *ours = ours_before(effects, id, had);
-    if (ours == NULL || node_class_same(node_row_rule_class_of(effects, told),
+    if (ours == NULL || node_class_same(node_row_rule_class_of(effects, mirrored),
                                         node_row_rule_class_of(effects, node)))
         return true;
     return (node_is_null(node, NODE_RESOURCE_CLASS)
@@ -154,24 +154,24 @@ static bool check_consumers(const struct effects *effects, const struct node *to
 }
 
 /* Placement matches the row. */
-static bool check_told(const struct effects *effects, const struct node *node,
-                       const struct metal *metal, struct err *err)
+static bool check_mirrored(const struct effects *effects, const struct node *node,
+                           const struct metal *metal, struct err *err)
 {
-    const struct node *told = told_before(effects, node->record.id);
+    const struct node *mirrored = mirrored_before(effects, node->record.id);
     struct effect_provider provider;
     if (node_is_null(node, NODE_PROVIDER_ADOPTED))
-        return (told == NULL && node_is_null(node, NODE_RESOURCE_CLASS)) ||
+        return (mirrored == NULL && node_is_null(node, NODE_RESOURCE_CLASS)) ||
                refuse_provider(err, node);
-    if (node_as_told(node, effects->arena) != node)
+    if (node_as_mirrored(node, effects->arena) != node)
         return refuse_provider(err, node);
-    if (told != NULL && !check_consumers(effects, told, node, err))
+    if (mirrored != NULL && !check_consumers(effects, mirrored, node, err))
         return false;
     if (!node_provider_after(effects, node_text(node, NODE_UUID), &provider))
         return node_is_null(node, NODE_RESOURCE_CLASS) || refuse_provider(err, node);
     return (node_is_null(node, NODE_RESOURCE_CLASS) ||
             check_name(effects, &provider, node, metal, err)) &&
-           check_stock(effects, &provider, told, node, err) &&
-           check_traits(effects, &provider, told, node, err);
+           check_stock(effects, &provider, mirrored, node, err) &&
+           check_traits(effects, &provider, mirrored, node, err);
 }
 
 /* Whether the row records that consumer as left behind. */
@@ -181,17 +181,18 @@ static bool remembers(const struct node *node, const struct consumer *consumer)
 }
 
 /* Placement does not match the row, and the row records what was last written. */
-static bool check_untold(const struct effects *effects, const struct node *node, struct err *err)
+static bool check_unmirrored(const struct effects *effects, const struct node *node,
+                             struct err *err)
 {
-    const struct node *told = told_before(effects, node->record.id);
+    const struct node *mirrored = mirrored_before(effects, node->record.id);
     const struct node *still =
-        node_is_null(node, NODE_PROVIDER_ADOPTED) ? NULL : node_as_told(node, effects->arena);
+        node_is_null(node, NODE_PROVIDER_ADOPTED) ? NULL : node_as_mirrored(node, effects->arena);
     bool is_same =
-        told == NULL || still == NULL
-            ? told == still
-            : node_class_same(node_text(told, NODE_RESOURCE_CLASS),
+        mirrored == NULL || still == NULL
+            ? mirrored == still
+            : node_class_same(node_text(mirrored, NODE_RESOURCE_CLASS),
                               node_text(still, NODE_RESOURCE_CLASS)) &&
-                  node_class_same(node_text(told, NODE_TRAITS), node_text(still, NODE_TRAITS));
+                  node_class_same(node_text(mirrored, NODE_TRAITS), node_text(still, NODE_TRAITS));
     const struct consumer *left = left_after(effects, node->record.id);
     if (left != NULL && !remembers(node, left))
         return refuse_consumer(err, consumer_uuid(left), node);
@@ -216,8 +217,8 @@ static bool is_taken(const struct effects *effects, int64_t node_id)
 }
 
 /* Whether the node may be written unmirrored. */
-static bool may_be_untold(const struct effects *effects, const struct node *node,
-                          const struct metal *metal)
+static bool may_be_unmirrored(const struct effects *effects, const struct node *node,
+                              const struct metal *metal)
 {
     struct err ignored = {.arena = effects->arena};
     const struct node *before = version_node(effects->before, node->record.id);
@@ -231,23 +232,23 @@ static bool may_be_untold(const struct effects *effects, const struct node *node
 /* A deleted node cannot be allocated: what remains of its provider is reserved. */
 static bool check_gone(const struct effects *effects, int64_t id, struct err *err)
 {
-    const struct node *told = told_before(effects, id);
-    struct slice class = node_row_rule_class_of(effects, told);
+    const struct node *mirrored = mirrored_before(effects, id);
+    struct slice class = node_row_rule_class_of(effects, mirrored);
     struct effect_provider provider;
     struct inventory_figures figures;
-    if (told == NULL)
+    if (mirrored == NULL)
         return true;
     const struct consumer *ours =
         ours_before(effects, id, version_node_allocation_of(effects->before, id));
     const struct consumer *left = left_after(effects, id);
     if (ours != NULL && !goes(effects, ours))
-        return refuse_consumer(err, consumer_uuid(ours), told);
+        return refuse_consumer(err, consumer_uuid(ours), mirrored);
     if (left != NULL)
-        return refuse_consumer(err, consumer_uuid(left), told);
+        return refuse_consumer(err, consumer_uuid(left), mirrored);
     return class.data == NULL ||
-           !node_provider_after(effects, node_text(told, NODE_UUID), &provider) ||
+           !node_provider_after(effects, node_text(mirrored, NODE_UUID), &provider) ||
            !node_stock_after(effects, &provider, class, &figures) ||
-           figures.reserved >= figures.total || refuse_provider(err, told);
+           figures.reserved >= figures.total || refuse_provider(err, mirrored);
 }
 
 static bool check_node(const struct effects *effects, const struct change *change,
@@ -256,8 +257,8 @@ static bool check_node(const struct effects *effects, const struct change *chang
     const struct node *node = node_of(change->row.record);
     if (node == NULL)
         return check_gone(effects, change->row.id, err);
-    return may_be_untold(effects, node, metal) ? check_untold(effects, node, err)
-                                               : check_told(effects, node, metal, err);
+    return may_be_unmirrored(effects, node, metal) ? check_unmirrored(effects, node, err)
+                                                   : check_mirrored(effects, node, metal, err);
 }
 
 /* ---- rows of allocations ---- */
@@ -272,7 +273,7 @@ static bool check_released(const struct effects *effects, const struct node_allo
     if (ours == NULL || goes(effects, ours))
         return true;
     const struct node *node = node_after(effects, node_id);
-    return (node != NULL && remembers(node, ours) && may_be_untold(effects, node, metal)) ||
+    return (node != NULL && remembers(node, ours) && may_be_unmirrored(effects, node, metal)) ||
            refuse_consumer(err, consumer_uuid(ours), version_node(effects->before, node_id));
 }
 

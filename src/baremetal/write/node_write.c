@@ -72,7 +72,7 @@ static void note_left(const struct node_write *write, enum node_field field, str
 
 /* This write is not mirrored: records what was last written to Placement, so that it can be removed
  * later. */
-static void note_untold(const struct node_write *write)
+static void note_unmirrored(const struct node_write *write)
 {
     const struct node *before = write->before;
     if (before == NULL || write->after == NULL || node_is_null(before, NODE_PROVIDER_ADOPTED))
@@ -87,7 +87,7 @@ static void note_untold(const struct node_write *write)
                   node_allocation_text(write->releases, NODE_ALLOCATION_UUID));
 }
 
-static void note_told(const struct node_write *write, const struct plan *plan)
+static void note_mirrored(const struct node_write *write, const struct plan *plan)
 {
     note_provider(plan, write->after);
     node_set_null(write->after, NODE_MIRRORED_CLASS);
@@ -105,9 +105,9 @@ static const struct node *pack_after(const struct node_write *write, bool is_mir
     else if (!write->keeps_updated_at)
         node_set_time(write->after, NODE_UPDATED_AT, plan->now_us);
     if (is_mirrored)
-        note_told(write, plan);
+        note_mirrored(write, plan);
     else
-        note_untold(write);
+        note_unmirrored(write);
     return node_pack(write->after, plan->arena);
 }
 
@@ -122,8 +122,8 @@ static const struct node_allocation *pack_taken(const struct node_write *write, 
 
 /* The row of the allocation that stays, if it is mirrored for the first time: whose its consumer is
  * has become known. NULL: nothing new. */
-static const struct node_allocation *now_told(const struct node_mirror *mirror,
-                                              const struct plan *plan)
+static const struct node_allocation *now_mirrored(const struct node_mirror *mirror,
+                                                  const struct plan *plan)
 {
     const struct node_allocation *holds = mirror->holds;
     if (holds == NULL || mirror->class_after.data == NULL ||
@@ -145,17 +145,17 @@ bool node_write(const struct node_write *write, const struct plan *plan, const s
     const struct node_allocation *takes =
         pack_taken(write, mirrored, plan); /* packed before the node */
     struct node_mirror mirror = {
-        .before = write->before == NULL ? NULL : node_as_told(write->before, plan->arena),
+        .before = write->before == NULL ? NULL : node_as_mirrored(write->before, plan->arena),
         .after = pack_after(write, mirrored, plan),
         .takes = takes,
         .releases = write->releases,
         .holds = allocation_that_stays(write, plan),
     };
-    const struct node_allocation *told = NULL;
+    const struct node_allocation *announced = NULL;
     if (mirrored) {
         if (!node_mirror_check(&mirror, plan, err))
             return false;
-        told = now_told(&mirror, plan);
+        announced = now_mirrored(&mirror, plan);
         node_mirror_append(&mirror, plan);
     }
     if (write->releases != NULL)
@@ -166,8 +166,8 @@ bool node_write(const struct node_write *write, const struct plan *plan, const s
         change_put_node(plan->changes, mirror.after);
     if (mirror.takes != NULL)
         change_put_node_allocation(plan->changes, mirror.takes);
-    if (told != NULL)
-        change_put_node_allocation(plan->changes, told);
+    if (announced != NULL)
+        change_put_node_allocation(plan->changes, announced);
     if (node != NULL)
         *node = mirror.after;
     return true;

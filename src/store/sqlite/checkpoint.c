@@ -91,8 +91,8 @@ static void pause_copying(struct store *store)
 static bool mend_failed_sync(struct store *store)
 {
     struct copier *copier = &store->sentinel->copier;
-    if (copier->sync_failed && !store->copying.is_told) {
-        store->copying.is_told = true;
+    if (copier->sync_failed && !store->copying.is_logged) {
+        store->copying.is_logged = true;
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
                   "the database '%s' cannot be synced: its WAL is kept until a sync succeeds",
                   store->path);
@@ -120,7 +120,7 @@ static bool copier_rests(struct store *store)
 
 static void note_success(struct store *store)
 {
-    if (store->copying.is_told)
+    if (store->copying.is_logged)
         log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database '%s' can be synced again",
                   store->path);
     store->copying = (struct copying){0};

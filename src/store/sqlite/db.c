@@ -41,9 +41,10 @@ bool db_fail(const struct db *db, const char *what, struct err *err)
     const char *reason = db->handle == NULL ? "out of memory" : sqlite3_errmsg(db->handle);
     int code = db->handle == NULL ? SQLITE_NOMEM : sqlite3_errcode(db->handle);
     int system = db->handle == NULL ? 0 : sqlite3_system_errno(db->handle);
-    bool tell_system = system != 0 && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR);
+    bool names_system_error = system != 0 && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR);
     return err_set(err, 503, NULL, "the database '%s' cannot be %s: %s%s%s", name, what, reason,
-                   tell_system ? ": " : "", tell_system ? strerrordesc_np(system) : "");
+                   names_system_error ? ": " : "",
+                   names_system_error ? strerrordesc_np(system) : "");
 }
 
 bool db_exec(struct db *db, const char *sql, struct err *err)

@@ -133,12 +133,12 @@ bool entities_read_provider(struct entities *entities, const struct provider_his
     uint32_t depth;
     if (!place(entities, &providers->items[before].provider, &depth))
         return false;
-    bool anew = !history->known || history->deleted;
-    if (!anew)
+    bool is_new = !history->known || history->deleted;
+    if (!is_new)
         as_images(entities, history);
     for (size_t i = before; i < providers->count; i++)
         append_depth(entities, depth);
-    if (!anew && !history->contents)
+    if (!is_new && !history->contents)
         return true;
     return entities_read(entities, ROWS_INVENTORIES, history->id, &entities->contents) &&
            entities_read(entities, ROWS_PROVIDER_TRAITS, history->id, &entities->contents) &&

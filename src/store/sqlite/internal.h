@@ -106,7 +106,7 @@ struct sharing {
 struct copying {
     int64_t again_at_us; /* not before this time */
     unsigned passes;     /* by the copier, since the WAL started over or nothing could be copied */
-    bool is_told;        /* a sync has failed, and none has succeeded since */
+    bool is_logged;      /* a sync has failed, and none has succeeded since */
 };
 
 struct store {

@@ -174,7 +174,7 @@ void store_forget_file(struct store *store)
     store->followed.valid = false;
 }
 
-static void tell_salvage(const struct store *store, enum sentinel_salvage salvage, bool is_moved)
+static void log_salvage(const struct store *store, enum sentinel_salvage salvage, bool is_moved)
 {
     bool is_cut = store->sentinel->wal_is_cut;
     const char *what = is_moved ? "was removed, moved or replaced"
@@ -211,12 +211,12 @@ static void leave_file(struct store *store, bool is_moved)
         return;
     enum sentinel_salvage salvage =
         store->sentinel->index == NULL ? SENTINEL_SALVAGED : sentinel_salvage(store->sentinel);
-    bool is_told = store->salvage_again_us != 0;
+    bool is_logged = store->salvage_again_us != 0;
     store->salvage_again_us = 0;
     if (salvage == SENTINEL_BLOCKED && !is_moved)
         store->salvage_again_us = now_us + SALVAGE_EVERY_US;
-    if (!is_told || salvage != SENTINEL_BLOCKED)
-        tell_salvage(store, salvage, is_moved);
+    if (!is_logged || salvage != SENTINEL_BLOCKED)
+        log_salvage(store, salvage, is_moved);
     if (store->salvage_again_us == 0)
         store_forget_file(store);
 }

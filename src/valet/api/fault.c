@@ -53,7 +53,7 @@ static void write_refusal(struct api_request *request)
 }
 
 /* Details of the database are logged, not shown to clients. */
-static void tell_log(const struct api_request *request, struct slice what)
+static void log_fault(const struct api_request *request, struct slice what)
 {
     struct log_context context = access_log_context(request);
     log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "answered with 500: %.*s",
@@ -71,7 +71,7 @@ void valet_write_fault(struct api_request *request)
     const struct words *words = words_of(request);
     struct slice explanation = request->err.message;
     if (words->status == 500 && request->err.status != 500) {
-        tell_log(request, explanation);
+        log_fault(request, explanation);
         explanation = SLICE_LIT("Not working: store");
     }
     buf_printf(out, "{\"title\": \"%s\", \"explanation\": ", words->title);

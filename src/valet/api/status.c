@@ -38,13 +38,13 @@ static struct subsystem store_of(const struct readiness_report *report, struct a
     static const enum readiness_check NEEDED[] = {READINESS_DATABASE, READINESS_SCHEMA,
                                                   READINESS_REPLICA};
     struct subsystem store = {.name = "store", .is_ok = true, .resources = "{}"};
-    const char *told = report->findings[READINESS_REPLICA].text;
+    const char *message = report->findings[READINESS_REPLICA].text;
     for (unsigned i = 0; i < 3 && store.is_ok; i++) {
         store.is_ok = report->findings[NEEDED[i]].is_ok;
         if (!store.is_ok)
-            told = report->findings[NEEDED[i]].text;
+            message = report->findings[NEEDED[i]].text;
     }
-    store.message = arena_copy(arena, slice_of(told));
+    store.message = arena_copy(arena, slice_of(message));
     return store;
 }
 
@@ -78,10 +78,10 @@ static void status_refuse(struct api_request *request, const struct subsystem *a
     struct log_context context = access_log_context(request);
     struct buf text = {0};
     buf_append_lit(&text, "Not working: ");
-    for (unsigned i = 0, told = 0; i < count; i++) {
+    for (unsigned i = 0, written = 0; i < count; i++) {
         if (all[i].is_ok)
             continue;
-        buf_printf(&text, "%s%s", told++ > 0 ? ", " : "", all[i].name);
+        buf_printf(&text, "%s%s", written++ > 0 ? ", " : "", all[i].name);
         log_write(LOG_LEVEL_WARNING, "berth.valet", &context, "%s does not work: %.*s", all[i].name,
                   SLICE_ARG(all[i].message));
     }

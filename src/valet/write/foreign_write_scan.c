@@ -209,16 +209,17 @@ static void compare_host(const struct version *before, const struct version *aft
     struct sums now = portions_of(after, host, arena);
     struct sums was =
         portions_of(before, version_provider_by_uuid(before, provider_uuid(host)), arena);
-    const struct sum *told = NULL;
+    const struct sum *logged = NULL;
     for (size_t i = 0; i < now.count; i++) {
         const struct sum *portion = &now.items[i];
         const struct slice *project = portion->of;
-        bool is_told = told != NULL && told->key[0] == portion->key[0];
-        const struct valet_group *group =
-            is_told || !has_grown(&was, portion) ? NULL : host_refuses(after, NULL, host, *project);
+        bool is_logged = logged != NULL && logged->key[0] == portion->key[0];
+        const struct valet_group *group = is_logged || !has_grown(&was, portion)
+                                              ? NULL
+                                              : host_refuses(after, NULL, host, *project);
         if (group == NULL)
             continue;
-        told = portion;
+        logged = portion;
         log_write(LOG_LEVEL_WARNING, "berth.valet", LOG_NO_CONTEXT,
                   "Another program has given project %.*s more of resource provider '%.*s', which "
                   "is held by exclusivity group '%.*s'.",

@@ -1,4 +1,4 @@
-/* What operators are told of sections and options that are unknown: where, once for a section, what
+/* What is logged about unknown sections and options: where, once for a section, what
  * may have been meant, and no more than UNKNOWN_LINES_MAX lines. */
 #include "conf/unknown.h"
 
@@ -100,9 +100,9 @@ static size_t load_many(size_t count, const char *text)
         buf_printf(&many, "something_else_%zu = 1\n", i);
     buf_append_slice(&many, slice_of(text));
     buf_append_char(&many, '\0');
-    size_t told = load(many.data);
+    size_t logged = load(many.data);
     buf_free(&many);
-    return told;
+    return logged;
 }
 
 static void test_the_number_of_lines_is_limited(void **state)

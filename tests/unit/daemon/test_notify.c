@@ -43,7 +43,7 @@ static int tear_down(void **state)
 }
 
 /* The next message, or "". */
-static const char *told(void)
+static const char *notified(void)
 {
     static char text[1024];
     ssize_t len = recv(manager, text, sizeof(text) - 1, 0);
@@ -55,13 +55,13 @@ static void words(void **state)
 {
     (void)state;
     notify_ready();
-    assert_string_equal(told(), "READY=1");
+    assert_string_equal(notified(), "READY=1");
     notify_reloading();
-    assert_int_equal(strncmp(told(), "RELOADING=1\nMONOTONIC_USEC=", 27), 0);
+    assert_int_equal(strncmp(notified(), "RELOADING=1\nMONOTONIC_USEC=", 27), 0);
     notify_stopping();
-    assert_string_equal(told(), "STOPPING=1");
+    assert_string_equal(notified(), "STOPPING=1");
     notify_status("%d of %s", 3, "them");
-    assert_string_equal(told(), "STATUS=3 of them");
+    assert_string_equal(notified(), "STATUS=3 of them");
 }
 
 static void nobody_listens(void **state)
@@ -70,7 +70,7 @@ static void nobody_listens(void **state)
     unsetenv("NOTIFY_SOCKET");
     notify_ready();
     notify_status("nothing");
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
 }
 
 /* One notification every 10 s, half of the permitted 20. */
@@ -82,24 +82,24 @@ static void watchdog(void **state)
     watch_begin(&watch, 100 * S);
     assert_int_equal(watch.period_us, 10 * S);
     watch_look(&watch, 100 * S, steps++, 0);
-    assert_string_equal(told(), "WATCHDOG=1");
+    assert_string_equal(notified(), "WATCHDOG=1");
     watch_look(&watch, 109 * S, steps++, 0);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     watch_look(&watch, 110 * S, steps, 0);
-    assert_string_equal(told(), "WATCHDOG=1");
+    assert_string_equal(notified(), "WATCHDOG=1");
     /* the writer is stuck */
     watch_look(&watch, 119 * S, steps, 0);
     watch_look(&watch, 120 * S, steps, 0);
     watch_look(&watch, 150 * S, steps, 0);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     watch_look(&watch, 151 * S, ++steps, 0);
-    assert_string_equal(told(), "WATCHDOG=1");
+    assert_string_equal(notified(), "WATCHDOG=1");
     /* a worker is stuck */
     watch_look(&watch, 161 * S, ++steps, 10 * S);
     watch_look(&watch, 162 * S, ++steps, 11 * S);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     watch_look(&watch, 163 * S, ++steps, 9 * S);
-    assert_string_equal(told(), "WATCHDOG=1");
+    assert_string_equal(notified(), "WATCHDOG=1");
 }
 
 static void no_watchdog(void **state)
@@ -110,12 +110,12 @@ static void no_watchdog(void **state)
     watch_begin(&watch, 100 * S);
     assert_int_equal(watch.period_us, 0);
     watch_look(&watch, 200 * S, 1, 0);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     setenv("WATCHDOG_USEC", "20000000", 1);
     setenv("WATCHDOG_PID", "1", 1); /* meant for another process */
     watch_begin(&watch, 100 * S);
     watch_look(&watch, 200 * S, 1, 0);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
 }
 
 static void nap_ms(unsigned ms)
@@ -132,12 +132,12 @@ static void start(void **state)
     struct starting starting;
     notify_starting(&starting, &steps);
     nap_ms(1200);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     atomic_store(&steps, 1);
     nap_ms(1000);
-    assert_int_equal(strncmp(told(), "EXTEND_TIMEOUT_USEC=", 20), 0);
+    assert_int_equal(strncmp(notified(), "EXTEND_TIMEOUT_USEC=", 20), 0);
     nap_ms(1000);
-    assert_string_equal(told(), "");
+    assert_string_equal(notified(), "");
     notify_started(&starting);
     notify_starting(&starting, &steps); /* stops at once, without waiting for its next check */
     notify_started(&starting);

@@ -287,7 +287,8 @@ static void test_order_stays(void **state)
     assert_int_equal(written(bench)->count, 2);
 }
 
-/* Those decided before it fails are written, the others are told so, and it is an outage. */
+/* Those decided before it fails are written, the others are answered with an error, and it is an
+ * outage. */
 static void test_fails_in_a_later_run(void **state)
 {
     const char *const traits[] = {"A1", "BAD1", "A2", "BAD2", "A3", NULL};

@@ -140,7 +140,7 @@ static void test_reads_fail(void **state)
     expect_line(bench, WORKS);
     ask(bench, plan_trait, 0);
     expect_line(bench, NULL);
-    /* Asked in the other order, it is told once, too. */
+    /* In the other order it is also logged once. */
     set_begin_fault(bench, "is gone");
     ask(bench, plan_trait, 503);
     expect_line(bench, WRITES "is gone");

@@ -33,9 +33,9 @@ struct harness_stream {
  *   /busy          keeps its worker busy until harness_release()
  *   /hop           pending, resumed by another thread at once
  * Large bodies are asked for by the target's query: "?skip" is not wanted, "?held" is pending until
- * harness_resume(), "?twice" is resumed and pending again first, all others are wanted. To
- * /count "N of M bytes, C" is told: how many it got, how many came, and the last one. Faults are
- * answered 413, 400 and 503. */
+ * harness_resume(), "?twice" is resumed and pending again first, all others are wanted. The
+ * answer of /count is "N of M bytes, C": how many it got, how many came, and the last one. Faults
+ * are answered 413, 400 and 503. */
 struct harness {
     struct http_server *server;
     uint16_t port;

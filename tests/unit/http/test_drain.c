@@ -42,7 +42,7 @@ static void assert_asked(int fd, const char *connection)
     reply_free(&reply);
 }
 
-/* An idle connection may ask once more, is answered, and told that this was the last time. */
+/* An idle connection may ask once more, is answered, with `Connection: close`. */
 static void idle_ones_may_ask_once_more(void **state)
 {
     (void)state;

@@ -69,7 +69,7 @@ static void body_at_the_limit(void **state)
 static void body_too_large(void **state)
 {
     (void)state;
-    /* who asks first is told at once, and so is whose body would be read for long */
+    /* the refusal comes at once, also to a client that asks first or has much to send */
     int fd = client_connect(&harness);
     client_send(fd, "PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n"
                     "Expect: 100-continue\r\n\r\n");
@@ -295,7 +295,7 @@ static int connect_to_worker(unsigned long worker)
     return fd;
 }
 
-/* 0.9.75 of the library forgets what it was told when exactly 128 sockets are ready at once. */
+/* 0.9.75 of the library loses a resume when exactly 128 sockets are ready at once. */
 static void any_number_ready_at_once(void **state)
 {
     (void)state;

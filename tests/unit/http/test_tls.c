@@ -240,7 +240,7 @@ static void reload(void **state)
     assert_shown(&first);
     assert_false(http_tls_have_changed(tls));
 
-    /* a certificate without its key: the old pair stays, once told */
+    /* a certificate without its key: the old pair stays, which is logged once */
     file_copy(second.cert, cert_file);
     assert_false(http_tls_have_changed(tls)); /* perhaps the key follows */
     assert_true(http_tls_have_changed(tls));

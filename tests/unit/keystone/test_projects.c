@@ -48,7 +48,7 @@ struct asker {
     size_t unknown;
 };
 
-static void told(void *cls, enum keystone_verdict verdict, size_t unknown)
+static void answered(void *cls, enum keystone_verdict verdict, size_t unknown)
 {
     struct asker *asker = cls;
     asker->answers++;
@@ -66,7 +66,7 @@ static void begin(struct asker *asker, const struct slice *projects, size_t coun
     }
     *asker = (struct asker){.verdict = KEYSTONE_PENDING};
     sem_init(&asker->done, 0, 0);
-    keystone_projects_ask(keystone, projects, count, SLICE_LIT("req-1"), arena, told, asker);
+    keystone_projects_ask(keystone, projects, count, SLICE_LIT("req-1"), arena, answered, asker);
 }
 
 static enum keystone_verdict finish(struct asker *asker)
@@ -156,7 +156,7 @@ static void beside_tokens(void **state)
     assert_int_equal(finish(&second), KEYSTONE_ACCEPTED);
 }
 
-static void not_told(void **state)
+static void not_answered(void **state)
 {
     (void)state;
     static const int STATUSES[] = {403, 500, 503, 301};
@@ -207,7 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(odd_ids, setup, teardown),
         cmocka_unit_test_setup_teardown(many, setup, teardown),
         cmocka_unit_test_setup_teardown(beside_tokens, setup, teardown),
-        cmocka_unit_test_setup_teardown(not_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(not_answered, setup, teardown),
         cmocka_unit_test_setup_teardown(in_time, setup, teardown),
         cmocka_unit_test_setup_teardown(too_many, setup, teardown),
     };

@@ -336,7 +336,7 @@ static void changes_get_their_turn(void **state)
 }
 
 /* Reported once no more lines are lost, and not repeated immediately. */
-static void lost_lines_are_told_of(void **state)
+static void lost_lines_are_reported(void **state)
 {
     (void)state;
     int fd = temporary();
@@ -365,7 +365,7 @@ int main(void)
         cmocka_unit_test(handlers_of_loggers),    cmocka_unit_test(settings_that_fail),
         cmocka_unit_test(unknown_keys),           cmocka_unit_test(rate),
         cmocka_unit_test(rate_in_the_log),        cmocka_unit_test(changes_while_threads_log),
-        cmocka_unit_test(changes_get_their_turn), cmocka_unit_test(lost_lines_are_told_of),
+        cmocka_unit_test(changes_get_their_turn), cmocka_unit_test(lost_lines_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

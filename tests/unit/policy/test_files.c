@@ -133,9 +133,9 @@ static const char *taken(struct directory *d, const char *text)
     for (size_t i = 0; i < overrides.count; i++)
         buf_printf(&out, "%s%.*s=%.*s", i == 0 ? "" : " ", SLICE_ARG(overrides.items[i].name),
                    SLICE_ARG(overrides.items[i].value->text));
-    const char *told = arena_copy(d->arena, buf_slice(&out)).data;
+    const char *shown = arena_copy(d->arena, buf_slice(&out)).data;
     buf_free(&out);
-    return told;
+    return shown;
 }
 
 static void merges(void **state)

@@ -6,7 +6,8 @@
  * has 2 of h1's A (consumer old, there before the group), and 2 of h2's (away); the friend has 1 of
  * h1's (mine) and of h3's (racked). pl1 holds 2 of h4's A for a server of the friend's, pl2 holds
  * nothing. Of the nodes m1 is taken by al1, m2 has the trait CUSTOM_T, m3 is free; their class is
- * CUSTOM_IRON. The mirror has not told yet that al4 has m4, whose class is CUSTOM_COPPER. */
+ * CUSTOM_IRON. The mirror has not yet sent to Placement that al4 has m4, whose class is
+ * CUSTOM_COPPER. */
 #ifndef BERTH_TESTS_CLOUD_H
 #define BERTH_TESTS_CLOUD_H
 

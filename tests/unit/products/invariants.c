@@ -256,7 +256,7 @@ static void check_node(struct metal_world *cloud, const char *uuid)
         assert_true(name_set_has(provider->traits, catalog_find(&version->traits, trait)->number));
 }
 
-/* Whoever Placement was told of is there. */
+/* Every consumer that was mirrored to Placement exists there. */
 static void check_consumers(struct metal_world *cloud)
 {
     const struct version *version = cloud->world.edit->version;

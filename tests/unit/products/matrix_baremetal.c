@@ -64,8 +64,8 @@ bool attempt_node_power(const struct target *target, const struct plan *plan, st
                            node_power_verb_find(name), plan, err);
 }
 
-/* m4, of which the mirror has not told: its next write brings al4's consumer. */
-static const struct node *untold_node(const struct plan *plan)
+/* m4, which the mirror has not sent to Placement: its next write brings al4's consumer. */
+static const struct node *unmirrored_node(const struct plan *plan)
 {
     return version_node_by_uuid(plan->version, SLICE_LIT("m4"));
 }
@@ -81,14 +81,14 @@ void matrix_lock_node(void)
 bool attempt_node_advance(const struct target *target, const struct plan *plan, struct err *err)
 {
     (void)target;
-    return plan_node_advance(untold_node(plan)->record.id, plan, err);
+    return plan_node_advance(unmirrored_node(plan)->record.id, plan, err);
 }
 
 /* By the next process. */
 bool attempt_node_recover(const struct target *target, const struct plan *plan, struct err *err)
 {
     (void)target;
-    const struct node *node = untold_node(plan);
+    const struct node *node = unmirrored_node(plan);
     matrix_cloud.metal.instance = SLICE_LIT("host boot 3 4");
     return plan_node_recover(node->record.id, node_time(node, NODE_DUE_AT), plan, err);
 }

@@ -285,13 +285,13 @@ static void node(const struct sentence *sentence)
     node_set_text(&draft, NODE_UUID, sentence->word[1]);
     if (slice_equal(sentence->word[2], SLICE_LIT("class")))
         node_set_text(&draft, NODE_RESOURCE_CLASS, sentence->word[3]);
-    else if (slice_equal(sentence->word[2], SLICE_LIT("told-class")))
+    else if (slice_equal(sentence->word[2], SLICE_LIT("mirrored-class")))
         node_set_text(&draft, NODE_MIRRORED_CLASS, sentence->word[3]);
     else if (slice_equal(sentence->word[2], SLICE_LIT("traits")))
         node_set_text(&draft, NODE_TRAITS, sentence->word[3]);
     else if (slice_equal(sentence->word[2], SLICE_LIT("adopted")))
         node_set_bool(&draft, NODE_PROVIDER_ADOPTED, number(sentence->word[3]) != 0);
-    else if (slice_equal(sentence->word[2], SLICE_LIT("never-told")))
+    else if (slice_equal(sentence->word[2], SLICE_LIT("never-mirrored")))
         node_set_null(&draft, NODE_PROVIDER_ADOPTED);
     else if (slice_equal(sentence->word[2], SLICE_LIT("name")))
         node_set_text(&draft, NODE_NAME, sentence->word[3]);

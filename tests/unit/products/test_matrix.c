@@ -31,8 +31,8 @@ static const struct target targets[] = {
      "m3", "class CUSTOM_IRON CUSTOM_STEEL"},
     {"more is used than there is", NULL, "h5", NULL, "h5", "new", "friend", "B", 3, 8, "m3",
      "consume new friend h5 B 3"},
-    {"a node's row says what Placement is not told", NULL, "m2", NULL, "m2", "new", "nonmember",
-     "A", 1, 8, "m2", "node m2 maintenance 1"},
+    {"a node's row says what is not mirrored to Placement", NULL, "m2", NULL, "m2", "new",
+     "nonmember", "A", 1, 8, "m2", "node m2 maintenance 1"},
     {"an allocation takes a node and no consumer does", NULL, "m2", NULL, "m2", "al9", "nonmember",
      "CUSTOM_IRON", 1, 1, "m2", "take al9 m2 0"},
 };

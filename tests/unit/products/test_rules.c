@@ -213,11 +213,11 @@ static void test_rows_of_nodes(void **state)
         {"node m9 class iron 0; insert m9; stock m9 CUSTOM_IRON 1",
          NODE("Inventory of class CUSTOM_IRON", "m9")}, /* not available yet: reserved */
         {"node m5 class iron", NODE("Resource provider m5", "m5")},
-        {"node m2 never-told x", NODE("Resource provider m2", "m2")},
+        {"node m2 never-mirrored x", NODE("Resource provider m2", "m2")},
         {"node m2 class steel", NODE("Inventory of class CUSTOM_STEEL", "m2")},
         {"node m2 class steel; stock m2 CUSTOM_STEEL 1",
          NODE("Inventory of class CUSTOM_IRON", "m2")},
-        {"node m2 told-class iron", NODE("Resource provider m2", "m2")},
+        {"node m2 mirrored-class iron", NODE("Resource provider m2", "m2")},
         {"node m2 maintenance 1", NODE("Inventory of class CUSTOM_IRON", "m2")},
         {"node m2 maintenance 1; node m2 description words; stock m2 CUSTOM_IRON 1 1",
          NODE("Inventory of class CUSTOM_IRON", "m2")}, /* the last row counts */
@@ -259,24 +259,24 @@ static void test_rows_of_nodes(void **state)
     TRY_EACH(attempts);
 }
 
-#define UNTOLD_CLASS                                                                               \
-    "mirror off | node m2 class steel | node m2 told-class iron | "                                \
+#define UNMIRRORED_CLASS                                                                           \
+    "mirror off | node m2 class steel | node m2 mirrored-class iron | "                            \
     "consume s nonmember m2 CUSTOM_IRON 1 | mirror on | "
 #define UNTOLD_TAKEN                                                                               \
-    "mirror off | node m1 class steel | node m1 told-class iron | stock m1 CUSTOM_STEEL 1; "       \
+    "mirror off | node m1 class steel | node m1 mirrored-class iron | stock m1 CUSTOM_STEEL 1; "   \
     "consume s nonmember m1 CUSTOM_STEEL 1 | mirror on | "
 #define LEFT "mirror off | node m1 left al1; untake al1 | mirror on | "
 
 /* Nodes whose row changed while the mirror was off: UNTOLD, since a non-member has allocated of the
  * class that they had or get, LEFT with the consumer of an allocation that went. */
-static void test_rows_of_untold_nodes(void **state)
+static void test_rows_of_unmirrored_nodes(void **state)
 {
     (void)state;
     static const struct attempt attempts[] = {
-        {UNTOLD_CLASS "node m2 told-class copper", NODE("Resource provider m2", "m2")},
-        {UNTOLD_CLASS "node m2 never-told x", NODE("Resource provider m2", "m2")},
-        {UNTOLD_CLASS "node m2 description words; take al9 m2 0; stock m2 CUSTOM_STEEL 1; "
-                      "consume al9 friend m2 CUSTOM_STEEL 1",
+        {UNMIRRORED_CLASS "node m2 mirrored-class copper", NODE("Resource provider m2", "m2")},
+        {UNMIRRORED_CLASS "node m2 never-mirrored x", NODE("Resource provider m2", "m2")},
+        {UNMIRRORED_CLASS "node m2 description words; take al9 m2 0; stock m2 CUSTOM_STEEL 1; "
+                          "consume al9 friend m2 CUSTOM_STEEL 1",
          NODE("Resource provider m2", "m2")},
         {UNTOLD_TAKEN "untake al1", NODE("Consumer al1", "m1")},
         {UNTOLD_TAKEN "node m1 left other; untake al1", NODE("Consumer al1", "m1")},
@@ -287,7 +287,7 @@ static void test_rows_of_untold_nodes(void **state)
         {LEFT "node m1 none-left x; take al1 m2 0", NODE("Consumer al1", "m1")},
         {LEFT "unnode m1", NODE("Consumer al1", "m1")},
         /* inside */
-        {UNTOLD_CLASS "node m2 description words", NULL},
+        {UNMIRRORED_CLASS "node m2 description words", NULL},
         {UNTOLD_TAKEN "node m1 left al1; untake al1", NULL},
         {UNTOLD_TAKEN "node m1 left al1; untake al1 | node m1 description words", NULL},
         {UNTOLD_TAKEN "node m1 left al1; untake al1 | node m1 none-left x; drop al1", NULL},
@@ -440,7 +440,7 @@ int main(void)
         cmocka_unit_test(test_holds),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_rows_of_nodes),
-        cmocka_unit_test(test_rows_of_untold_nodes),
+        cmocka_unit_test(test_rows_of_unmirrored_nodes),
         cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_capacity_of_many),

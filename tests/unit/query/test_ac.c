@@ -46,7 +46,7 @@ static void collect(void *cls, const struct ac_candidate *candidate)
     free(mapped);
 }
 
-/* What is found, and that a reason is told exactly if nothing is. */
+/* What is found, and that a reason is given if and only if nothing is. */
 static struct found ask(struct cloud *cloud, const struct ac_request *request,
                         struct ac_summaries *summaries)
 {
@@ -210,7 +210,7 @@ static void many_aggregates_are_charged(void **state)
     cloud_destroy(&cloud);
 }
 
-/* A name that nobody has is told whole, NUL bytes included. */
+/* An unknown name is reported in full, NUL bytes included. */
 static void unknown_class(void **state)
 {
     (void)state;

@@ -171,7 +171,7 @@ static void conditions_of_groups_together(void **state)
     close_scene(&scene);
 }
 
-/* An unknown name behind a group that matches nobody is no error: the earlier group is told. */
+/* An unknown name behind a group that matches nobody is no error: the earlier group is reported. */
 static void earlier_groups_first(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Many groups: that trees which cannot serve them all are told without being searched, and that one
- * that can is found. */
+/* Many groups: trees that cannot serve them all are recognised without a search, and one that can
+ * is found. */
 #include <stdlib.h>
 
 #include "devices.h"

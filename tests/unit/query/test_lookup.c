@@ -1,4 +1,4 @@
-/* Names to slot sets: known ones are the catalog's own, unknown ones are told or left out. */
+/* Names to slot sets: known ones are the catalog's own, unknown ones are reported or left out. */
 #include <stdlib.h>
 
 #include "cloud.h"

@@ -323,7 +323,7 @@ static void random_rows(void **state)
     world_close(&world);
 }
 
-/* What is told of a row that is a version's own. */
+/* What is reported of a row that belongs to one version only. */
 static void a_row_of_the_version_is_put_again(void **state)
 {
     (void)state;

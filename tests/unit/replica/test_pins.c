@@ -234,8 +234,8 @@ static void load_replaces_all(void **state)
     arena_destroy(arena);
 }
 
-/* The figures for metrics: equal states take equal memory, and what is kept for a reader is told
- * apart. */
+/* The figures for metrics: equal states take equal memory, and what is kept for a reader is
+ * counted separately. */
 static void memory_is_counted(void **state)
 {
     (void)state;

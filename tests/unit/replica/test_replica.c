@@ -193,7 +193,7 @@ static void step_consumer(struct world *world)
     apply(world);
 }
 
-/* As a follow does: a consumer goes, if it was there; a provider is bared and told anew. */
+/* As a follow does: a consumer is removed if it exists; a provider is emptied and written again. */
 static void step_follow(struct world *world)
 {
     const struct version *version = world->edit->version;

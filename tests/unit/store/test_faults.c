@@ -246,7 +246,7 @@ static void test_without_shared_memory(void **state)
     assert_false(store_is_current(store, &stamp));
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
     assert_true(store_rollback(store, &stamp));
-    /* Another instance's batches cannot be told from a foreign writer's. */
+    /* Another instance's batches cannot be distinguished from a foreign writer's. */
     struct store *other = fixture_open(fixture);
     assert_int_equal(try_commit(fixture, other, 1), STORE_OK);
     assert_false(store_is_current(store, &stamp));

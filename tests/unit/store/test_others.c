@@ -117,7 +117,7 @@ static void test_follow_providers_and_catalogs(void **state)
                   "generation(3 0 0) 1790000000123456 0\n"
                   "provider(2 " UUID_B " again parent=1 root=1 gen=0) 1790000000123456 0\n"
                   "in_aggregate(3 1) 1790000000123456 0\n");
-    /* A deletion beside a move is not told in pieces. */
+    /* A deletion beside a move is not followed in pieces. */
     list = changes_of(fixture);
     update = add(&list, CHANGE_PROVIDER_UPDATE);
     update->provider = (struct change_provider){.id = 1, .root_id = 1, .name = SLICE_LIT("x")};

@@ -148,9 +148,9 @@ static bool is_of_project(const struct node *node, struct slice project)
 static bool refuse_candidates(const struct slice *missing, size_t count, struct err *err)
 {
     struct buf text = {0};
-    struct name_table told = name_table_create(err->arena, count);
+    struct name_table seen = name_table_create(err->arena, count);
     for (size_t i = 0; i < count; i++) {
-        if (!name_table_add(&told, missing[i]))
+        if (!name_table_add(&seen, missing[i]))
             continue;
         if (text.len > 0)
             buf_append_lit(&text, ", ");

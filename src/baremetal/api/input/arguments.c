@@ -48,11 +48,11 @@ static bool is_among(struct slice name, const char *const *names)
 bool arguments_check_names(const struct query_string *query, const char *const *names,
                            struct err *err)
 {
-    struct name_table told = name_table_create(err->arena, query->count);
+    struct name_table seen = name_table_create(err->arena, query->count);
     struct buf text = {0};
     for (size_t i = 0; i < query->count; i++) {
         struct slice name = query->pairs[i].name;
-        if (is_among(name, names) || !name_table_add(&told, name))
+        if (is_among(name, names) || !name_table_add(&seen, name))
             continue;
         buf_append_slice(&text,
                          text.len == 0 ? SLICE_LIT("Unexpected arguments: ") : SLICE_LIT(", "));

@@ -72,7 +72,7 @@ static bool check_forms(struct api_request *request, const struct addition *addi
 }
 
 /* On Keystone's thread. */
-static void on_projects_told(void *cls, enum keystone_verdict verdict, size_t unknown)
+static void on_projects_answer(void *cls, enum keystone_verdict verdict, size_t unknown)
 {
     struct addition *addition = cls;
     addition->verdict = verdict;
@@ -80,7 +80,7 @@ static void on_projects_told(void *cls, enum keystone_verdict verdict, size_t un
     api_resume(addition->request);
 }
 
-static bool check_told(struct api_request *request, const struct addition *addition)
+static bool check_answer(struct api_request *request, const struct addition *addition)
 {
     if (addition->verdict == KEYSTONE_ACCEPTED)
         return true;
@@ -118,7 +118,7 @@ enum api_step handle_valet_members_add(struct api_request *request)
     if (ids_group(request) == NULL)
         return API_DONE;
     if (addition != NULL)
-        return check_told(request, addition) ? write_members(request) : API_DONE;
+        return check_answer(request, addition) ? write_members(request) : API_DONE;
     addition = arena_zalloc(request->arena, sizeof(*addition));
     *addition = (struct addition){.request = request, .verdict = KEYSTONE_PENDING};
     if (!read_members(request, addition))
@@ -129,7 +129,8 @@ enum api_step handle_valet_members_add(struct api_request *request)
     if (addition->count == 0)
         return write_members(request);
     keystone_projects_ask(request->api->keystone, addition->projects, addition->count,
-                          api_told_request_id(request), request->arena, on_projects_told, addition);
+                          api_outgoing_request_id(request), request->arena, on_projects_answer,
+                          addition);
     return API_AGAIN;
 }
 

@@ -24,7 +24,7 @@ static inline void assert_json(const json_t *value, const char *want)
 }
 
 /* Whether that was accepted (text NULL) or refused with this text. Clears the error. */
-static inline void assert_told(bool taken, struct err *err, int status, const char *text)
+static inline void assert_message(bool taken, struct err *err, int status, const char *text)
 {
     assert_int_equal(taken, text == NULL);
     assert_int_equal(err->status, text == NULL ? 0 : status);

@@ -56,15 +56,15 @@ static void check_create(const char *file, bool new_defaults, struct identity id
 {
     struct scene scene;
     struct access_creation creation;
-    char told[120];
+    char shown[120];
     struct slice named = owner == NULL ? (struct slice){0} : slice_of(owner);
     scene_begin(&scene, file, new_defaults, &identity);
     if (access_allocation_create(&scene.access, named, &creation, &scene.err))
-        snprintf(told, sizeof(told), "201 %.*s of %.*s", SLICE_ARG(creation.owner),
+        snprintf(shown, sizeof(shown), "201 %.*s of %.*s", SLICE_ARG(creation.owner),
                  SLICE_ARG(creation.candidates_of));
     else
-        snprintf(told, sizeof(told), "%d %.*s", scene.err.status, SLICE_ARG(scene.err.message));
-    assert_string_equal(told, expected);
+        snprintf(shown, sizeof(shown), "%d %.*s", scene.err.status, SLICE_ARG(scene.err.message));
+    assert_string_equal(shown, expected);
     scene_end(&scene);
 }
 
@@ -198,14 +198,14 @@ static void check_create_node(bool new_defaults, struct identity identity, const
 {
     struct scene scene;
     struct slice effective;
-    char told[120];
+    char shown[120];
     struct slice named = owner == NULL ? (struct slice){0} : slice_of(owner);
     scene_begin(&scene, "", new_defaults, &identity);
     if (access_node_create(&scene.access, named, &effective, &scene.err))
-        snprintf(told, sizeof(told), "201 %.*s", SLICE_ARG(effective));
+        snprintf(shown, sizeof(shown), "201 %.*s", SLICE_ARG(effective));
     else
-        snprintf(told, sizeof(told), "%d %.*s", scene.err.status, SLICE_ARG(scene.err.message));
-    assert_memory_equal(told, expected, strlen(expected));
+        snprintf(shown, sizeof(shown), "%d %.*s", scene.err.status, SLICE_ARG(scene.err.message));
+    assert_memory_equal(shown, expected, strlen(expected));
     scene_end(&scene);
 }
 

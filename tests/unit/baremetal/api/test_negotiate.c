@@ -11,7 +11,7 @@ static void negotiate(const char *own, const char *general, unsigned want, const
     bool taken =
         negotiate_version(own == NULL ? (struct slice){0} : slice_of(own),
                           general == NULL ? (struct slice){0} : slice_of(general), &minor, &err);
-    assert_told(taken, &err, 406, refusal);
+    assert_message(taken, &err, 406, refusal);
     if (refusal == NULL)
         assert_int_equal(minor, want);
     arena_destroy(err.arena);

@@ -111,7 +111,7 @@ static struct slice expand(const char *text)
     "lowercase letters, decimal digits, hyphens, periods, underscores, and tildes [RFC 3986, "     \
     "Section 2.3])"
 
-/* Each row is one thing that is wrong, or several of which the first one is told. */
+/* Each row is one thing that is wrong, or several of which the first one is reported. */
 static void schemas(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void too_many_members(void **state)
     assert_said(words);
 }
 
-/* What stands behind a NUL byte counts, and is told. */
+/* Text after a NUL byte counts, and is reported. */
 static void zero_bytes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Paths as the table has them: segments are told apart before they are decoded. */
+/* Paths as the table has them: paths are split into segments before these are decoded. */
 #include "api/api.h"
 #include "valet/api/path.h"
 

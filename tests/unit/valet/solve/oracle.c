@@ -540,7 +540,7 @@ static struct choice choice_of(const struct cloud *cloud, const struct plan *pla
     return choice;
 }
 
-static bool is_told(const struct plan *plan, int group, int provider, bool is_rack)
+static bool is_reported(const struct plan *plan, int group, int provider, bool is_rack)
 {
     int count = 0;
     for (uint32_t i = 0; i < plan->outcome.claim_count; i++) {
@@ -552,7 +552,7 @@ static bool is_told(const struct plan *plan, int group, int provider, bool is_ra
     return count == 1;
 }
 
-/* Marks the claims that have to be made; each must be told. Returns how many. */
+/* Marks the claims that have to be made; each must be reported. Returns how many. */
 static uint32_t expect_claims(const struct cloud *cloud, const struct plan *plan,
                               const struct view *view, const struct choice *choices)
 {
@@ -576,7 +576,7 @@ static uint32_t expect_claims(const struct cloud *cloud, const struct plan *plan
                 continue;
             claimed[at] = true;
             count++;
-            assert_true(is_told(plan, group, at, level == STACK_RACK));
+            assert_true(is_reported(plan, group, at, level == STACK_RACK));
         }
     return count;
 }

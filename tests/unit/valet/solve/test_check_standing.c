@@ -120,7 +120,7 @@ static void what_was_asked_before_is_left_alone(void **state)
     end(&scene, NULL);
 }
 
-static void limits_of_one_are_told(void **state)
+static void limits_of_one_are_reported(void **state)
 {
     (void)state;
     struct scene scene = begin();
@@ -208,7 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_named),
         cmocka_unit_test(what_was_asked_before_is_left_alone),
-        cmocka_unit_test(limits_of_one_are_told),
+        cmocka_unit_test(limits_of_one_are_reported),
         cmocka_unit_test(claims_are_made),
         cmocka_unit_test(nothing_to_search_has_no_limit),
     };

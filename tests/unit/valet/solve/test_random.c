@@ -366,7 +366,7 @@ static int named_alone(const struct plan *plan, const char *reason)
 }
 
 /* How many hosts the report counts under these words, for whatever group. */
-static unsigned long count_told(const char *reason, const char *words)
+static unsigned long reported_count(const char *reason, const char *words)
 {
     unsigned long sum = 0;
     for (const char *at = reason; (at = strstr(at, words)) != NULL; at++) {
@@ -392,7 +392,7 @@ static void check_counts(const struct cloud *cloud, const struct plan *plan, con
         counts[why]++;
     }
     for (int i = 0; i < 9; i++)
-        if (count_told(reason, ORACLE_WORDS[i]) != counts[i])
+        if (reported_count(reason, ORACLE_WORDS[i]) != counts[i])
             fail_msg("%lu hosts are %s: %s", counts[i], ORACLE_WORDS[i], reason);
 }
 
@@ -481,7 +481,8 @@ static void check_stays(const struct cloud *cloud, struct plan *plan, struct tal
     tally->stayed++;
 }
 
-/* With few steps: the searches together keep to them, and the limit that is told is the whole. */
+/* With few steps: the searches together keep to them, and the limit that is reported is the whole.
+ */
 static void check_limit(const struct cloud *cloud, struct plan *plan, enum oracle_verdict verdict,
                         struct tally *tally)
 {

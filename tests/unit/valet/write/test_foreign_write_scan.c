@@ -1,5 +1,5 @@
 /* What a non-member to the rules wrote into the file, as the Python service does: holds beside
- * their servers and claims that are over go with the next write, breaches are told (Valet
+ * their servers and claims that are over go with the next write, breaches are logged (Valet
  * spec, 9.4). */
 #include <stdio.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ static void a_claim_without_its_aggregate_ends(void **state)
 }
 
 /* How many lines of the log tell of it. */
-static unsigned told(FILE *log, const char *text)
+static unsigned logged(FILE *log, const char *text)
 {
     char line[512];
     unsigned count = 0;
@@ -149,7 +149,7 @@ static unsigned told(FILE *log, const char *text)
     return count;
 }
 
-static void breaches_are_told_once(void **state)
+static void breaches_are_logged_once(void **state)
 {
     (void)state;
     put("old x h1:VCPU=2");
@@ -163,12 +163,13 @@ static void breaches_are_told_once(void **state)
     strange_consumer("c7", "f", "h1", 1); /* a member */
     strange_release("old");
     put("c3 f h1:VCPU=1");
-    assert_int_equal(told(log, "has given project x more of resource provider 'h1', which is held "
-                               "by exclusivity group 'g'."),
+    assert_int_equal(logged(log,
+                            "has given project x more of resource provider 'h1', which is held "
+                            "by exclusivity group 'g'."),
                      1);
 }
 
-static void nothing_is_told_of_others(void **state)
+static void nothing_is_logged_of_others(void **state)
 {
     (void)state;
     put("old x h1:VCPU=2");
@@ -182,7 +183,7 @@ static void nothing_is_told_of_others(void **state)
     put("c3 f h1:VCPU=1");
     valet_open_again(&bench);
     put("c3 f h1:VCPU=1");
-    assert_int_equal(told(log, "exclusivity group"), 0);
+    assert_int_equal(logged(log, "exclusivity group"), 0);
 }
 
 static void a_server_that_uses_shared_storage_has_not_moved(void **state)
@@ -268,8 +269,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_restart_keeps_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(claims_of_emptied_hosts_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_claim_without_its_aggregate_ends, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(breaches_are_told_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_is_told_of_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(breaches_are_logged_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_logged_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_server_that_uses_shared_storage_has_not_moved, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_hold_that_was_made_anew_elsewhere_stays, set_up,

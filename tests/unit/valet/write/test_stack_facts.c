@@ -221,7 +221,7 @@ static void test_a_claimed_rack_with_a_non_member(void **state)
     assert_int_equal(claim_rows(world), 3);
 }
 
-/* Which racks and zones a host is in is told by others than itself. */
+/* The racks and zones of a host are found from other providers than the host itself. */
 static void test_markers_that_changed(void **state)
 {
     struct world *world = *state;

@@ -35,32 +35,32 @@ static void texts(void **state)
     struct slice text = SLICE_LIT("before");
     struct argument argument = asked("x=1", "state");
     assert_false(argument.is_there);
-    assert_told(argument_text(&argument, &text, &err), &err, 400, NULL);
+    assert_message(argument_text(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT("before")));
     argument = asked("state=a%20b", "state");
-    assert_told(argument_text(&argument, &text, &err), &err, 400, NULL);
+    assert_message(argument_text(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT("a b")));
     argument = asked("state=a&x=1&state=it's", "state");
-    assert_told(argument_text(&argument, &text, &err), &err, 400,
-                "Expected string for state: ['a', \"it's\"]");
+    assert_message(argument_text(&argument, &text, &err), &err, 400,
+                   "Expected string for state: ['a', \"it's\"]");
 
     argument = asked("marker=" UUID, "marker");
-    assert_told(argument_uuid(&argument, &text, &err), &err, 400, NULL);
+    assert_message(argument_uuid(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT(UUID)));
     argument = asked("marker=web-01", "marker");
-    assert_told(argument_uuid(&argument, &text, &err), &err, 400,
-                "Expected UUID for marker: web-01");
+    assert_message(argument_uuid(&argument, &text, &err), &err, 400,
+                   "Expected UUID for marker: web-01");
 
     struct ident ident = {0};
     argument = asked("node=web-01", "node");
-    assert_told(argument_ident(&argument, &ident, &err), &err, 400, NULL);
+    assert_message(argument_ident(&argument, &ident, &err), &err, 400, NULL);
     assert_int_equal(ident.kind, IDENT_NAME);
     argument = asked("node=", "node");
-    assert_told(argument_ident(&argument, &ident, &err), &err, 400,
-                "Expected UUID or name for node: ");
+    assert_message(argument_ident(&argument, &ident, &err), &err, 400,
+                   "Expected UUID or name for node: ");
     argument = asked("node=a&node=b", "node");
-    assert_told(argument_ident(&argument, &ident, &err), &err, 400,
-                "Expected UUID or name for node: ['a', 'b']");
+    assert_message(argument_ident(&argument, &ident, &err), &err, 400,
+                   "Expected UUID or name for node: ['a', 'b']");
 }
 
 static void booleans(void **state)
@@ -73,17 +73,17 @@ static void booleans(void **state)
     for (unsigned i = 0; i < 6; i++) {
         bool value = false;
         struct argument argument = asked(TRUE_TEXTS[i], "retired");
-        assert_told(argument_boolean(&argument, &value, &err), &err, 400, NULL);
+        assert_message(argument_boolean(&argument, &value, &err), &err, 400, NULL);
         assert_true(value);
         argument = asked(FALSE_TEXTS[i], "retired");
-        assert_told(argument_boolean(&argument, &value, &err), &err, 400, NULL);
+        assert_message(argument_boolean(&argument, &value, &err), &err, 400, NULL);
         assert_false(value);
     }
     bool value = true;
     struct argument argument = asked("retired=", "retired");
-    assert_told(argument_boolean(&argument, &value, &err), &err, 400,
-                "Invalid retired: Unrecognized value '', acceptable values are: '0', '1', 'f', "
-                "'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'");
+    assert_message(argument_boolean(&argument, &value, &err), &err, 400,
+                   "Invalid retired: Unrecognized value '', acceptable values are: '0', '1', 'f', "
+                   "'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'");
     assert_true(value);
 }
 
@@ -91,7 +91,7 @@ static void limit_is(const char *raw, size_t want, const char *refusal)
 {
     size_t limit = 1000;
     struct argument argument = asked(raw, "limit");
-    assert_told(argument_limit(&argument, &limit, &err), &err, 400, refusal);
+    assert_message(argument_limit(&argument, &limit, &err), &err, 400, refusal);
     assert_int_equal(limit, want);
 }
 
@@ -110,14 +110,14 @@ static void pages(void **state)
 
     bool is_descending = true;
     struct argument argument = asked("", "sort_dir");
-    assert_told(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
+    assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
     assert_false(is_descending);
     argument = asked("sort_dir=desc", "sort_dir");
-    assert_told(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
+    assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
     assert_true(is_descending);
     argument = asked("sort_dir=DESC", "sort_dir");
-    assert_told(argument_sort_dir(&argument, &is_descending, &err), &err, 400,
-                "Invalid sort direction: DESC. Acceptable values are 'asc' or 'desc'");
+    assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400,
+                   "Invalid sort direction: DESC. Acceptable values are 'asc' or 'desc'");
 }
 
 static bool is_uuid_or_name(const void *with, struct slice name)
@@ -131,24 +131,24 @@ static void fields(void **state)
     (void)state;
     struct argument_words words = {0};
     struct argument argument = asked("fields=%20UUID%20,name,,uuid", "fields");
-    assert_told(argument_words(&argument, &words, &err), &err, 400, NULL);
+    assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
     assert_int_equal(words.count, 2);
     assert_true(slice_equal(words.words[0], SLICE_LIT("uuid")));
     assert_true(slice_equal(words.words[1], SLICE_LIT("name")));
-    assert_told(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400, NULL);
+    assert_message(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400, NULL);
 
     argument = asked("fields=", "fields");
-    assert_told(argument_words(&argument, &words, &err), &err, 400, NULL);
+    assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
     assert_int_equal(words.count, 0);
 
     argument = asked("fields=x,uuid,y", "fields");
-    assert_told(argument_words(&argument, &words, &err), &err, 400, NULL);
-    assert_told(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400,
-                "Field(s) \"x, y\" are not valid");
+    assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
+    assert_message(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400,
+                   "Field(s) \"x, y\" are not valid");
 
     argument = asked("fields=x&fields=y", "fields");
-    assert_told(argument_words(&argument, &words, &err), &err, 400,
-                "Expected string for fields: ['x', 'y']");
+    assert_message(argument_words(&argument, &words, &err), &err, 400,
+                   "Expected string for fields: ['x', 'y']");
 }
 
 static void unexpected(void **state)
@@ -156,10 +156,10 @@ static void unexpected(void **state)
     (void)state;
     static const char *const NAMES[] = {"limit", "node", NULL};
     query = query_string_parse(err.arena, SLICE_LIT("limit=1&node=2&limit=3"));
-    assert_told(arguments_check_names(&query, NAMES, &err), &err, 400, NULL);
+    assert_message(arguments_check_names(&query, NAMES, &err), &err, 400, NULL);
     query = query_string_parse(err.arena, SLICE_LIT("b=1&node=2&a=3&b=4"));
-    assert_told(arguments_check_names(&query, NAMES, &err), &err, 400,
-                "Unexpected arguments: b, a");
+    assert_message(arguments_check_names(&query, NAMES, &err), &err, 400,
+                   "Unexpected arguments: b, a");
 }
 
 /* However long the input, the error is short. */

@@ -32,7 +32,7 @@ static void loaded(void **state)
     memset(nested + BODY_CHECKS_NESTING_MAX + 1, ']', BODY_CHECKS_NESTING_MAX + 1);
     document =
         body_checks_load((struct slice){nested, 2 * BODY_CHECKS_NESTING_MAX + 2}, NULL, &err);
-    assert_told(document != NULL, &err, 400, "The body is nested deeper than 25");
+    assert_message(document != NULL, &err, 400, "The body is nested deeper than 25");
 
     char *large = calloc(1, BODY_CHECKS_BYTES_MAX + 1);
     assert_non_null(large);
@@ -42,7 +42,7 @@ static void loaded(void **state)
     assert_non_null(document);
     json_decref(document);
     document = body_checks_load((struct slice){large, BODY_CHECKS_BYTES_MAX + 1}, NULL, &err);
-    assert_told(document != NULL, &err, 413, "The body has more than 1048576 bytes");
+    assert_message(document != NULL, &err, 413, "The body has more than 1048576 bytes");
     free(large);
     arena_destroy(err.arena);
 }
@@ -51,7 +51,7 @@ static void allocation(const char *json, const char *want, const char *refusal)
 {
     struct err err = {.arena = arena_create()};
     json_t *body = json_of(json);
-    assert_told(body_checks_allocation(body, "allocation", &err), &err, 400, refusal);
+    assert_message(body_checks_allocation(body, "allocation", &err), &err, 400, refusal);
     if (want != NULL)
         assert_json(body, want);
     json_decref(body);
@@ -95,7 +95,7 @@ static void owners(void **state)
     char text[10000];
     memset(text, 'o', sizeof(text));
     json_t *body = json_pack("{s:s%}", "owner", text, (size_t)255);
-    assert_told(body_checks_allocation(body, "patch", &err), &err, 400, NULL);
+    assert_message(body_checks_allocation(body, "patch", &err), &err, 400, NULL);
     json_object_set_new(body, "owner", json_stringn(text, sizeof(text)));
     assert_false(body_checks_allocation(body, "patch", &err));
     assert_true(slice_starts_with(err.message, SLICE_LIT("Schema error for patch: 'ooo")));
@@ -108,8 +108,8 @@ static void node(const char *json, bool is_patched, const char *want, const char
 {
     struct err err = {.arena = arena_create()};
     json_t *body = json_of(json);
-    assert_told(body_checks_node(body, is_patched ? "patch" : "node", is_patched, &err), &err, 400,
-                refusal);
+    assert_message(body_checks_node(body, is_patched ? "patch" : "node", is_patched, &err), &err,
+                   400, refusal);
     if (want != NULL)
         assert_json(body, want);
     json_decref(body);
@@ -153,19 +153,20 @@ static void traits(void **state)
     (void)state;
     struct err err = {.arena = arena_create()};
     json_t *body = json_of("{\"traits\": [\"CUSTOM_A\"]}");
-    assert_told(body_checks_traits(body, &err), &err, 400, NULL);
+    assert_message(body_checks_traits(body, &err), &err, 400, NULL);
     json_object_set_new(body, "traits", json_null());
-    assert_told(body_checks_traits(body, &err), &err, 400,
-                "Schema error for body: None is not of type 'array'");
+    assert_message(body_checks_traits(body, &err), &err, 400,
+                   "Schema error for body: None is not of type 'array'");
     json_decref(body);
-    assert_told(body_checks_trait(SLICE_LIT("CUSTOM_A"), &err), &err, 400, NULL);
-    assert_told(body_checks_trait(SLICE_LIT("a"), &err), &err, 400,
-                "Schema error for trait: 'a' is not valid under any of the given schemas. Possible "
-                "root cause: 'a' does not match '^CUSTOM_[A-Z0-9_]+$'");
-    assert_told(body_checks_trait((struct slice){0}, &err), &err, 400,
-                "Schema error for trait: '' should be non-empty");
-    assert_told(body_checks_trait(SLICE_LIT("\xff"), &err), &err, 400,
-                "The trait is not valid UTF-8");
+    assert_message(body_checks_trait(SLICE_LIT("CUSTOM_A"), &err), &err, 400, NULL);
+    assert_message(
+        body_checks_trait(SLICE_LIT("a"), &err), &err, 400,
+        "Schema error for trait: 'a' is not valid under any of the given schemas. Possible "
+        "root cause: 'a' does not match '^CUSTOM_[A-Z0-9_]+$'");
+    assert_message(body_checks_trait((struct slice){0}, &err), &err, 400,
+                   "Schema error for trait: '' should be non-empty");
+    assert_message(body_checks_trait(SLICE_LIT("\xff"), &err), &err, 400,
+                   "The trait is not valid UTF-8");
     arena_destroy(err.arena);
 }
 

@@ -46,8 +46,8 @@ static void name_is(const char *json, const char *as_allocation, const char *as_
 {
     struct err err = {.arena = arena_create()};
     json_t *name = json_of(json);
-    assert_told(ident_check_allocation_name(name, false, &err), &err, 400, as_allocation);
-    assert_told(ident_check_node_name(name, (struct slice){0}, &err), &err, 400, as_node);
+    assert_message(ident_check_allocation_name(name, false, &err), &err, 400, as_allocation);
+    assert_message(ident_check_node_name(name, (struct slice){0}, &err), &err, 400, as_node);
     json_decref(name);
     arena_destroy(err.arena);
 }
@@ -68,11 +68,11 @@ static void names(void **state)
         "maintenance, management, states, vendor_passthru, detail, validate.");
     struct err err = {.arena = arena_create()};
     json_t *name = json_of("\"a b\"");
-    assert_told(ident_check_allocation_name(NULL, true, &err), &err, 400, NULL);
-    assert_told(ident_check_allocation_name(name, true, &err), &err, 400,
-                "Cannot update allocation with invalid name 'a b'");
-    assert_told(ident_check_node_name(name, SLICE_LIT("n1"), &err), &err, 400,
-                "Node n1: Cannot change name to invalid name 'a b'");
+    assert_message(ident_check_allocation_name(NULL, true, &err), &err, 400, NULL);
+    assert_message(ident_check_allocation_name(name, true, &err), &err, 400,
+                   "Cannot update allocation with invalid name 'a b'");
+    assert_message(ident_check_node_name(name, SLICE_LIT("n1"), &err), &err, 400,
+                   "Node n1: Cannot change name to invalid name 'a b'");
     json_decref(name);
     arena_destroy(err.arena);
 }

@@ -19,7 +19,7 @@ static void apply(const char *text, const char *want, const char *refusal)
     bool done = json_patch_check(patch, &err) && json_patch_check_fields(patch, FIELDS, &err);
     if (done)
         result = json_patch_apply(document, patch, &err);
-    assert_told(result != NULL, &err, 400, refusal);
+    assert_message(result != NULL, &err, 400, refusal);
     if (result != NULL)
         assert_json(result, want);
     json_t *before = json_of(DOCUMENT);
@@ -89,11 +89,11 @@ static void shapes(void **state)
                                         "/extra//a", "/a.b", "/a~1b", "/a b",   "/name\\n"};
     for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++) {
         char patch[128];
-        char told[128];
+        char shown[128];
         snprintf(patch, sizeof(patch), "[{\"op\": \"remove\", \"path\": \"%s\"}]", PATHS[i]);
-        snprintf(told, sizeof(told),
+        snprintf(shown, sizeof(shown),
                  "Schema error for patch: '%s' does not match '^(/[\\\\w-]+)+$'", PATHS[i]);
-        apply(patch, NULL, told);
+        apply(patch, NULL, shown);
     }
     apply("[{\"op\": \"remove\", \"path\": \"/uuid\"}]", NULL,
           "Cannot patch /uuid. Only the following can be updated: name, extra");
@@ -147,14 +147,14 @@ static void quotes_no_secrets(void **state)
     json_t *document =
         json_of("{\"driver_info\": {\"ipmi_password\": \"real\", \"address\": \"x\"}}");
     json_t *patch = json_of("[{\"op\": \"remove\", \"path\": \"/driver_info/a/b\"}]");
-    assert_told(
+    assert_message(
         json_patch_apply(document, patch, &err) != NULL, &err, 400,
         "Couldn't apply patch '{'op': 'remove', 'path': '/driver_info/a/b'}'. Reason: member "
         "'a' not found in {'ipmi_password': '******', 'address': 'x'}");
     json_decref(patch);
     patch = json_of("[{\"op\": \"add\", \"path\": \"/extra\", \"value\": {}}]");
-    assert_told(json_patch_apply(document, patch, &err) != NULL, &err, 400,
-                "Adding a new attribute (/extra) to the root of the resource is not allowed");
+    assert_message(json_patch_apply(document, patch, &err) != NULL, &err, 400,
+                   "Adding a new attribute (/extra) to the root of the resource is not allowed");
     json_decref(patch);
     json_decref(document);
     arena_destroy(err.arena);
@@ -168,21 +168,21 @@ static void limits(void **state)
     json_t *operation = json_of("{\"op\": \"add\", \"path\": \"/extra/a\", \"value\": 1}");
     for (unsigned i = 0; i < JSON_PATCH_OPERATIONS_MAX; i++)
         json_array_append(patch, operation);
-    assert_told(json_patch_check(patch, &err), &err, 0, NULL);
+    assert_message(json_patch_check(patch, &err), &err, 0, NULL);
     json_array_append(patch, operation);
-    assert_told(json_patch_check(patch, &err), &err, 400,
-                "A patch can have at most 1000 operations, this one has 1001");
+    assert_message(json_patch_check(patch, &err), &err, 400,
+                   "A patch can have at most 1000 operations, this one has 1001");
     json_decref(patch);
     char path[2 * JSON_PATCH_PARTS_MAX + 3] = "";
     for (unsigned i = 0; i < 2 * JSON_PATCH_PARTS_MAX; i += 2)
         memcpy(path + i, "/a", 3);
     json_object_set_new(operation, "path", json_string(path));
     patch = json_pack("[O]", operation);
-    assert_told(json_patch_check(patch, &err), &err, 0, NULL);
+    assert_message(json_patch_check(patch, &err), &err, 0, NULL);
     memcpy(path + strlen(path), "/a", 3);
     json_object_set_new(operation, "path", json_string(path));
-    assert_told(json_patch_check(patch, &err), &err, 400,
-                "The path of operation 0 of the patch has more than 25 parts");
+    assert_message(json_patch_check(patch, &err), &err, 400,
+                   "The path of operation 0 of the patch has more than 25 parts");
     json_decref(patch);
     json_decref(operation);
     arena_destroy(err.arena);

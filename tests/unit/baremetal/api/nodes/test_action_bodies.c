@@ -12,7 +12,7 @@ static void provision(const char *json, unsigned minor, int status, const char *
     const struct node_verb_name *verb = taken ? node_verb_find(read.target) : NULL;
     if (verb != NULL)
         taken = action_bodies_check_provision(&read, verb->verb, minor, &err);
-    assert_told(taken, &err, status, refusal);
+    assert_message(taken, &err, status, refusal);
     json_decref(body);
     arena_destroy(err.arena);
 }
@@ -125,7 +125,7 @@ static void power(const char *json, unsigned minor, int64_t timeout_s, int statu
     struct power_body read;
     bool taken =
         action_bodies_power(body, &read, &err) && action_bodies_check_power(&read, minor, &err);
-    assert_told(taken, &err, status, refusal);
+    assert_message(taken, &err, status, refusal);
     if (taken)
         assert_int_equal(read.timeout_s, timeout_s);
     json_decref(body);
@@ -160,17 +160,17 @@ static void maintenance(void **state)
     struct err err = {.arena = arena_create()};
     struct slice reason = SLICE_LIT("before");
     json_t *body = json_of("{}");
-    assert_told(action_bodies_maintenance(body, &reason, &err), &err, 400, NULL);
+    assert_message(action_bodies_maintenance(body, &reason, &err), &err, 400, NULL);
     assert_null(reason.data);
     json_object_set_new(body, "reason", json_string("why"));
-    assert_told(action_bodies_maintenance(body, &reason, &err), &err, 400, NULL);
+    assert_message(action_bodies_maintenance(body, &reason, &err), &err, 400, NULL);
     assert_true(slice_equal(reason, SLICE_LIT("why")));
     json_object_set_new(body, "reason", json_integer(1));
-    assert_told(action_bodies_maintenance(body, &reason, &err), &err, 400,
-                "Expected string for reason: 1");
+    assert_message(action_bodies_maintenance(body, &reason, &err), &err, 400,
+                   "Expected string for reason: 1");
     json_object_set_new(body, "why", json_null());
-    assert_told(action_bodies_maintenance(body, &reason, &err), &err, 400,
-                "Unexpected arguments: why");
+    assert_message(action_bodies_maintenance(body, &reason, &err), &err, 400,
+                   "Unexpected arguments: why");
     json_decref(body);
     arena_destroy(err.arena);
 }

@@ -71,7 +71,7 @@ static void values_of_a_creation(void **state)
 
 static void refuse(const char *text, const char *want)
 {
-    assert_told(create(text) != NULL, &err, 400, want);
+    assert_message(create(text) != NULL, &err, 400, want);
 }
 
 static void what_there_is_not(void **state)
@@ -131,11 +131,13 @@ static void versions(void **state)
     (void)state;
     json_t *document = json_of("{\"driver\": \"x\", \"name\": \"n\", \"owner\": null, "
                                "\"conductor_group\": \"\", \"lessee\": \"p\"}");
-    assert_told(node_body_check_versions(document, 65, &err), &err, 0, NULL);
-    assert_told(node_body_check_versions(document, 64, &err), &err, 406, "Request not acceptable.");
+    assert_message(node_body_check_versions(document, 65, &err), &err, 0, NULL);
+    assert_message(node_body_check_versions(document, 64, &err), &err, 406,
+                   "Request not acceptable.");
     json_object_del(document, "lessee");
-    assert_told(node_body_check_versions(document, 5, &err), &err, 0, NULL);
-    assert_told(node_body_check_versions(document, 4, &err), &err, 406, "Request not acceptable.");
+    assert_message(node_body_check_versions(document, 5, &err), &err, 0, NULL);
+    assert_message(node_body_check_versions(document, 4, &err), &err, 406,
+                   "Request not acceptable.");
     json_decref(document);
 }
 
@@ -175,12 +177,13 @@ static void patches(void **state)
     assert_false(node_bool(patch(node, "retired", NULL), NODE_RETIRED));
     assert_non_null(patch(node, "chassis_uuid", "null"));
     assert_false(node_bool(patch(node, "maintenance", NULL), NODE_MAINTENANCE));
-    assert_told(patch(node, "maintenance", "null") != NULL, &err, 400, NOT_NONE);
-    assert_told(patch(node, "driver", "\"ipmi\"") != NULL, &err, 400,
-                "No valid host was found. Reason: No conductor service registered which supports "
-                "driver ipmi for conductor group \"x\".");
-    assert_told(patch(node, "chassis_uuid", "\"5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101\"") != NULL,
-                &err, 400, "Chassis 5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101 could not be found.");
+    assert_message(patch(node, "maintenance", "null") != NULL, &err, 400, NOT_NONE);
+    assert_message(
+        patch(node, "driver", "\"ipmi\"") != NULL, &err, 400,
+        "No valid host was found. Reason: No conductor service registered which supports "
+        "driver ipmi for conductor group \"x\".");
+    assert_message(patch(node, "chassis_uuid", "\"5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101\"") != NULL,
+                   &err, 400, "Chassis 5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101 could not be found.");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

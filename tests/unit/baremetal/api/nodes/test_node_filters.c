@@ -34,7 +34,7 @@ static void assert_taken(const char *query, unsigned minor, int status, const ch
 {
     struct node_filters filters;
     bool taken = read(&filters, query) && node_filters_check(&filters, minor, &err);
-    assert_told(taken, &err, status, text);
+    assert_message(taken, &err, status, text);
 }
 
 static void what_is_refused(void **state)
