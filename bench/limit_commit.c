@@ -199,13 +199,14 @@ static double syncs_per_s(const char *directory, double seconds, int growing)
     fsync(fd);
     double start = now_s(CLOCK_MONOTONIC), end = start;
     off_t done = 0;
-    for (; end - start < seconds; end = now_s(CLOCK_MONOTONIC)) {
+    while (end - start < seconds) {
         off_t at = growing ? done : done % pages;
         if (pwrite(fd, page, sizeof page, at * (off_t)sizeof page) < 0 || fdatasync(fd) != 0) {
             perror(path);
             exit(1);
         }
         done++;
+        end = now_s(CLOCK_MONOTONIC);
     }
     close(fd);
     return (double)done / (end - start);
