@@ -279,19 +279,23 @@ class Backups(case.Case):
             expect(f"process {os.getpid()}" in self._berth(*words, "new.backup", good=False), "an idle one without a WAL")
 
     def at_the_same_time(self):
-        """Several backups to one name: one of them creates it, and no file mixes two."""
+        """Several backups to one name: one of them creates it, and no file mixes two. Of several restores to one
+        database, each may find it open in the others; then none of them changes it."""
         server = self._two_states()
         for words, name, state in ((("backup", "--force"), "copy", "old"), (("backup",), "other", "old"),
                                    (("restore",), "new.backup", "new")):
+            done = False
             for number in range(5):
                 processes = [self._started(words[0], "--config-file", server.config_file, *words[1:], name) for _ in range(4)]
                 errors = [process.communicate()[1].decode() for process in processes]
                 codes = [process.returncode for process in processes]
-                expect(0 in codes or (number and name == "other"), errors)
+                done = done or 0 in codes
+                expect(0 in codes or (number and name == "other") or words[0] == "restore", errors)
                 known = "another process is writing", "exists already", "in use by", "is being replaced", "was replaced"
                 expect(all(code == 0 or any(text in error for text in known) for code, error in zip(codes, errors)), errors)
                 where = server.database if words[0] == "restore" else os.path.join(self.directory, name)
-                expect(self._state(where) == state, "the other state")
+                expect(self._state(where) == (state if done else "old"), "the other state")
+            expect(done, "none of them has succeeded")
         expect(not [name for name in self._names() if "partial" in name or "restoring" in name], self._names())
 
     def restore_owner(self):
