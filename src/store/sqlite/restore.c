@@ -1,7 +1,7 @@
 /* The order of the steps is what makes a restore safe:
  *
- *  1. The database is locked exclusively. A connection in WAL mode holds a shared lock as long as it
- *     is open, so the lock is refused while the database is in use, and once it is taken nobody
+ *  1. The database is locked exclusively. A connection in WAL mode holds a shared lock as long as
+ *     it is open, so the lock is refused while the database is in use, and once it is taken nobody
  *     opens the database. It is held until the end, on the file that is replaced.
  *  2. The backup is copied to a file beside the database, together with its -wal or -journal,
  *     checked there, and given the owner and mode of the old file.
