@@ -16,11 +16,10 @@ static const struct host_marks *marks_of(struct consequences *consequences,
     return &consequences->marks;
 }
 
-static void note_provider(struct consequences *consequences, const struct plan *plan,
-                          const struct provider *provider, bool has_moved)
+static void note_provider(struct consequences *consequences, const struct plan *plan, int64_t id,
+                          bool has_moved)
 {
-    consequences_set_add(&consequences->providers, provider->id, plan->arena)->has_moved |=
-        has_moved;
+    consequences_set_add(&consequences->providers, id, plan->arena)->has_moved |= has_moved;
 }
 
 static bool has_claim(const struct version *version, const struct provider *provider)
@@ -49,13 +48,13 @@ static void note_loss(struct consequences *consequences, const struct plan *plan
     const struct version *version = plan->version;
     for (;;) {
         if (has_claim(version, provider))
-            note_provider(consequences, plan, provider, false);
+            note_provider(consequences, plan, provider->id, false);
         if (provider->parent.v == NUMBER_NONE)
             break;
         provider = version_provider(version, provider->parent);
     }
     if (is_in_claimed_rack(consequences, version, provider))
-        note_provider(consequences, plan, provider, false);
+        note_provider(consequences, plan, provider->id, false);
 }
 
 void consequences_note_loss(struct consequences *consequences, const struct plan *plan,
@@ -106,30 +105,28 @@ static void note_racks(struct consequences *consequences, const struct plan *pla
     }
 }
 
-/* A provider that marks racks is handled by is_about_all. */
+/* A provider that marks racks is handled by is_about_all. The provider may be new: then it was in
+ * no rack. */
 static void note_aggregate(struct consequences *consequences, const struct plan *plan,
                            const struct change *change)
 {
     const struct version *version = plan->version;
+    note_provider(consequences, plan, change->link.provider_id, true);
     const struct provider *host = version_provider_by_id(version, change->link.provider_id);
-    if (host == NULL)
-        return;
-    note_provider(consequences, plan, host, true);
-    if (change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
+    if (host == NULL || change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
         return;
     const struct catalog_row *row = catalog_find_id(&version->aggregates, change->link.other_id);
     note_racks(consequences, plan, host,
                row == NULL ? NULL : host_group_of_aggregate(version, row->number));
 }
 
-/* The provider becomes a host, or ceases to be one. */
+/* The provider becomes a host, or ceases to be one; it may be new. */
 static void note_turn(struct consequences *consequences, const struct plan *plan, int64_t id)
 {
     const struct provider *provider = version_provider_by_id(plan->version, id);
-    if (provider == NULL)
-        return;
-    note_provider(consequences, plan, provider, true);
-    note_racks(consequences, plan, provider, NULL);
+    note_provider(consequences, plan, id, true);
+    if (provider != NULL)
+        note_racks(consequences, plan, provider, NULL);
 }
 
 bool consequences_is_moved(const struct version *version, const struct provider *provider,
@@ -174,7 +171,7 @@ static void note_rack(struct consequences *consequences, const struct plan *plan
     struct marker_hosts hosts = marker_hosts_of(version, marks, rack, marks->rack);
     const struct provider *host;
     while ((host = marker_hosts_next(&hosts)) != NULL)
-        note_provider(consequences, plan, host, true);
+        note_provider(consequences, plan, host->id, true);
 }
 
 static bool has_rack_mark(struct consequences *consequences, const struct version *version,

@@ -229,14 +229,14 @@ static void compare_host(const struct version *before, const struct version *aft
 }
 
 /* A host that several groups claim is checked only at its first aggregate that belongs to a group.
- */
+ * The host is in `aggregate`, which belongs to one. */
 static bool comes_first(const struct version *version, const struct provider *host,
                         uint32_t aggregate)
 {
-    for (uint32_t i = 0; i < host->aggregates->count; i++)
-        if (host_group_of_aggregate(version, host->aggregates->numbers[i]) != NULL)
-            return host->aggregates->numbers[i] == aggregate;
-    return false;
+    for (const uint32_t *at = host->aggregates->numbers; *at != aggregate; at++)
+        if (host_group_of_aggregate(version, *at) != NULL)
+            return false;
+    return true;
 }
 
 static void compare_claims(const struct version *before, const struct version *after,

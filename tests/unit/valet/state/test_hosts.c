@@ -242,6 +242,29 @@ static void markers_that_do_not_stand(void **state)
     assert_false(host_mark_stands(version, at(version, R2), marks.rack));
 }
 
+static unsigned count_hosts(const struct version *version, int64_t marker)
+{
+    struct host_marks marks = host_marks_of(version);
+    struct marker_hosts hosts = marker_hosts_of(version, &marks, at(version, marker), marks.rack);
+    unsigned count = 0;
+    while (marker_hosts_next(&hosts) != NULL)
+        count++;
+    return count;
+}
+
+static void hosts_of_racks(void **state)
+{
+    struct cloud *cloud = *state;
+    join(cloud, H3, RACK_1);
+    join(cloud, R1, RACK_2); /* h3 is in both of its aggregates */
+    const struct version *version = version_of(cloud);
+    assert_int_equal(count_hosts(version, R1), 3);
+    assert_int_equal(count_hosts(version, R2), 1);
+    assert_int_equal(count_hosts(version, H1), 0);
+    add_inventory(cloud, R1);
+    assert_int_equal(count_hosts(version_of(cloud), R1), 0);
+}
+
 static void claims_by_aggregate(void **state)
 {
     struct cloud *cloud = *state;
@@ -314,6 +337,7 @@ int main(void)
         ON_A_CLOUD(who_is_a_host),
         ON_A_CLOUD(racks_of_hosts),
         ON_A_CLOUD(markers_that_do_not_stand),
+        ON_A_CLOUD(hosts_of_racks),
         ON_A_CLOUD(claims_by_aggregate),
         ON_A_CLOUD(claims_by_rack),
         ON_A_CLOUD(who_is_there),

@@ -1,5 +1,6 @@
 /* When claims of groups begin and end (Valet spec, 8.3). Rack r1 has h1 and h2, rack r2 has h3; h4
  * is in no rack. Group g has the member f. */
+#include "placement/write/plan_providers.h"
 #include "unit.h"
 #include "valet/write/valet_bench.h"
 
@@ -405,6 +406,132 @@ static void a_claim_of_a_rack_takes_in_the_claims_of_its_hosts(void **state)
     assert_claimed("h1", false, false);
 }
 
+/* As it is if another program has written the rows. */
+static void two_groups_claim_one_rack(void **state)
+{
+    (void)state;
+    valet_group(&bench, "k");
+    valet_member(&bench, "k", "f");
+    claim_r1();
+    valet_claim_rack(&bench, "k", "r1");
+    valet_aggregates(&bench, "h2", "one g");
+    assert_claimed("h1", true, true);
+    assert_claimed("h2", true, true);
+    assert_true(valet_has_claim(&bench, "g", "r1"));
+    for (const char *name = "h1h2r1"; *name != '\0'; name += 2)
+        assert_false(valet_has_claim(&bench, "k", arena_printf(bench.arena, "%.2s", name).data));
+    assert_false(valet_is_in(&bench, "h1", "k"));
+    valet_claim_rack(&bench, "k", "r1");
+    assert_true(valet_is_in(&bench, "h1", "k"));
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    for (const char *name = "h1h2"; *name != '\0'; name += 2)
+        assert_false(valet_is_in(&bench, arena_printf(bench.arena, "%.2s", name).data, "k"));
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
+}
+
+/* A step changes a host's aggregates once: the second rack ends in the next one. */
+static void racks_of_two_groups_share_a_host(void **state)
+{
+    (void)state;
+    valet_group(&bench, "k");
+    valet_member(&bench, "k", "f");
+    valet_aggregates(&bench, "h2", "one two");
+    put("c1 f h2:VCPU=1");
+    valet_claim_rack(&bench, "g", "r1");
+    valet_claim_rack(&bench, "k", "r2");
+    assert_true(valet_is_in(&bench, "h2", "g") && valet_is_in(&bench, "h2", "k"));
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    for (const char *name = "h1h2h3"; *name != '\0'; name += 2) {
+        const char *host = arena_printf(bench.arena, "%.2s", name).data;
+        assert_false(valet_is_in(&bench, host, "g") || valet_is_in(&bench, host, "k"));
+    }
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
+    put("c2 x h2:VCPU=1");
+}
+
+/* Damage: every row is there twice. */
+static void claims_with_two_rows_end_at_once(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_shell(&bench, "INSERT INTO berth_valet_claims (group_id, provider_uuid, is_rack, "
+                        "rack_uuid) SELECT group_id, provider_uuid, is_rack, rack_uuid FROM "
+                        "berth_valet_claims");
+    valet_open_again(&bench);
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 6);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+    assert_claimed("h2", false, false);
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
+}
+
+/* It still represents a rack. */
+static void a_claimed_rack_that_also_shares_stays_claimed(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_traits(&bench, "r1", "CUSTOM_VALET_RACK MISC_SHARES_VIA_AGGREGATE");
+    assert_true(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h1", true, true);
+    assert_claimed("h2", true, true);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
+}
+
+/* Creates h5 with an aggregate or a trait, in one request. */
+static bool create_with(enum change_kind kind, int64_t other, const struct plan *plan,
+                        struct err *err)
+{
+    struct planned_provider made;
+    if (!plan_provider_create(valet_uuid(&bench, "h5"), SLICE_LIT("h5"), (struct slice){0}, plan,
+                              &made, err))
+        return false;
+    const struct change *row = &plan->changes->items[plan->changes->count - 1];
+    while (row->kind != CHANGE_PROVIDER_INSERT)
+        row--;
+    int64_t id = row->provider.id;
+    change_append(plan->changes, kind)->link = (struct change_link){id, other};
+    return true;
+}
+
+static bool create_in_one(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    const struct catalog_row *one =
+        catalog_find(&plan->version->aggregates, valet_uuid(&bench, "one"));
+    return create_with(CHANGE_PROVIDER_AGGREGATE_INSERT, one->id, plan, err);
+}
+
+static bool create_sharing(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    const struct catalog_row *shares =
+        catalog_find(&plan->version->traits, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE"));
+    return create_with(CHANGE_PROVIDER_TRAIT_INSERT, shares->id, plan, err);
+}
+
+static void a_host_that_is_created_in_a_claimed_rack_is_claimed(void **state)
+{
+    (void)state;
+    claim_r1();
+    assert_int_equal(valet_write(&bench, create_in_one, NULL), 0);
+    assert_claimed("h5", true, true);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h5", false, false);
+}
+
+static void a_provider_that_is_created_sharing_changes_no_claim(void **state)
+{
+    (void)state;
+    claim_r1();
+    assert_int_equal(valet_write(&bench, create_sharing, NULL), 0);
+    valet_aggregates(&bench, "h5", "one");
+    assert_claimed("h5", false, false); /* it is not a host */
+    assert_claimed("h1", true, true);
+    valet_traits(&bench, "h5", "");
+    assert_claimed("h5", true, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +570,15 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_host_in_two_racks_is_one_of_both, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_claim_of_a_rack_takes_in_the_claims_of_its_hosts, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(two_groups_claim_one_rack, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(racks_of_two_groups_share_a_host, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(claims_with_two_rows_end_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claimed_rack_that_also_shares_stays_claimed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_host_that_is_created_in_a_claimed_rack_is_claimed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_provider_that_is_created_sharing_changes_no_claim, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What a non-member to the rules wrote into the file, as the Python service does: holds beside
+/* What a foreign writer wrote into the file, as the Python service does: holds beside
  * their servers and claims that are over go with the next write, breaches are logged (Valet
  * spec, 9.4). */
 #include <stdio.h>
@@ -261,6 +261,108 @@ static void a_hold_that_was_made_anew_before_a_second_non_member_stays(void **st
     valet_part(&other);
 }
 
+static void a_breach_of_two_groups_is_logged_once(void **state)
+{
+    (void)state;
+    valet_group(&bench, "k");
+    valet_member(&bench, "k", "f");
+    valet_aggregates(&bench, "h1", "g k");
+    put("c1 f h1:VCPU=1");
+    FILE *log = tmpfile();
+    log_start(fileno(log), false);
+    strange_consumer("c9", "x", "h1", 1);
+    put("c1 f h1:VCPU=1");
+    assert_int_equal(logged(log, "has given project x more of resource provider 'h1'"), 1);
+}
+
+/* Its row and its generation are as they were. */
+static void a_hold_that_a_foreign_write_moved_stays(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    const char *uuid = valet_uuid(&bench, "pl1").data;
+    valet_shell(&bench, arena_printf(bench.arena,
+                                     "UPDATE allocations SET resource_provider_id = (SELECT id "
+                                     "FROM resource_providers WHERE uuid = '%s') WHERE "
+                                     "consumer_id = '%s'",
+                                     valet_uuid(&bench, "h1").data, uuid)
+                            .data);
+    strange_consumer("s1", "p", "h3", 4);
+    put("c1 x h3:VCPU=1");
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+static void claims_of_a_group_that_is_gone_end(void **state)
+{
+    (void)state;
+    valet_group(&bench, "k");
+    valet_member(&bench, "k", "f");
+    valet_rack(&bench, "r1", "one");
+    valet_aggregates(&bench, "h1", "one");
+    put("c1 f h1:VCPU=1");
+    put("c2 f h2:VCPU=1");
+    valet_claim_rack(&bench, "g", "r1");
+    valet_claim_host(&bench, "k", "h2");
+    valet_shell(&bench, "DELETE FROM berth_valet_groups WHERE name = 'g'");
+    put("c3 x h1:VCPU=1");
+    put("c3 x h3:VCPU=1");
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 1);
+    assert_true(valet_has_claim(&bench, "k", "h2"));
+    assert_true(valet_is_in(&bench, "h1", "g")); /* an aggregate as any other */
+}
+
+/* One host of the rack is deleted, and the other one emptied. */
+static void a_claimed_rack_with_a_deleted_host_ends(void **state)
+{
+    (void)state;
+    valet_rack(&bench, "r1", "one");
+    valet_aggregates(&bench, "h1", "one");
+    valet_aggregates(&bench, "h2", "one");
+    put("c1 f h1:VCPU=1");
+    valet_claim_rack(&bench, "g", "r1");
+    strange_release("c1");
+    valet_shell(&bench,
+                arena_printf(bench.arena,
+                             "DELETE FROM resource_provider_aggregates WHERE "
+                             "resource_provider_id = %d;"
+                             "DELETE FROM inventories WHERE resource_provider_id = %d;"
+                             "DELETE FROM resource_providers WHERE id = %d",
+                             (int)valet_find(&bench, "h2")->id, (int)valet_find(&bench, "h2")->id,
+                             (int)valet_find(&bench, "h2")->id)
+                    .data);
+    put("c3 x h3:VCPU=1");
+    assert_null(valet_find(&bench, "h2"));
+    assert_false(valet_is_in(&bench, "h1", "g"));
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
+}
+
+/* Two groups have the rack: the claim of the one that lost a host ends, the other stays. */
+static void a_rack_without_one_of_its_aggregates_ends(void **state)
+{
+    (void)state;
+    valet_group(&bench, "k");
+    valet_member(&bench, "k", "f");
+    valet_rack(&bench, "r1", "one");
+    valet_aggregates(&bench, "h1", "one");
+    valet_aggregates(&bench, "h2", "one");
+    put("c1 f h1:VCPU=1");
+    valet_claim_rack(&bench, "g", "r1");
+    valet_claim_rack(&bench, "k", "r1");
+    valet_shell(&bench,
+                arena_printf(bench.arena,
+                             "DELETE FROM resource_provider_aggregates WHERE "
+                             "resource_provider_id = %d AND aggregate_id = (SELECT id FROM "
+                             "placement_aggregates WHERE uuid = '%s')",
+                             (int)valet_find(&bench, "h2")->id, valet_uuid(&bench, "k").data)
+                    .data);
+    put("c3 x h3:VCPU=1");
+    assert_false(valet_is_in(&bench, "h1", "k") || valet_is_in(&bench, "h2", "k"));
+    assert_true(valet_is_in(&bench, "h1", "g") && valet_is_in(&bench, "h2", "g"));
+    assert_false(valet_has_claim(&bench, "k", "r1"));
+    assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +381,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_nobody_else_has_done_is_done, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hold_that_was_made_anew_before_a_second_non_member_stays,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_breach_of_two_groups_is_logged_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_that_a_foreign_write_moved_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(claims_of_a_group_that_is_gone_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claimed_rack_with_a_deleted_host_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rack_without_one_of_its_aggregates_ends, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

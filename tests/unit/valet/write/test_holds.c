@@ -1,5 +1,7 @@
 /* Holds and their servers: what a write drops, what it may not touch, and where placements are
  * (Valet spec, 8.2). */
+#include "engine/allocations.h"
+#include "placement/write/plan_providers.h"
 #include "unit.h"
 #include "valet/write/valet_bench.h"
 
@@ -320,6 +322,60 @@ static void trees_that_become_one(void **state)
     valet_assert_location(&bench, "pl2", "h1");
 }
 
+static void a_claim_of_a_provider_that_is_gone_leaves_the_hold(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=4"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    assert_int_equal(put("s1 p gone:VCPU=4,h3:VCPU=4"), 400);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
+    assert_int_equal(valet_holds(&bench, "s1", "h1"), 4);
+}
+
+static void the_reshaper_takes_no_hold_out_of_the_known(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(reshape("pl1 p gone:VCPU=4", NULL), 409);
+    valet_assert_refused(&bench, refused);
+    assert_int_equal(reshape("pl1 p h1:CUSTOM_GONE=4", NULL), 409);
+    valet_assert_refused(&bench, refused);
+    assert_int_equal(reshape("pl1 p h1:VCPU=4294967300", NULL), 409);
+    valet_assert_refused(&bench, refused);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+}
+
+/* A planner that knows no rule. */
+static bool move_to_new_root(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    const struct consumer *hold = version_consumer(plan->version, valet_uuid(&bench, "pl1"));
+    struct planned_provider made;
+    if (!plan_provider_create(valet_uuid(&bench, "new"), SLICE_LIT("new"), (struct slice){0}, plan,
+                              &made, err))
+        return false;
+    const struct change *row = &plan->changes->items[plan->changes->count - 1];
+    while (row->kind != CHANGE_PROVIDER_INSERT)
+        row--;
+    int64_t id = row->provider.id;
+    change_append(plan->changes, CHANGE_INVENTORY_INSERT)->inventory =
+        (struct change_inventory){id, 0, HOST_VCPU, 0, 1, HOST_VCPU, 1, 1.0};
+    allocations_release(plan, hold);
+    allocations_consume(plan, hold->id, consumer_uuid(hold), id, 0, 4);
+    return true;
+}
+
+static void no_planner_moves_a_hold_to_a_new_tree(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(valet_write(&bench, move_to_new_root, NULL), 409);
+    valet_assert_refused(&bench, refused);
+    assert_null(valet_find(&bench, "new"));
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +403,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_server_that_takes_shared_storage_leaves_the_hold_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trees_that_become_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_claim_of_a_provider_that_is_gone_leaves_the_hold, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_reshaper_takes_no_hold_out_of_the_known, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(no_planner_moves_a_hold_to_a_new_tree, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,8 @@ static void union_of_members(void **state)
     world_assert_refused(&world, 404, NULL, "The group has no member d");
     assert_true(drop_members(&world, GOLD, P1_B));
     assert_int_equal(members(&world), 3);
+    assert_false(drop_members(&world, IRON, NULL));
+    world_assert_refused(&world, 404, NULL, "There is no group " IRON);
     assert_true(drop_members(&world, GOLD, NULL));
     assert_int_equal(members(&world), 0);
     assert_true(drop_members(&world, GOLD, NULL));
@@ -199,11 +201,45 @@ static void members_in_use(void **state)
     world_close(&world);
 }
 
+static void put_claim(struct world *world, int64_t id, const struct valet_group *group,
+                      unsigned provider)
+{
+    struct record_value values[VALET_CLAIM_FIELD_COUNT];
+    struct plan plan = world_plan(world);
+    record_init(&VALET_SHAPES[VALET_CLAIMS], values);
+    values[VALET_CLAIM_GROUP_ID].number = group->record.id;
+    values[VALET_CLAIM_PROVIDER].text = world_uuid(world, 'p', provider);
+    change_put_valet(plan.changes, VALET_CLAIMS,
+                     record_pack(&VALET_SHAPES[VALET_CLAIMS], id, values, world->arena));
+    assert_true(world_conclude(world, true));
+}
+
+/* The claim is of a host, and another member's consumer is on it. */
+static void members_beside_a_claim(void **state)
+{
+    (void)state;
+    const char *const both[] = {"project", "other"};
+    const struct inventory_figures figures = {8, 0, 1, 8, 1, 1.0};
+    struct planned_members planned;
+    struct world world;
+    world_open(&world, 1);
+    world_put_inventory(&world, 1, 'A', figures);
+    assert_true(create(&world, GOLD, "gold"));
+    assert_true(add(&world, GOLD, both, 2, &planned));
+    set_aggregates(&world, 1, GOLD, IRON);
+    claim_host(&world, 1, 1);
+    put_claim(&world, 1, gold(&world), 1);
+    assert_false(drop_members(&world, GOLD, "project"));
+    assert_true(drop_members(&world, GOLD, "other"));
+    assert_int_equal(members(&world), 1);
+    assert_non_null(version_next_valet_claim(version(&world), 0));
+    world_close(&world);
+}
+
 /* Providers lose the aggregate, count up, and keep their others; claims go. */
 static void end_of_a_group(void **state)
 {
     (void)state;
-    struct record_value values[VALET_CLAIM_FIELD_COUNT];
     struct world world;
     world_open(&world, 4);
     assert_true(create(&world, GOLD, "gold"));
@@ -213,17 +249,11 @@ static void end_of_a_group(void **state)
     set_aggregates(&world, 1, GOLD, IRON);
     set_aggregates(&world, 3, IRON, GOLD);
     set_aggregates(&world, 4, IRON, "another");
-    for (unsigned i = 0; i < 3; i++) {
-        record_init(&VALET_SHAPES[VALET_CLAIMS], values);
-        values[VALET_CLAIM_GROUP_ID].number =
-            i == 2 ? version_valet_group_by_name(version(&world), SLICE_LIT("iron"))->record.id
-                   : gold(&world)->record.id;
-        values[VALET_CLAIM_PROVIDER].text = world_uuid(&world, 'p', i + 1);
-        struct plan plan = world_plan(&world);
-        change_put_valet(plan.changes, VALET_CLAIMS,
-                         record_pack(&VALET_SHAPES[VALET_CLAIMS], i + 1, values, world.arena));
-        assert_true(world_conclude(&world, true));
-    }
+    for (unsigned i = 0; i < 3; i++)
+        put_claim(&world, i + 1,
+                  i == 2 ? version_valet_group_by_name(version(&world), SLICE_LIT("iron"))
+                         : gold(&world),
+                  i + 1);
     int32_t before[5];
     for (unsigned i = 1; i <= 4; i++)
         before[i] = world_provider(&world, i)->generation;
@@ -245,7 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),         cmocka_unit_test(union_of_members),
         cmocka_unit_test(most_members),   cmocka_unit_test(members_in_use),
-        cmocka_unit_test(end_of_a_group),
+        cmocka_unit_test(end_of_a_group), cmocka_unit_test(members_beside_a_claim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Commits of plans: what is refused because it is no more so. */
+#include "placement/write/plan_providers.h"
 #include "valet/write/stack_bid.h"
 
 static void test_what_a_plan_rests_on(void **state)
@@ -262,6 +263,59 @@ static void test_where_others_are(void **state)
     assert_true(commit(&bid));
 }
 
+static void delete_provider(struct world *world, unsigned provider)
+{
+    struct plan plan = world_plan(world);
+    assert_true(world_conclude(
+        world, plan_provider_delete(world_uuid(world, 'p', provider), &plan, &world->err)));
+}
+
+/* What is to be claimed is compared although no server looks at it. */
+static void test_claims_of_what_is_gone(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 4, 1);
+    claim_host(&bid, 3);
+    bid.claims[0].group_id = 2;
+    assert_changed(&bid); /* no such group */
+    bid.claims[0].group_id = 1;
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 3, TRAIT_SHARES);
+    assert_changed(&bid); /* not a host */
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 3, TRAIT_SHARES);
+    struct bid rack;
+    begin(&rack, world, "web");
+    add(&rack, "a", 4, 1);
+    claim_rack(&rack);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, 2, RACK_AGGREGATE);
+    assert_changed(&rack); /* p2 has left the rack */
+    delete_provider(world, RACK);
+    assert_changed(&rack);
+    delete_provider(world, 3);
+    assert_changed(&bid);
+}
+
+/* As after a commit whose looks cannot differ. */
+static void test_hosts_that_are_none_any_more(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1);
+    bid.commit.look_count = 0;
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 3, TRAIT_ZONE);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 3, TRAIT_ZONE);
+    add_link(world, CHANGE_PROVIDER_TRAIT_INSERT, 3, TRAIT_DISABLED);
+    assert_changed(&bid);
+    add_link(world, CHANGE_PROVIDER_TRAIT_DELETE, 3, TRAIT_DISABLED);
+    bid.rows[0].exclusive.group_id = 2;
+    assert_changed(&bid); /* no such group */
+    bid.rows[0].exclusive.group_id = 0;
+    assert_true(commit(&bid));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +341,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_markers_that_changed, stack_bid_setup,
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_where_others_are, stack_bid_setup, stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_claims_of_what_is_gone, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_hosts_that_are_none_any_more, stack_bid_setup,
+                                        stack_bid_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
