@@ -123,6 +123,10 @@ class Tests(plans.Tests):
                 "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:NO_SUCH_CLASS": "0"}})})), 400, "'NO_SUCH_CLASS'")
             self.expect("one that is, and goes", cloud.valet("POST", "/v1/plans", body("d", {"d": server({
                 "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:DISK_GB": "0"}})})), 201)
+            nobody, both = group("affinity", "rack", "v"), group("affinity", "rack", "N", "f")
+            answer = cloud.valet("POST", "/v1/plans", body("f", {"f": server(), "v": {"type": "x"}, "N": nobody, "A": both}))
+            self.expect("a group of nobody binds nobody", answer, 201)
+            self.equal("and is no server", list(answer.json["plan"]["placements"]), ["f"])
 
     def test_faults(self):
         """A tenant learns which part is broken, but not its address; the log has the rest."""

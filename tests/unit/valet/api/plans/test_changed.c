@@ -1,5 +1,6 @@
-/* Plans whose cloud changes between their search and their commit: the real handler and planner at
- * a listener, with a write of somebody else's that always gets to the writer just before theirs. */
+/* Plans whose cloud changes between their search and their commit, and objects that go between the
+ * handler and its planner: the real ones at a listener, with a write of somebody else's that always
+ * gets to the writer just before theirs. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,6 +32,8 @@ struct meddler {
     struct slice host;
 };
 
+typedef enum api_step handler(struct api_request *request);
+
 static struct world {
     struct valet_bench bench;
     struct api api;
@@ -44,6 +47,7 @@ static struct world {
     unsigned meddlings; /* still to come */
     const char *sql;    /* what a non-member commits just before the plan; NULL: nothing */
     unsigned runs;      /* of the handler */
+    handler *handle;    /* the real one of the route that is wrapped below */
     char answer[ANSWER_BYTES];
     size_t answer_len;
     atomic_bool is_answered;
@@ -89,6 +93,15 @@ static enum api_step create(struct api_request *request)
     if (step == API_WRITE && world.meddlings > 0)
         meddle(request);
     if (step == API_WRITE && world.sql != NULL)
+        valet_shell(&world.bench, world.sql);
+    return step;
+}
+
+static enum api_step wrapped(struct api_request *request)
+{
+    enum api_step step = world.handle(request);
+    world.runs++;
+    if (step == API_WRITE)
         valet_shell(&world.bench, world.sql);
     return step;
 }
@@ -168,20 +181,25 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* What is sent. */
+struct question {
+    struct arena *arena;
+    const char *line; /* "GET /v1/plans" */
+    const char *token;
+    const char *body;
+};
+
 static void *ask(void *cls)
 {
-    static const char BODY[] =
-        "{\"plan_name\": \"web\", \"stack_id\": \"s\", \"resources\": {\"a\": {\"type\": "
-        "\"OS::Nova::Server\", \"properties\": {\"flavor\": {\"vcpus\": 8, \"ram\": 1, \"disk\": "
-        "0}}}}}";
+    const struct question *question = cls;
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(http_server_port(world.server)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct slice request = arena_printf(
-        cls,
-        "POST /v1/plans HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Auth-Token: somebody\r\n"
-        "Content-Length: %zu\r\n\r\n%s",
-        sizeof(BODY) - 1, BODY);
+    struct slice request =
+        arena_printf(question->arena,
+                     "%s HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Auth-Token: %s\r\n"
+                     "Content-Length: %zu\r\n\r\n%s",
+                     question->line, question->token, strlen(question->body), question->body);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     check(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     check(write(fd, request.data, request.len) == (ssize_t)request.len);
@@ -194,18 +212,33 @@ static void *ask(void *cls)
     return NULL;
 }
 
-/* The answer to a create that meets so many writes of others. This thread is the writer. */
-static void create_among(unsigned meddlings)
+/* This thread is the writer. */
+static void send_and_write(const char *line, const char *token, const char *body)
 {
     struct arena *arena = arena_create();
+    struct question question = {arena, line, token, body};
     pthread_t client;
-    world.meddlings = meddlings;
-    assert_int_equal(pthread_create(&client, NULL, ask, arena), 0);
+    world.runs = 0;
+    world.answer_len = 0;
+    memset(world.answer, 0, sizeof(world.answer));
+    atomic_store(&world.is_answered, false);
+    assert_int_equal(pthread_create(&client, NULL, ask, &question), 0);
     while (!atomic_load(&world.is_answered))
         if (!pipeline_run_once(world.bench.pipeline))
             usleep(100);
     pthread_join(client, NULL);
     arena_destroy(arena);
+}
+
+/* The answer to a create that meets so many writes of others. */
+static void create_among(unsigned meddlings)
+{
+    world.meddlings = meddlings;
+    send_and_write(
+        "POST /v1/plans", "somebody",
+        "{\"plan_name\": \"web\", \"stack_id\": \"s\", \"resources\": {\"a\": {\"type\": "
+        "\"OS::Nova::Server\", \"properties\": {\"flavor\": {\"vcpus\": 8, \"ram\": 1, "
+        "\"disk\": 0}}}}}");
 }
 
 static void assert_planned(unsigned meddlings)
@@ -289,6 +322,60 @@ static void a_load_changes_nothing(void **state)
     assert_int_not_equal(number_of_trait(), number);
 }
 
+/* The object is there when the handler looks for it, and gone when its planner does. */
+static void assert_gone(handler *handle, const char *line, const char *body, const char *sql,
+                        const char *text)
+{
+    for (unsigned i = 0; i < VALET_ROUTE_COUNT; i++)
+        if (world.routes[i].handle == handle)
+            world.routes[i].handle = wrapped;
+    world.handle = handle;
+    world.sql = sql;
+    send_and_write(line, "admin", body);
+    assert_memory_equal(world.answer, "HTTP/1.1 404", 12);
+    if (strstr(world.answer, text) == NULL)
+        fail_msg("%s", world.answer);
+    assert_int_equal(world.runs, 1);
+}
+
+static void a_plan_that_is_to_be_deleted_is_gone(void **state)
+{
+    (void)state;
+    assert_planned(0);
+    assert_gone(handle_valet_plan_delete, "DELETE /v1/plans/s", "",
+                "UPDATE berth_valet_plans SET stack_id = 't'", "\"There is no plan s\"");
+    const struct version *version = valet_version(&world.bench);
+    const struct valet_placement *placement = version_next_valet_placement(version, 0);
+    assert_non_null(version_next_valet_plan(version, 0));
+    assert_non_null(placement_hold(version, placement));
+}
+
+static void a_placement_that_is_to_be_deleted_is_gone(void **state)
+{
+    (void)state;
+    assert_planned(0);
+    assert_gone(handle_valet_placement_delete, "DELETE /v1/placements/a", "",
+                "UPDATE berth_valet_placements SET orchestration_id = 'b'",
+                "\"There is no placement a\"");
+    const struct version *version = valet_version(&world.bench);
+    const struct valet_placement *placement = version_next_valet_placement(version, 0);
+    assert_non_null(placement);
+    assert_non_null(placement_hold(version, placement));
+}
+
+static void a_group_that_is_to_be_described_is_gone(void **state)
+{
+    (void)state;
+    valet_group(&world.bench, "g");
+    struct slice uuid = valet_uuid(&world.bench, "g");
+    const char *line = arena_printf(world.bench.arena, "PUT /v1/groups/%.*s", SLICE_ARG(uuid)).data;
+    assert_gone(
+        handle_valet_group_update, line, "{\"description\": \"new\"}",
+        "DELETE FROM berth_valet_groups",
+        arena_printf(world.bench.arena, "\"There is no group %.*s\"", SLICE_ARG(uuid)).data);
+    assert_null(version_next_valet_group(valet_version(&world.bench), 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +385,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(and_not_more_often, set_up, tear_down),
         cmocka_unit_test_setup_teardown(its_rows_are_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_plan_that_is_to_be_deleted_is_gone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_placement_that_is_to_be_deleted_is_gone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_group_that_is_to_be_described_is_gone, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,10 +332,19 @@ static void test_two_exclusivity_groups(void **state)
         {APART "'A': " GROUP("affinity", "rack", "['D', 'c']") ", " TWO("g", "rack", "h", "rack",
                                                                         "['b']"),
          false},
+        /* a group that lists only what is ignored binds nothing */
+        {"'A': " GROUP("affinity", "host", "['N', 'a']") ", " TWO("g", "host", "h", "host",
+                                                                  "['N']"),
+         true},
+        {"'A': " GROUP("affinity", "host", "['N', 'a']") ", " TWO("g", "host", "h", "host",
+                                                                  "['A']"),
+         false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct slice text =
-            arena_printf(fixture->arena, "{'a': " SERVER ", 'b': " SERVER ", 'c': " SERVER ", %s}",
+            arena_printf(fixture->arena,
+                         "{'a': " SERVER ", 'b': " SERVER ", 'c': " SERVER
+                         ", 'v': {'type': 'x'}, 'N': " GROUP("affinity", "host", "['v']") ", %s}",
                          cases[i].more);
         if (cases[i].is_good)
             assert_read(fixture, text.data);
