@@ -19,8 +19,6 @@ enum policy_verdict policy_decide(const struct policy *policy, enum policy_servi
                                   const struct policy_target *target)
 {
     struct policy_question question = {identity, target};
-    if (rule == 0)
-        return POLICY_ALLOWED;
     const struct policy_root *root = &policy->sets[service].roots[rule - 1];
     if (policy->enforce_scope && !policy_scope_fits(root->scopes, identity))
         return POLICY_DENIED_SCOPE;

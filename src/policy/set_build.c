@@ -182,10 +182,6 @@ static bool build_set(struct set_builder *b, const struct policy_overrides *over
 struct policy *policy_build(const struct policy_options *options,
                             const struct policy_overrides *overrides, struct err *err)
 {
-    if (overrides->count > POLICY_ENTRIES_MAX) {
-        err_set(err, 500, NULL, "more than %d rules in policy files", POLICY_ENTRIES_MAX);
-        return NULL;
-    }
     struct arena *arena = arena_create();
     struct policy *policy = arena_zalloc(arena, sizeof(*policy));
     struct set_builder builders[POLICY_SERVICE_COUNT] = {0};

@@ -118,6 +118,8 @@ QUESTIONS = [  # query, parts of the remark, counts at DEBUG
     (f"resources=VCPU:1&member_of=in:{MISSING},{HOST}",
      ["(member_of): ", f"found 0 providers after applying required aggregates filter (one of ['{MISSING}', '{HOST}'])"],
      []),
+    ("resources=VCPU:1" + 9 * f"&member_of={MISSING}",
+     ["(member_of): ", "found 0 providers after applying required aggregates filter (", f"['{MISSING}'] and 1 more)"], []),
     (f"resources=VCPU:1&in_tree={MISSING}", ["(in_tree)"], []),
     ("resources1=VCPU:2&resources2=MEMORY_MB:9000&group_policy=none",
      ["found 2 providers with available 2 VCPU in group 1, "

@@ -168,8 +168,6 @@ static void append_descendants(const struct plan *plan, const struct provider *p
     uint32_t end = version_place(version, slot)->end;
     for (slot.v++; slot.v < end && !plan_is_too_large(plan); slot.v++) {
         const struct provider *below = version_place(version, slot)->provider;
-        if (below == NULL)
-            continue;
         int64_t parent_id = version_provider(version, below->parent)->id;
         struct slice name = arena_copy(plan->arena, provider_name(below));
         append_update(plan, below, name, parent_id, root_id)->is_root_only = true;

@@ -111,6 +111,7 @@ static void checks(void **state)
         {"class:x", 'E'},
         {":x", 'E'},
         {"'open:x", 'E'},
+        {"'a\\\\b':x", 'E'}, /* an escape */
         {"http:x", 'E'},
         {"user_id:%d", 'E'},
         {"user_id:%(missing)d", 'F'},

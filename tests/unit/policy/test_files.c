@@ -89,6 +89,22 @@ static void unlistable(void **state)
     assert_non_null(strstr(listed(d, &dangling), "/broken/link: No such file or directory"));
 }
 
+static void too_many(void **state)
+{
+    struct directory *d = *state;
+    const char *const dirs[] = {directory_sub(d, "d")};
+    const struct policy_places places = {.directories_of_files = {dirs, 1}, .inputs = &NONE};
+    struct policy_inventory inventory;
+    struct err err = {.arena = d->arena};
+    for (unsigned i = 0; i < POLICY_FILES_MAX; i++)
+        directory_write(d, arena_printf(d->arena, "d/%03u", i).data, "");
+    assert_true(policy_files_list(&places, d->arena, &inventory, &err));
+    assert_int_equal(inventory.count, POLICY_FILES_MAX);
+    const char *last = directory_write(d, "d/last", "");
+    assert_string_equal(listed(d, &places),
+                        arena_printf(d->arena, "%s: more than 256 policy files", last).data);
+}
+
 static bool same(struct directory *d, const struct policy_places *places,
                  const struct policy_inventory *before)
 {
@@ -248,6 +264,7 @@ int main(void)
         WITH_DIRECTORY(unlistable), WITH_DIRECTORY(changes),
         WITH_DIRECTORY(merges),     WITH_DIRECTORY(merge_bomb),
         WITH_DIRECTORY(unreadable), WITH_DIRECTORY(options),
+        WITH_DIRECTORY(too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

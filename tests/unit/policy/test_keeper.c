@@ -128,6 +128,25 @@ static void wrong_files(void **state)
     close(fd);
 }
 
+/* Of many notes the first are logged, and the number of the others. */
+static void many_notes(void **state)
+{
+    struct directory *d = *state;
+    struct policy_places places = places_of(d);
+    struct buf text = {0};
+    int fd = log_to_file(d);
+    for (unsigned i = 0; i < POLICY_NOTES_MAX + 3; i++)
+        buf_printf(&text, "a%u: wrong\n", i);
+    buf_append_char(&text, '\0');
+    directory_write(d, "policy.yaml", text.data);
+    policy_keeper_close(open_keeper(d, &places));
+    assert_int_equal(count_lines(d, "\"wrong\" is not a check"), POLICY_NOTES_MAX);
+    assert_int_equal(count_lines(d, "and 3 more about policies"), 1);
+    buf_free(&text);
+    log_stop();
+    close(fd);
+}
+
 static void move(struct directory *d, const char *from, const char *to)
 {
     assert_int_equal(rename(directory_path(d, from), directory_path(d, to)), 0);
@@ -353,7 +372,7 @@ int main(void)
         WITH_DIRECTORY(life),           WITH_DIRECTORY(wrong_files),    WITH_DIRECTORY(gone),
         WITH_DIRECTORY(gone_and_back),  WITH_DIRECTORY(problems_again), WITH_DIRECTORY(nowhere),
         WITH_DIRECTORY(wrong_at_start), WITH_DIRECTORY(fresh_files),    WITH_DIRECTORY(two_keepers),
-        WITH_DIRECTORY(a_crowd),
+        WITH_DIRECTORY(a_crowd),        WITH_DIRECTORY(many_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

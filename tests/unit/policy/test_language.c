@@ -155,6 +155,21 @@ static void list_limit(void **state)
     arena_destroy(arena);
 }
 
+static void long_list(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct buf text = {0};
+    buf_printf(&text, "r: [role:a");
+    for (unsigned i = 0; i < POLICY_CHECKS_MAX; i++)
+        buf_printf(&text, ",role:a");
+    buf_append(&text, "]", 2);
+    assert_string_equal(refusal_of(arena, text.data),
+                        "file:1: rule r: a rule of more than 4096 checks");
+    buf_free(&text);
+    arena_destroy(arena);
+}
+
 static void no_rules(void **state)
 {
     (void)state;
@@ -172,7 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),      cmocka_unit_test(wrong_rules), cmocka_unit_test(limits),
-        cmocka_unit_test(list_limit), cmocka_unit_test(no_rules),
+        cmocka_unit_test(list_limit), cmocka_unit_test(long_list),   cmocka_unit_test(no_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

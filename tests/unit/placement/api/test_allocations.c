@@ -131,6 +131,26 @@ static void rows_of_a_provider_together(void **state)
     close_world(&world);
 }
 
+/* Many providers, none of which occurs again later: the rows stay in their order. */
+static void rows_of_different_providers(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    world.changes.count = 0;
+    change_append(&world.changes, CHANGE_CONSUMER_INSERT)->consumer =
+        (struct change_consumer){3, 1, 1, 1, 1, 0, SLICE_LIT("three")};
+    for (int64_t provider = 3; provider >= 1; provider--)
+        hold(&world, 3, SLICE_LIT("three"), provider, 7, provider);
+    apply_changes(world.edit, &world.changes);
+    assert_answer(&world, handle_placement_allocations_show, 11, "three",
+                  "{\"allocations\": {"
+                  "\"p3\": {\"resources\": {\"EARLY\": 3}, \"generation\": 30}, "
+                  "\"p2\": {\"resources\": {\"EARLY\": 2}, \"generation\": 20}, "
+                  "\"p1\": {\"resources\": {\"EARLY\": 1}, \"generation\": 10}}}");
+    close_world(&world);
+}
+
 static void of_a_provider(void **state)
 {
     (void)state;
@@ -176,6 +196,31 @@ static void of_a_project(void **state)
                   "{\"usages\": {}}");
     assert_answer(&world, handle_placement_usages_show, 38, "project_id=nobody",
                   "{\"usages\": {}}");
+    assert_answer(&world, handle_placement_usages_show, 38, PROJECT "&user_id=unknown",
+                  "{\"usages\": {}}");
+    close_world(&world);
+}
+
+/* The sums of many users are added up. */
+static void of_many_users(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    world.changes.count = 0;
+    for (int64_t id = 10; id < 50; id++) {
+        struct slice uuid = arena_printf(world.arena, "c%lld", (long long)id);
+        name(&world, CHANGE_USER_INSERT, id, arena_printf(world.arena, "u%lld", (long long)id));
+        change_append(&world.changes, CHANGE_CONSUMER_INSERT)->consumer =
+            (struct change_consumer){id, 1, id, 1, 1, 0, uuid};
+        hold(&world, id, uuid, 1, 3, 1);
+    }
+    apply_changes(world.edit, &world.changes);
+    assert_answer(&world, handle_placement_usages_show, 9, PROJECT,
+                  "{\"usages\": {\"LATE\": 52, \"EARLY\": 9}}");
+    assert_answer(&world, handle_placement_usages_show, 38, PROJECT "&consumer_type=INSTANCE",
+                  "{\"usages\": {\"INSTANCE\": {\"LATE\": 52, \"consumer_count\": 41, "
+                  "\"EARLY\": 3}}}");
     close_world(&world);
 }
 
@@ -183,8 +228,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_provider_together),
+        cmocka_unit_test(rows_of_different_providers),
         cmocka_unit_test(of_a_provider),
         cmocka_unit_test(of_a_project),
+        cmocka_unit_test(of_many_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ static json_t *ask(const struct replica *replica, const char *query, unsigned mi
     asked.request.query = slice_of(query);
     asked.request.version = replica_newest(replica);
     assert_int_equal(handle_placement_candidates_list(&asked.request), API_DONE);
-    assert_false(err_is_set(&asked.request.err));
+    if (err_is_set(&asked.request.err))
+        fail_msg("%.*s", SLICE_ARG(asked.request.err.message));
     const struct buf *out = &asked.exchange.http.out;
     json_error_t error;
     json_t *answer = json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, &error);
@@ -160,11 +161,58 @@ static void of_two_forms(void **state)
     arena_destroy(arena);
 }
 
+/* Roots with trait T, each with a child that has C1; groups that ask for no resources are mapped to
+ * the roots. The second root has a short uuid. */
+static void of_groups_without_resources(void **state)
+{
+    (void)state;
+    static const struct slice ROOTS[] = {SLICE_LIT("00000000-0000-4000-8000-000000000011"),
+                                         SLICE_LIT("short")};
+    static const struct slice CHILDREN[] = {SLICE_LIT("00000000-0000-4000-8000-000000000021"),
+                                            SLICE_LIT("00000000-0000-4000-8000-000000000022")};
+    struct arena *arena = arena_create();
+    struct replica *replica = replica_create();
+    struct change_list list = {.arena = arena};
+    struct edit *edit = replica_edit_empty(replica);
+    change_append(&list, CHANGE_CLASS_INSERT)->catalog =
+        (struct change_catalog){1, SLICE_LIT("C1")};
+    change_append(&list, CHANGE_TRAIT_INSERT)->catalog = (struct change_catalog){1, SLICE_LIT("T")};
+    for (int64_t i = 0; i < 2; i++) {
+        change_append(&list, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){1 + i, 0, 0, 0, ROOTS[i], ROOTS[i]};
+        change_append(&list, CHANGE_PROVIDER_INSERT)->provider =
+            (struct change_provider){11 + i, 1 + i, 0, 0, CHILDREN[i], CHILDREN[i]};
+    }
+    change_append(&list, CHANGE_LOAD_PROVIDERS_END);
+    for (int64_t i = 0; i < 2; i++) {
+        add_inventory(&list, 11 + i, 1, 4);
+        change_append(&list, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){1 + i, 1};
+    }
+    apply_changes(edit, &list);
+    struct version_stamp stamp = {{0}};
+    replica_publish(replica, edit, &stamp);
+    json_t *answer =
+        ask(replica, "resources_A=C1:1&required_B=T&same_subtree=_A,_B&group_policy=none", 39);
+    assert_int_equal(candidate_count(answer), 2);
+    for (unsigned i = 0; i < 2; i++) {
+        char wanted[512];
+        snprintf(wanted, sizeof(wanted),
+                 "{'allocations': {'%s': {'resources': {'C1': 1}}},"
+                 " 'mappings': {'_A': ['%s'], '_B': ['%s']}}",
+                 CHILDREN[i].data, CHILDREN[i].data, ROOTS[i].data);
+        assert_int_equal(count_candidate(answer, wanted), 1);
+    }
+    json_decref(answer);
+    replica_destroy(replica);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_but_for_the_provider),
         cmocka_unit_test(of_two_forms),
+        cmocka_unit_test(of_groups_without_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,24 @@ static void put_trait(struct slice name)
     assert_true(world_conclude(&world, plan_trait_put(name, &plan, &planned, &world.err)));
 }
 
+/* Of many unknown traits as many are named as fit. */
+static void many_unknown_traits(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    struct slice unknown[COUNT];
+    struct buf shown = {0};
+    buf_append_lit(&shown, "No such trait ");
+    for (unsigned i = 0; i < COUNT; i++)
+        unknown[i] = arena_printf(world.arena, "CUSTOM_NO_%03u", i); /* 13 bytes */
+    for (unsigned i = 0; i <= 4096 / 13; i++)
+        buf_printf(&shown, "CUSTOM_NO_%03u, ", i);
+    buf_append(&shown, "...", 4);
+    assert_false(set_traits(T("p1"), unknown, COUNT, -1));
+    world_assert_refused(&world, 400, NULL, shown.data);
+    buf_free(&shown);
+}
+
 static void traits(void **state)
 {
     (void)state;
@@ -280,8 +298,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(creating), TEST(renaming),   TEST(moving),   TEST(moving_too_much),
-        TEST(traits),   TEST(aggregates), TEST(deleting),
+        TEST(creating),        TEST(renaming), TEST(moving),
+        TEST(moving_too_much), TEST(traits),   TEST(many_unknown_traits),
+        TEST(aggregates),      TEST(deleting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
