@@ -285,7 +285,10 @@ class MetalTests:
                     ("POST", "/v1/nodes", {"driver": "fake-hardware"}, (403, 403, 201, 403, 403, 201, 201)),
                     ("DELETE", "/v1/nodes/n1", None, (403, 403, None, 403, 403, 404, None)),
                     ("GET", "/v1/drivers", None, (200, 200, 403, 403, 403, 403, 403)),
-                    ("GET", "/v1/conductors", None, (200, 200, 403, 403, 403, 403, 403))):
+                    ("GET", "/v1/drivers/fake-hardware", None, (200, 200, 403, 403, 403, 403, 403)),
+                    ("GET", "/v1/conductors", None, (200, 200, 403, 403, 403, 403, 403)),
+                    ("GET", "/v1/conductors/elsewhere", None, (404, 404, 403, 403, 403, 403, 403)),
+                    ("GET", "/v1/shards", None, (200, 200, 403, 403, 403, 403, 200))):
                 for who, status in zip(callers, statuses):
                     if status is None:
                         continue

@@ -33,14 +33,11 @@ static bool is_known(const void *with, struct slice name)
     return record_find(with, name) >= 0;
 }
 
-bool record_fields_read(const struct record_shape *shape, unsigned minor,
-                        const struct argument_words *words, struct record_fields *fields,
-                        struct err *err)
+bool record_fields_read(const struct record_shape *shape, const struct argument_words *words,
+                        struct record_fields *fields, struct err *err)
 {
     *fields = (struct record_fields){{false}};
     if (!argument_check_fields(words, is_known, shape, err))
-        return false;
-    if (!record_fields_check_version(shape, minor, words, err))
         return false;
     for (size_t i = 0; i < words->count; i++)
         fields->has[record_find(shape, words->words[i])] = true;

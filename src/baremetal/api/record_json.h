@@ -20,10 +20,9 @@ bool record_fields_check_version(const struct record_shape *shape, unsigned mino
                                  const struct argument_words *words,
                                  struct err *err) BERTH_MUST_CHECK;
 
-/* The named fields. 400 for a field that does not exist; 406 for one of a later version. */
-bool record_fields_read(const struct record_shape *shape, unsigned minor,
-                        const struct argument_words *words, struct record_fields *fields,
-                        struct err *err) BERTH_MUST_CHECK;
+/* The named fields. 400 for a field that does not exist. */
+bool record_fields_read(const struct record_shape *shape, const struct argument_words *words,
+                        struct record_fields *fields, struct err *err) BERTH_MUST_CHECK;
 
 /* Writes "name": value of a stored field. */
 void record_write_field(struct buf *out, const struct record_shape *shape,

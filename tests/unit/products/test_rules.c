@@ -225,6 +225,8 @@ static void test_rows_of_nodes(void **state)
         {"node m2 traits CUSTOM_U; trait m2 CUSTOM_U", NODE("Trait CUSTOM_T", "m2")},
         {"node m1 class steel; clear m1 CUSTOM_IRON; stock m1 CUSTOM_STEEL 1 1; drop al1",
          NODE("Consumer al1", "m1")},
+        {"node m1 class steel; clear m1 CUSTOM_IRON; stock m1 CUSTOM_STEEL 1 1",
+         NODE("Consumer al1", "m1")}, /* which keeps the old class */
         {"unnode m2", NODE("Resource provider m2", "m2")},
         {"unnode m1", NODE("Consumer al1", "m1")},
         {"unnode m1; untake al1", NODE("Consumer al1", "m1")},

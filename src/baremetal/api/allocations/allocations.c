@@ -33,8 +33,8 @@ static bool choose_fields(struct api_request *request, const struct list_fields 
                           struct record_fields *fields)
 {
     *fields = record_fields_all(&NODE_ALLOCATION_SHAPE, request->minor);
-    return !asked->has_fields || record_fields_read(&NODE_ALLOCATION_SHAPE, request->minor,
-                                                    &asked->words, fields, &request->err);
+    return !asked->has_fields ||
+           record_fields_read(&NODE_ALLOCATION_SHAPE, &asked->words, fields, &request->err);
 }
 
 /* The filters of a list. */

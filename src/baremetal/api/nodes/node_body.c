@@ -144,17 +144,6 @@ static bool set_object(struct node_draft *draft, enum node_field field, const js
     return true;
 }
 
-static bool set_bool(struct node_draft *draft, enum node_field field, const json_t *value,
-                     struct err *err)
-{
-    bool is_true = json_is_true(value);
-    if (json_is_string(value) && !argument_read_boolean(node_body_text_of(value), &is_true))
-        return argument_refuse_boolean(NODE_SHAPE.fields[field].name, node_body_text_of(value),
-                                       err);
-    node_set_bool(draft, field, is_true);
-    return true;
-}
-
 static bool set_field(struct node_draft *draft, enum node_field field, const json_t *value,
                       struct arena *arena, struct err *err)
 {
@@ -168,7 +157,8 @@ static bool set_field(struct node_draft *draft, enum node_field field, const jso
     case RECORD_TEXT:
         return set_text(draft, field, value, arena, err);
     case RECORD_BOOL:
-        return set_bool(draft, field, value, err);
+        node_set_bool(draft, field, json_is_true(value));
+        return true;
     case RECORD_JSON:
         return set_object(draft, field, value, arena, err);
     default:

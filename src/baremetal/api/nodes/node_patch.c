@@ -327,8 +327,7 @@ static void find_needed(struct node_patching *state)
         const json_t *operation = json_array_get(patch, i);
         struct slice path = member_text(operation, "path");
         int field = record_find(&NODE_SHAPE, json_patch_field(operation));
-        if (field < 0)
-            continue;
+        check(field >= 0); /* json_patch_check_fields() */
         bool is_inside = is_within(path, slice_of(NODE_SHAPE.fields[field].name));
         needs_all = needs_all || (is_inside && removes[field]);
         removes[field] = removes[field] || !is_inside;

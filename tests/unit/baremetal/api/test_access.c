@@ -95,6 +95,8 @@ static void creating_allocations(void **state)
     check_create("", OLD, in_project(ADMIN, P1), NULL, "201  of ");
     check_create("", OLD, in_project(ADMIN, P1), "p2", "201 p2 of ");
     check_create("", OLD, in_project(MEMBER, P1), NULL, "201 p1 of ");
+    check_create("", OLD, in_project(READER, P1), "p1", DENIED "allocation:create_pre_rbac");
+    check_create("", OLD, in_project(READER, P1), "p2", DENIED "allocation:create");
     /* By default. */
     static const char CLOSED[] = "'baremetal:allocation:create_restricted': '!'";
     check_create(CLOSED, OLD, in_project(MEMBER, P1), NULL, RESTRICTED);
@@ -181,6 +183,8 @@ static void nodes(void **state)
     scene_begin(&scene, "", NEW, &reader);
     assert_true(access_node_passes(&scene.access, POLICY_NODE_GET, &leased));
     assert_int_equal(access_node(&scene.access, POLICY_NODE_GET, &free, &scene.err), ACCESS_HIDDEN);
+    assert_int_equal(access_node_delete(&scene.access, &free, &scene.err), ACCESS_HIDDEN);
+    assert_false(err_is_set(&scene.err));
     assert_int_equal(access_node_delete(&scene.access, &leased, &scene.err), ACCESS_REFUSED);
     assert_string_equal(scene.err.message.data, WORDS "node:delete:self_owned_node");
     unsigned masks = access_node_masks(&scene.access, access_masks(&scene.access, NULL), &leased);

@@ -40,6 +40,10 @@ static void faults(void **state)
                  "{\"error_message\": \"{\\\"code\\\": 405, \\\"title\\\": \\\"Method Not "
                  "Allowed\\\", \\\"description\\\": \\\"no\\\"}\"}");
     asked_expect_header(&asked, "Content-Type", "application/json");
+    asked.exchange.http.response_header_count = 0;
+    expect_fault(&asked, 414, "long", FAULT_OUTSIDE,
+                 "{\"error_message\": \"{\\\"code\\\": 414, \\\"title\\\": \\\"Error\\\", "
+                 "\\\"description\\\": \\\"long\\\"}\"}");
     asked_close(&asked);
 }
 

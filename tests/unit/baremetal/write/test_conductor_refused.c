@@ -131,6 +131,24 @@ static void one_unmirrored(void **state)
     berth_close(&berth);
 }
 
+/* A row that is deleted meanwhile is forgotten. */
+static void one_deleted(void **state)
+{
+    (void)state;
+    struct berth berth = berth_new(&bench, HERE);
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&berth, "n1", "manageable"), 0);
+    berth_await_rest(&berth);
+    assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
+    metal_bench_shell(&bench, REFUSE_N1);
+    metal_bench_pass(BENCH_DELAY_US);
+    assert_in_range(run_for(&berth, 5), 2, 5);
+    metal_bench_shell(&bench, "DELETE FROM berth_nodes WHERE uuid = 'n1'");
+    run_for(&berth, 1);
+    assert_int_equal(run_for(&berth, 600), 0);
+    berth_close(&berth);
+}
+
 /* All rows, until the database is repaired: few tries, and then all go on. */
 static void all_rows(void **state)
 {
@@ -159,10 +177,8 @@ static void all_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(one_row),
-        TEST(one_of_the_dead),
-        TEST(one_unmirrored),
-        TEST(all_rows),
+        TEST(one_row),     TEST(one_of_the_dead), TEST(one_unmirrored),
+        TEST(one_deleted), TEST(all_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * nova's rows before ours, classes and traits that are added and removed (baremetal-allocations
  * spec, 13). */
 #include "baremetal/write/metal_world.h"
+#include "baremetal/write/node_write.h"
 #include "placement/write/plan_providers.h"
 #include "unit.h"
 
@@ -141,13 +142,109 @@ static void class_that_is_held(void **state)
     assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
 }
 
+/* The class that the node loses has no inventory any more. */
+static void class_without_inventory(void **state)
+{
+    (void)state;
+    metal_create_available(&metal, "n1", "gold");
+    metal.metal.mirror = false;
+    struct plan plan = metal_plan(&metal);
+    change_append(plan.changes, CHANGE_INVENTORY_DELETE)->inventory = (struct change_inventory){
+        .provider_id = metal_provider(&metal, "n1")->id,
+        .class_id = catalog_find(&plan.version->classes, SLICE_LIT("CUSTOM_GOLD"))->id,
+    };
+    assert_true(metal_conclude_other(&metal, true));
+    metal.metal.mirror = true;
+    assert_true(metal_patch(&metal, "n1", NODE_RESOURCE_CLASS, "silver"));
+    assert_null(metal_inventory(&metal, "n1", "CUSTOM_GOLD"));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_SILVER")->figures.total, 1);
+}
+
+/* A trait of the node that another program has removed from its provider is added again. */
+static void trait_without_a_link(void **state)
+{
+    (void)state;
+    metal_create_available(&metal, "n1", "gold");
+    assert_true(metal_set_traits(&metal, "n1", "CUSTOM_A CUSTOM_B"));
+    metal.metal.mirror = false;
+    struct plan plan = metal_plan(&metal);
+    change_append(plan.changes, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){
+        metal_provider(&metal, "n1")->id,
+        catalog_find(&plan.version->traits, SLICE_LIT("CUSTOM_B"))->id,
+    };
+    assert_true(metal_conclude_other(&metal, true));
+    metal.metal.mirror = true;
+    plan = metal_plan(&metal);
+    const struct node *node = metal_node(&metal, "n1");
+    assert_false(node_is_mirrored(plan.version, node, plan.arena));
+    assert_true(
+        metal_conclude(&metal, node_write_mirror(node->record.id, &plan, &metal.world.err)));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_A"));
+    assert_true(metal_has_trait(&metal, "n1", "CUSTOM_B"));
+}
+
+static void make_other_host(void)
+{
+    make_provider("host", "host");
+    metal_put_inventory(&metal, "host", "CUSTOM_A", 8);
+    assert_true(metal_claim(&metal, "a1", "host", "CUSTOM_A", 2));
+}
+
+/* The allocation's uuid is that of a consumer with allocations elsewhere: it gets no node. */
+static void consumer_of_another_host(void **state)
+{
+    (void)state;
+    make_other_host();
+    metal_create_available(&metal, "n1", "gold");
+    assert_true(metal_allocate(&metal, "a1", "gold"));
+    assert_true(metal_decide(&metal, "a1", NULL));
+    metal_assert_failed(&metal, "a1",
+                        "Unexpected exception during allocation: Instance a1 already has "
+                        "allocations in Placement");
+    assert_true(node_is_null(metal_node(&metal, "n1"), NODE_INSTANCE_UUID));
+    assert_int_equal(metal_consumer(&metal, "a1")->allocation_count, 1);
+}
+
+/* The same while the mirror was off: the allocation keeps the node, and the consumer what it has.
+ */
+static void consumer_of_another_host_unmirrored(void **state)
+{
+    (void)state;
+    make_other_host();
+    metal.metal.mirror = false;
+    metal_create_available(&metal, "n1", "gold");
+    assert_true(metal_allocate(&metal, "a1", "gold"));
+    assert_true(metal_decide(&metal, "a1", NULL));
+    metal_assert_active(&metal, "a1", "n1");
+    metal.metal.mirror = true;
+    struct plan plan = metal_plan(&metal);
+    assert_true(world_conclude(&metal.world,
+                               plan_node_maintenance(metal_node(&metal, "n1"), true,
+                                                     (struct slice){0}, &plan, &metal.world.err)));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->used, 0);
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 1);
+    assert_true(
+        node_allocation_is_null(metal_allocation(&metal, "a1"), NODE_ALLOCATION_CONSUMER_ADOPTED));
+    assert_true(metal_release(&metal, "a1"));
+    assert_int_equal(metal_inventory(&metal, "host", "CUSTOM_A")->used, 2);
+    assert_true(metal_maintain(&metal, "n1", false));
+    assert_int_equal(metal_inventory(&metal, "n1", "CUSTOM_GOLD")->figures.reserved, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(name_of_another),        TEST(consumer_of_nothing), TEST(backfill_of_novas),
-        TEST(traits_without_a_class), TEST(class_that_is_held),
+        TEST(name_of_another),
+        TEST(consumer_of_nothing),
+        TEST(backfill_of_novas),
+        TEST(traits_without_a_class),
+        TEST(class_that_is_held),
+        TEST(class_without_inventory),
+        TEST(trait_without_a_link),
+        TEST(consumer_of_another_host),
+        TEST(consumer_of_another_host_unmirrored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

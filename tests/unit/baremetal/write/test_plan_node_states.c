@@ -216,7 +216,19 @@ static void circumstances(void **state)
                          "The provisioning operation can't be performed on node n1 because it's "
                          "in maintenance mode.");
     assert_false(metal_verb(&metal, "n1", "rebuild"));
+    assert_false(metal_verb(&metal, "n1", "deploy"));
+    metal_assert_refused(&metal, 400,
+                         "The provisioning operation can't be performed on node n1 because it's "
+                         "in maintenance mode.");
     assert_true(metal_verb(&metal, "n1", "manage"));
+    assert_false(metal_verb(&metal, "n1", "active"));
+    metal_assert_refused(&metal, 400,
+                         "The provisioning operation can't be performed on node n1 because it's "
+                         "in maintenance mode.");
+    assert_false(metal_verb(&metal, "n1", "deploy")); /* the name of a verb, so its state counts */
+    metal_assert_refused(&metal, 400,
+                         "The requested action \"deploy\" can not be performed on node \"n1\" "
+                         "while it is in state \"manageable\".");
     unmake();
     struct node_draft draft = metal_new_node("n1", "gold");
     node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("active"));

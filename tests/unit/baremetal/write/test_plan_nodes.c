@@ -268,6 +268,44 @@ static void owner(void **state)
     assert_true(metal_patch(&metal, "n1", NODE_OWNER, "p2"));
 }
 
+/* Only some callers may give an active node another owner. */
+static void owner_of_an_active_node(void **state)
+{
+    (void)state;
+    for (unsigned may = 0; may < 2; may++) {
+        make("active", "gold");
+        struct node_draft draft = node_draft_of(n1());
+        node_set_text(&draft, NODE_OWNER, SLICE_LIT("p2"));
+        struct plan plan = metal_plan(&metal);
+        const struct plan_node_update input = {.before = n1(),
+                                               .after = &draft,
+                                               .sets_owner = true,
+                                               .may_set_owner_of_active = may == 1};
+        assert_int_equal(plan_node_update_check(&input, &plan, &metal.world.err), may == 1);
+        if (may == 0)
+            metal_assert_refused(
+                &metal, 409, "Cannot update owner of node \"n1\" while it is in state \"active\".");
+        unmake();
+    }
+}
+
+/* From the version on that has the state "inspect wait", a node that is inspected is not
+ * changed. */
+static void during_an_inspection(void **state)
+{
+    (void)state;
+    make("inspecting", "gold");
+    for (unsigned knows = 0; knows < 2; knows++) {
+        struct node_draft draft = node_draft_of(n1());
+        struct plan plan = metal_plan(&metal);
+        const struct plan_node_update input = {
+            .before = n1(), .after = &draft, .knows_inspect_wait = knows == 1};
+        assert_int_equal(plan_node_update_check(&input, &plan, &metal.world.err), knows == 0);
+    }
+    metal_assert_refused(&metal, 409,
+                         "Cannot update node \"n1\" while it is in state \"inspecting\".");
+}
+
 static void deletion(void **state)
 {
     (void)state;
@@ -408,9 +446,21 @@ static void cut_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(create), TEST(unchanged), TEST(in_transition), TEST(resource_class), TEST(interfaces),
-        TEST(flags),  TEST(instance),  TEST(owner),         TEST(deletion),       TEST(maintenance),
-        TEST(traits), TEST(locked),    TEST(cut_off),
+        TEST(create),
+        TEST(unchanged),
+        TEST(in_transition),
+        TEST(resource_class),
+        TEST(interfaces),
+        TEST(flags),
+        TEST(instance),
+        TEST(owner),
+        TEST(owner_of_an_active_node),
+        TEST(during_an_inspection),
+        TEST(deletion),
+        TEST(maintenance),
+        TEST(traits),
+        TEST(locked),
+        TEST(cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,9 @@ static void failures(void **state)
     FAILS("add", "/extra/t/0", "unable to fully resolve json pointer /extra/t/0, part 0");
     FAILS("add", "/extra/t/1/1", "unable to fully resolve json pointer /extra/t/1/1, part 1");
     FAILS("add", "/extra/t/2/0", "index '2' is out of bounds");
+    FAILS("add", "/extra/t/1/0/0", "unable to fully resolve json pointer /extra/t/1/0/0, part 0");
+    FAILS("add", "/extra/t/1/1/0", "index '1' is out of bounds");
+    FAILS("add", "/extra/a/b/x/y", "'x' is not a valid sequence index");
     FAILS("add", "/extra/x/y", "member 'x' not found in {'a': {'b': [1, 2]}, 't': 'xy'}");
     FAILS("add", "/extra/a/b/0/x",
           "Document '<class 'int'>' does not support indexing, must be mapping/sequence or support "

@@ -91,6 +91,12 @@ static void steps_and_passwords(void **state)
         "{\"target\": \"active\", \"deploy_steps\": [{\"interface\": \"raid\", \"step\": \"x\", "
         "\"args\": {}, \"priority\": \"7\"}]}",
         82, 0, NULL);
+    provision(
+        "{\"target\": \"active\", \"deploy_steps\": [{\"interface\": \"raid\", \"step\": \"x\", "
+        "\"args\": {}, \"priority\": \"7a\"}]}",
+        82, 400,
+        "Invalid deploy_steps: '7a' does not match '^[0-9]+$'  Failed validating 'pattern' in "
+        "schema[1]  On instance");
     provision("{\"target\": \"active\", \"deploy_steps\": [1]}", 68, 406,
               "Request not acceptable. The minimal required API version should be 1.69");
     provision("{\"target\": \"manage\", \"deploy_steps\": [1]}", 82, 400,

@@ -54,7 +54,7 @@ static void values_of_a_creation(void **state)
     (void)state;
     const struct node *node =
         create("{\"driver\": \"fake-hardware\", \"name\": \"n\", \"extra\": {\"a\": 0.1}, "
-               "\"resource_class\": \"\", \"conductor_group\": \"Rack-A\", \"retired\": \"on\", "
+               "\"resource_class\": \"\", \"conductor_group\": \"Rack-A\", \"retired\": true, "
                "\"automated_clean\": false, \"properties\": null, "
                "\"boot_interface\": null, \"storage_interface\": \"fake\"}");
     assert_field(node, NODE_NAME, "n");
