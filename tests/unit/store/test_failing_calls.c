@@ -179,7 +179,8 @@ static void test_commit(void **state)
             unsigned nth = 1;
             while (try_batch(&a, nth, (enum failing_way)way, codes[i])) {
                 expect_next_batch(&a);
-                assert_true(++nth < CALLS_MOST);
+                nth += FAILING_STEP;
+                assert_true(nth < CALLS_MOST);
             }
             assert_true(nth > (way == FAILING_AFTER_COMMIT ? 1 : 8));
         }
@@ -234,7 +235,7 @@ static void test_news_of_another_berthd(void **state)
     expect_next_batch(&a);
     int64_t number = 0;
     for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
-        for (unsigned nth = 1, fired = 1; fired; nth++) {
+        for (unsigned nth = 1, fired = 1; fired; nth += FAILING_STEP) {
             rename_by_other(&a, other, ++number);
             fired = try_to_read(&a, nth, (enum failing_way)way, number);
             assert_true(nth < CALLS_MOST && (fired || nth > 5));
@@ -252,7 +253,7 @@ static void test_batch_after_news(void **state)
     struct store *other = fixture_open(a.fixture);
     expect_next_batch(&a);
     bool fired = true;
-    for (unsigned nth = 1; fired; nth++) {
+    for (unsigned nth = 1; fired; nth += FAILING_STEP) {
         rename_by_other(&a, other, nth);
         int64_t before = a.number;
         fired = try_batch(&a, nth, FAILING_ONCE, SQLITE_FULL);
@@ -273,7 +274,7 @@ static void read_foreign_writes(void **state, bool knows_little)
     expect_next_batch(&a);
     int64_t number = 0;
     for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
-        for (unsigned nth = 1, fired = 1; fired; nth++) {
+        for (unsigned nth = 1, fired = 1; fired; nth += FAILING_STEP) {
             struct slice sql = arena_printf(a.fixture->arena,
                                             "PRAGMA synchronous = OFF; UPDATE resource_providers "
                                             "SET name = 'n%ld' WHERE id = 1%c",
@@ -302,7 +303,7 @@ static void test_upkeep(void **state)
     struct attempt a;
     start(&a, *state);
     for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
-        for (unsigned nth = 1, fired = 1; fired; nth++) {
+        for (unsigned nth = 1, fired = 1; fired; nth += FAILING_STEP) {
             expect_next_batch(&a);
             failing_arm(nth, (enum failing_way)way, SQLITE_IOERR);
             store_upkeep(a.store);

@@ -163,7 +163,7 @@ static void try_all(struct fixture *fixture, const struct tool *tool)
     read_contents(fixture->path, &done);
     for (int way = FAILING_ONCE; way < FAILING_WAYS; way++) {
         /* Those that fail from then on need not begin at each call. */
-        unsigned step = way == FAILING_FROM_THEN_ON ? 7 : 1;
+        unsigned step = way == FAILING_FROM_THEN_ON ? 7 : FAILING_STEP;
         unsigned nth = 1;
         for (; try_tool(fixture, tool, nth, (enum failing_way)way, &done); nth += step)
             assert_true(nth < CALLS_MOST);
@@ -206,7 +206,7 @@ static void test_backup(void **state)
     store_close(open_seeded(fixture, NULL));
     read_contents(fixture->path, &wanted);
     for (int way = FAILING_ONCE; way <= FAILING_FROM_THEN_ON; way++) {
-        for (unsigned nth = 1, fired = 1; fired; nth++) {
+        for (unsigned nth = 1, fired = 1; fired; nth += FAILING_STEP) {
             struct backup_facts facts;
             struct err err = {.arena = fixture->arena};
             unlink(copy);
