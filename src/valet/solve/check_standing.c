@@ -111,8 +111,6 @@ static bool is_exclusive_anew(const struct standing_check *check_of, const struc
 static void hold(struct solver *solver, uint32_t host, uint32_t exclusive)
 {
     struct hosts *hosts = &solver->hosts;
-    if (hosts->claims == NULL)
-        hosts->claims = arena_zalloc(solver->arena, hosts->count * sizeof(*hosts->claims));
     hosts->claims[host].group = solver->groups[exclusive];
     solver->holders[host] = exclusive;
     bits_add(solver->claimed, host);
@@ -149,9 +147,8 @@ static bool check_assigned(struct standing_check *check_of, const struct unit *u
     struct slice name = solver->units.exclusives[exclusive].name;
     if (host == BITS_NONE)
         return check_standing_refuse(check_of, s, FILTER_NOT_FREE, name);
-    const struct hosts_claim *held =
-        solver->hosts.claims == NULL ? NULL : &solver->hosts.claims[host];
-    if (held != NULL && held->group != NULL && held->group != solver->groups[exclusive])
+    const struct hosts_claim *held = &solver->hosts.claims[host];
+    if (held->group != NULL && held->group != solver->groups[exclusive])
         return check_standing_refuse(check_of, s, FILTER_HELD,
                                      record_text(&held->group->record, VALET_GROUP_NAME));
     bool is_own = solver->holders[host] == exclusive;

@@ -191,13 +191,13 @@ static int compare_listed(const void *left, const void *right, void *cls)
     const struct sorter *sorter = cls;
     if (a->host != b->host)
         return a->host < b->host ? -1 : 1;
-    for (uint32_t i = 0; i < sorter->slots; i++) {
+    int order = 0;
+    for (uint32_t i = 0; order == 0 && i < sorter->slots; i++) {
         int64_t x = version_place(sorter->version, (struct slot_no){a->slots[i]})->provider->id;
         int64_t y = version_place(sorter->version, (struct slot_no){b->slots[i]})->provider->id;
-        if (x != y)
-            return x < y ? -1 : 1;
+        order = (x > y) - (x < y);
     }
-    return 0;
+    return order;
 }
 
 static void keep_lists(struct collector *collector)

@@ -198,10 +198,10 @@ bool order_next(struct search *search, struct decision *decision)
         return true;
     }
     case DECIDE_CANDIDATE:
-        if (decision->cursor == decision->end)
-            return false;
-        decision->value = decision->cursor++;
-        return true;
+        break;
     }
-    return false;
+    if (decision->cursor == decision->end)
+        return false;
+    decision->value = decision->cursor++;
+    return true;
 }

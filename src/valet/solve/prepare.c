@@ -238,12 +238,10 @@ static void add_demand(struct unit_facts *facts, const struct need_amount *amoun
 
 static bool same_kind(const struct solver *solver, const struct unit *a, const struct unit *b)
 {
-    if (a->placed_count != b->placed_count || a->exclusive != b->exclusive)
-        return false;
-    for (uint32_t i = 0; i < a->placed_count; i++)
-        if (solver->needs.of_server[a->placed[i]] != solver->needs.of_server[b->placed[i]])
-            return false;
-    return true;
+    bool is_same = a->placed_count == b->placed_count && a->exclusive == b->exclusive;
+    for (uint32_t i = 0; is_same && i < a->placed_count; i++)
+        is_same = solver->needs.of_server[a->placed[i]] == solver->needs.of_server[b->placed[i]];
+    return is_same;
 }
 
 /* Over the values that same_kind compares. */

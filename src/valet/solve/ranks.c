@@ -176,8 +176,6 @@ static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *l
     uint32_t end = version_place(solver->version, (struct slot_no){slot})->end;
     search_look(search, 4 * (int64_t)(end - slot));
     for (; slot < end; slot++) {
-        if (version_place(solver->version, (struct slot_no){slot})->provider == NULL)
-            continue;
         const struct headroom *headroom = headrooms_at(&solver->headrooms, c, slot);
         *left += (double)headroom->left;
         *share += solver->weights[c] * (double)headroom->left * headroom->per_unit;

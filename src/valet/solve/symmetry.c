@@ -110,10 +110,10 @@ static bool are_symmetric(const struct symmetry *symmetry, uint32_t a, uint32_t 
         if (x->left != y->left || x->per_unit > y->per_unit || x->per_unit < y->per_unit)
             return false;
     }
-    for (uint32_t d = 0; d < symmetry->domain_count; d++)
-        if (bits_has(symmetry->domains[d], a) != bits_has(symmetry->domains[d], b))
-            return false;
-    return true;
+    bool is_same = true;
+    for (uint32_t d = 0; is_same && d < symmetry->domain_count; d++)
+        is_same = bits_has(symmetry->domains[d], a) == bits_has(symmetry->domains[d], b);
+    return is_same;
 }
 
 static uint32_t symmetry_class_of(struct symmetry *symmetry, uint32_t host)

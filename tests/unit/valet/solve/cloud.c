@@ -190,6 +190,20 @@ static void put_row(const struct cloud *cloud, struct change_list *list, enum va
     change_put_valet(list, table, record_pack(&VALET_SHAPES[table], id, values, cloud->arena));
 }
 
+/* `provider`: from 1; 0: none. */
+static void add_claim(const struct cloud *cloud, struct change_list *list, int group, int provider,
+                      bool is_rack)
+{
+    if (provider == 0)
+        return;
+    struct record_value claim[VALET_CLAIM_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_CLAIMS], claim);
+    claim[VALET_CLAIM_GROUP_ID].number = group + 1;
+    claim[VALET_CLAIM_PROVIDER].text = slice_of(cloud->providers[provider - 1].name);
+    claim[VALET_CLAIM_IS_RACK].number = is_rack ? RECORD_TRUE : RECORD_FALSE;
+    put_row(cloud, list, VALET_CLAIMS, 2 * group + is_rack + 1, claim);
+}
+
 static void add_group(const struct cloud *cloud, struct change_list *list, int group)
 {
     struct record_value values[VALET_GROUP_FIELD_COUNT];
@@ -204,15 +218,8 @@ static void add_group(const struct cloud *cloud, struct change_list *list, int g
         member[VALET_MEMBER_PROJECT].text = slice_of(PROJECTS[project]);
         put_row(cloud, list, VALET_MEMBERS, group * CLOUD_PROJECTS + project + 1, member);
     }
-    if (cloud->rack_claims[group] == 0)
-        return;
-    struct record_value claim[VALET_CLAIM_FIELD_COUNT];
-    record_init(&VALET_SHAPES[VALET_CLAIMS], claim);
-    claim[VALET_CLAIM_GROUP_ID].number = group + 1;
-    claim[VALET_CLAIM_PROVIDER].text =
-        slice_of(cloud->providers[cloud->rack_claims[group] - 1].name);
-    claim[VALET_CLAIM_IS_RACK].number = RECORD_TRUE;
-    put_row(cloud, list, VALET_CLAIMS, group + 1, claim);
+    add_claim(cloud, list, group, cloud->rack_claims[group], true);
+    add_claim(cloud, list, group, cloud->host_claims[group], false);
 }
 
 const struct version *cloud_publish(struct cloud *cloud)

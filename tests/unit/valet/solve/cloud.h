@@ -49,6 +49,7 @@ struct cloud {
     struct cloud_consumer consumers[CLOUD_CONSUMERS_MAX];
     int consumer_count;
     int rack_claims[CLOUD_GROUPS]; /* provider + 1 of a rack that the group claims; 0: none */
+    int host_claims[CLOUD_GROUPS]; /* the same for a row of a host, which alone claims nothing */
     bool no_groups;
     bool has_far_aggregates;
 };

@@ -203,6 +203,89 @@ static void nothing_to_search_has_no_limit(void **state)
     cloud_destroy(cloud);
 }
 
+/* What is not a host any more is in no zone and no rack, and cannot be claimed. */
+static void servers_on_what_is_no_host(void **state)
+{
+    (void)state;
+    enum { RACK_PROVIDER = 4 };
+    struct scene scene = begin();
+    const struct provider *rack = cloud_provider_at(scene.cloud, RACK_PROVIDER);
+    scene.plan->pins[2].present = rack;
+    scene.plan->servers[2].zone = SLICE_LIT("nova");
+    end(&scene, "Valet error: no host for 's2' (id-s2): 1 host considered: 1 in another zone");
+    scene = begin();
+    scene.plan->pins[2].present = cloud_provider_at(scene.cloud, RACK_PROVIDER);
+    add(scene.plan, STACK_EXCLUSIVITY, STACK_HOST, 2, 2);
+    end(&scene, "Valet error: no host for 's2' (id-s2): 1 host considered: 1 not free for "
+                "exclusivity group 'gold'");
+    scene = begin(); /* nothing is known to be beside it */
+    scene.plan->pins[1].present = scene.plan->pins[2].present =
+        cloud_provider_at(scene.cloud, RACK_PROVIDER);
+    add(scene.plan, STACK_DIVERSITY, STACK_HOST, 1, 2);
+    end(&scene, NULL);
+}
+
+/* The rack was required before, and is claimed now. */
+static void a_rack_is_claimed_for_a_host_without_one(void **state)
+{
+    (void)state;
+    struct scene scene = begin();
+    scene.plan->pins[2].present = cloud_provider_at(scene.cloud, scene.hosts[3]);
+    add(scene.accepted, STACK_DIVERSITY, STACK_RACK, 0, 2);
+    add(scene.plan, STACK_EXCLUSIVITY, STACK_RACK, 2, 2);
+    end(&scene, "Valet error: no host for 's2' (id-s2): 1 host considered: 1 without rack");
+}
+
+/* Of several groups, the one that keeps the two apart. */
+static void the_right_group_is_named(void **state)
+{
+    (void)state;
+    for (uint32_t first = 0; first < 2; first++) {
+        struct scene scene = begin();
+        uint32_t other = plan_add_group(scene.plan, "other", STACK_DIVERSITY, STACK_HOST, 0);
+        plan_add_to(scene.plan, other, first);
+        plan_add_to(scene.plan, other, 2);
+        add(scene.plan, STACK_DIVERSITY, STACK_HOST, 0, 1);
+        end(&scene, "Valet error: 's0' and 's1' are kept on different hosts by 'G', but stay on "
+                    "'a1' and 'a1'");
+    }
+}
+
+/* The accepted content had another server in place of s1. */
+static void a_server_that_was_not_accepted_is_checked(void **state)
+{
+    (void)state;
+    struct scene scene = begin();
+    scene.accepted->servers[1].orchestration_id = SLICE_LIT("another");
+    add(scene.accepted, STACK_DIVERSITY, STACK_HOST, 0, 1);
+    add(scene.plan, STACK_DIVERSITY, STACK_HOST, 0, 1);
+    end(&scene, "Valet error: 's0' and 's1' are kept on different hosts by 'G', but stay on 'a1' "
+                "and 'a1'");
+}
+
+/* Whatever the budget, it ends with the one answer or says that it was too little. */
+static void the_budget(void **state)
+{
+    (void)state;
+    struct scene scene = begin();
+    struct plan *plan = scene.plan;
+    add(scene.accepted, STACK_DIVERSITY, STACK_HOST, 0, 1);
+    add(plan, STACK_DIVERSITY, STACK_HOST, 0, 1);
+    add(plan, STACK_AFFINITY, STACK_RACK, 0, 1);
+    plan_add_name(plan, &plan->servers[2].locations, "b1");
+    int64_t needed = 0;
+    for (;; needed++) {
+        plan->budget = (struct budget){.left = needed};
+        plan_solve(plan, scene.cloud->version);
+        if (plan->result == SOLVE_FOUND)
+            break;
+        assert_int_equal(plan->result, SOLVE_EXPENSIVE);
+        assert_null(plan->outcome.reason.data);
+    }
+    assert_true(needed > 100);
+    cloud_destroy(scene.cloud);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +294,11 @@ int main(void)
         cmocka_unit_test(limits_of_one_are_reported),
         cmocka_unit_test(claims_are_made),
         cmocka_unit_test(nothing_to_search_has_no_limit),
+        cmocka_unit_test(servers_on_what_is_no_host),
+        cmocka_unit_test(a_rack_is_claimed_for_a_host_without_one),
+        cmocka_unit_test(the_right_group_is_named),
+        cmocka_unit_test(a_server_that_was_not_accepted_is_checked),
+        cmocka_unit_test(the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

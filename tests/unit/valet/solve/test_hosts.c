@@ -19,7 +19,8 @@ static struct cloud *random_cloud(unsigned seed)
     char name[24];
     cloud->no_groups = below(5) == 0;
     for (int i = 0; i < 12 + below(12); i++) {
-        snprintf(name, sizeof(name), "%s%d", below(4) == 0 ? "n" : "name", below(1000) * 100 + i);
+        static const char *const words[] = {"n", "name", "name", "long-name-"};
+        snprintf(name, sizeof(name), "%s%d", words[below(4)], below(1000) * 100 + i);
         int parent = i > 0 && below(3) == 0 ? below(i) : -1;
         int at = cloud_add(cloud, name, parent);
         struct cloud_provider *provider = &cloud->providers[at];
@@ -35,6 +36,8 @@ static struct cloud *random_cloud(unsigned seed)
             cloud_use(cloud, below(CLOUD_PROJECTS), at, below(2), 1);
         if (below(12) == 0)
             cloud->rack_claims[below(CLOUD_GROUPS)] = at + 1;
+        if (below(12) == 0)
+            cloud->host_claims[below(CLOUD_GROUPS)] = at + 1;
     }
     cloud_publish(cloud);
     return cloud;

@@ -234,6 +234,23 @@ static void fixed_servers_bind(void **state)
                          "2 not where affinity binds it, 2 not apart from others");
 }
 
+static void several_fixed_servers_bind_to_their_rack(void **state)
+{
+    struct scene *scene = *state;
+    struct plan *plan = scene->plan;
+    cloud_publish(scene->cloud);
+    uint32_t r = plan_add_group(plan, "R", STACK_AFFINITY, STACK_RACK, 0);
+    for (int i = 0; i < 3; i++)
+        plan_add_to(plan, r, plan_add_server(plan, i == 0 ? "a" : i == 1 ? "b" : "c", 1, 1, 1));
+    for (int i = 0; i < 2; i++)
+        plan->pins[i] = (struct solve_pin){.kind = SOLVE_FIXED, .present = at(scene, H3 + i)};
+    ask(scene);
+    assert_in_range(host_of(scene, 2), H3, H4);
+    plan->pins[1].present = at(scene, H1); /* compute has put it into another rack */
+    expect_reason(scene, "Valet error: no host for 'c' (id-c): 5 hosts considered: 1 without rack, "
+                         "4 not where affinity binds it");
+}
+
 static void a_server_without_a_host(void **state)
 {
     struct scene *scene = *state;
@@ -331,6 +348,93 @@ static void an_overcommitted_rack_is_a_full_one(void **state)
     assert_int_equal(host_of(scene, b), H2);
 }
 
+/* A server with a hold on its present host, where it stays if it can. */
+static uint32_t add_kept(struct scene *scene, const char *name, int host, int hold)
+{
+    uint32_t server = plan_add_server(scene->plan, name, 2, 1, 1);
+    scene->plan->pins[server].present = at(scene, host);
+    scene->plan->pins[server].released = cloud_consumer_at(scene->cloud, hold);
+    scene->plan->pins[server].keeps_place = true;
+    return server;
+}
+
+static int rack_of(const struct scene *scene, uint32_t server)
+{
+    return host_of(scene, server) <= H2 ? R1 : host_of(scene, server) <= H4 ? R2 : H5;
+}
+
+/* Both are on one host, which only one of the groups may claim, or neither if the other server is
+ * in no group. */
+static void servers_of_two_groups_part(void **state)
+{
+    struct scene *scene = *state;
+    struct plan *plan = scene->plan;
+    int holds[] = {cloud_use(scene->cloud, MEMBER, H3, 0, 2),
+                   cloud_use(scene->cloud, MEMBER, H3, 0, 2)};
+    cloud_publish(scene->cloud);
+    uint32_t a = add_kept(scene, "a", H3, holds[0]);
+    uint32_t b = add_kept(scene, "b", H3, holds[1]);
+    ask(scene);
+    assert_true(host_of(scene, a) == H3 && host_of(scene, b) == H3);
+    plan_add_to(plan, plan_add_group(plan, "G", STACK_EXCLUSIVITY, STACK_HOST, 0), a);
+    ask(scene);
+    assert_true((host_of(scene, a) == H3) != (host_of(scene, b) == H3));
+    assert_int_equal(plan->outcome.claim_count, 1);
+    assert_ptr_equal(plan->outcome.claims[0].provider, plan->outcome.servers[a].host);
+    plan_add_to(plan, plan_add_group(plan, "I", STACK_EXCLUSIVITY, STACK_HOST, 1), b);
+    ask(scene);
+    assert_true((host_of(scene, a) == H3) != (host_of(scene, b) == H3));
+    assert_int_equal(plan->outcome.claim_count, 2);
+}
+
+/* They are in one rack, on different hosts; one of the groups wants all of the rack. */
+static void a_rack_and_a_host_of_two_groups_part(void **state)
+{
+    struct scene *scene = *state;
+    struct plan *plan = scene->plan;
+    int holds[] = {cloud_use(scene->cloud, MEMBER, H1, 0, 2),
+                   cloud_use(scene->cloud, MEMBER, H2, 0, 2)};
+    cloud_publish(scene->cloud);
+    uint32_t a = add_kept(scene, "a", H1, holds[0]);
+    uint32_t b = add_kept(scene, "b", H2, holds[1]);
+    plan_add_to(plan, plan_add_group(plan, "G", STACK_EXCLUSIVITY, STACK_RACK, 0), a);
+    plan_add_to(plan, plan_add_group(plan, "I", STACK_EXCLUSIVITY, STACK_HOST, 1), b);
+    ask(scene);
+    assert_int_not_equal(rack_of(scene, a), rack_of(scene, b));
+    assert_true(host_of(scene, a) == H1 || host_of(scene, b) == H2);
+    assert_int_equal(plan->outcome.claim_count, 2);
+}
+
+/* The reason that there is with each budget that lasts, and none with those that do not. */
+static void assert_reason_or_expensive(struct scene *scene, const char *reason)
+{
+    struct plan *plan = scene->plan;
+    for (int64_t left = 0;; left++) {
+        plan->budget = (struct budget){.left = left};
+        ask(scene);
+        if (plan->result == SOLVE_NONE)
+            break;
+        assert_int_equal(plan->result, SOLVE_EXPENSIVE);
+    }
+    assert_string_equal(plan->outcome.reason.data, reason);
+}
+
+static void the_budget_of_a_reason(void **state)
+{
+    struct scene *scene = *state;
+    struct plan *plan = scene->plan;
+    scene->cloud->providers[H1].traits = 1u << TRAIT_FAST;
+    uint32_t a = plan_add_server(plan, "a", 5, 1, 1);
+    uint32_t b = plan_add_server(plan, "b", 5, 1, 1);
+    plan_add_name(plan, &plan->servers[a].required, cloud_trait_name(TRAIT_FAST));
+    plan_add_name(plan, &plan->servers[b].required, cloud_trait_name(TRAIT_FAST));
+    assert_reason_or_expensive(scene, "Valet error: no combination of hosts for 'b' (id-b): 5 "
+                                      "hosts considered: 4 without traits, 1 without capacity");
+    plan_add_name(plan, &plan->servers[b].required, cloud_trait_name(TRAIT_OLD));
+    assert_reason_or_expensive(scene, "Valet error: no host for 'b' (id-b): 5 hosts considered: 5 "
+                                      "without traits");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,11 +447,15 @@ int main(void)
         ON_A_SCENE(a_host_is_claimed),
         ON_A_SCENE(a_rack_is_claimed),
         ON_A_SCENE(fixed_servers_bind),
+        ON_A_SCENE(several_fixed_servers_bind_to_their_rack),
         ON_A_SCENE(a_server_without_a_host),
         ON_A_SCENE(too_few_racks),
         ON_A_SCENE(the_limit_of_steps),
         ON_A_SCENE(the_budget),
         ON_A_SCENE(an_empty_stack),
+        ON_A_SCENE(servers_of_two_groups_part),
+        ON_A_SCENE(a_rack_and_a_host_of_two_groups_part),
+        ON_A_SCENE(the_budget_of_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
