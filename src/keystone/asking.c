@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "keystone/asking.h"
-#include "keystone/question.h"
+#include "keystone/query.h"
 #include "keystone/url.h"
 #include "log/log.h"
 
@@ -18,13 +18,13 @@ enum {
     LAST_DELAY_US = 32 * 1000 * 1000,
 };
 
-static void end_unanswered(struct question *question, const char *why)
+static void end_unanswered(struct keystone_query *query, const char *why)
 {
-    struct keystone *keystone = question->keystone;
+    struct keystone *keystone = query->keystone;
     keystone_outage_failed(&keystone->outage, why, clock_monotonic_us());
     atomic_store(&keystone->counters.is_away, true);
     atomic_fetch_add(&keystone->counters.failed, 1);
-    question_end(question, KEYSTONE_UNAVAILABLE, NULL);
+    keystone_query_end(query, KEYSTONE_UNAVAILABLE, NULL);
 }
 
 static void note_answer(struct keystone *keystone)
@@ -33,93 +33,93 @@ static void note_answer(struct keystone *keystone)
     atomic_store(&keystone->counters.is_away, false);
 }
 
-static void end_answered(struct question *question, struct token *token)
+static void end_answered(struct keystone_query *query, struct token *token)
 {
-    struct keystone *keystone = question->keystone;
+    struct keystone *keystone = query->keystone;
     unsigned cache_s = keystone->settings->cache_s;
     note_answer(keystone);
     if (token != NULL && cache_s > 0)
-        token_cache_put(keystone->cache, &question->key, token,
-                        question->asked_us + cache_s * 1000000ULL);
-    question_end(question, token == NULL ? KEYSTONE_REFUSED : KEYSTONE_ACCEPTED, token);
+        token_cache_put(keystone->cache, &query->key, token,
+                        query->asked_us + cache_s * 1000000ULL);
+    keystone_query_end(query, token == NULL ? KEYSTONE_REFUSED : KEYSTONE_ACCEPTED, token);
     token_unref(token);
 }
 
-static uint64_t deadline_of(const struct question *question)
+static uint64_t deadline_of(const struct keystone_query *query)
 {
-    uint64_t hurry_us = atomic_load(&question->keystone->hurry_until_us);
-    return question->deadline_us < hurry_us ? question->deadline_us : hurry_us;
+    uint64_t hurry_us = atomic_load(&query->keystone->hurry_until_us);
+    return query->deadline_us < hurry_us ? query->deadline_us : hurry_us;
 }
 
-static void write_project_url(struct buf *url, const struct question *question)
+static void write_project_url(struct buf *url, const struct keystone_query *query)
 {
-    buf_append_slice(url, keystone_url_beside_tokens(slice_of(question->keystone->session.url)));
+    buf_append_slice(url, keystone_url_beside_tokens(slice_of(query->keystone->session.url)));
     buf_append_lit(url, "/projects/");
-    buf_append_slice(url, slice_of(question->subject));
+    buf_append_slice(url, slice_of(query->subject));
 }
 
-static void write_token_url(struct buf *url, const struct question *question)
+static void write_token_url(struct buf *url, const struct keystone_query *query)
 {
-    buf_append_slice(url, slice_of(question->keystone->session.url));
-    if (!question->with_catalog)
+    buf_append_slice(url, slice_of(query->keystone->session.url));
+    if (!query->with_catalog)
         buf_append_lit(url, "?nocatalog");
-    if (question->may_be_expired) {
-        buf_append_char(url, question->with_catalog ? '?' : '&');
+    if (query->may_be_expired) {
+        buf_append_char(url, query->with_catalog ? '?' : '&');
         buf_append_lit(url, "allow_expired=1");
     }
 }
 
-static void set_url(struct question *question)
+static void set_url(struct keystone_query *query)
 {
     struct buf url = {0};
-    if (question->is_project)
-        write_project_url(&url, question);
+    if (query->is_project)
+        write_project_url(&url, query);
     else
-        write_token_url(&url, question);
-    free(question->url);
-    question->url = slice_dup(buf_slice(&url));
+        write_token_url(&url, query);
+    free(query->url);
+    query->url = slice_dup(buf_slice(&url));
     buf_free(&url);
 }
 
-static void asking_ask(struct question *question, uint64_t now_us)
+static void asking_ask(struct keystone_query *query, uint64_t now_us)
 {
-    struct keystone *keystone = question->keystone;
-    struct keystone_call *call = &question->call;
-    uint64_t deadline_us = deadline_of(question);
+    struct keystone *keystone = query->keystone;
+    struct keystone_call *call = &query->call;
+    uint64_t deadline_us = deadline_of(query);
     uint64_t left_ms = deadline_us > now_us ? (deadline_us - now_us) / 1000 + 1 : 1;
     unsigned timeout_ms = keystone->settings->attempt_timeout_ms;
-    set_url(question);
-    free(question->own_token);
-    question->own_token = slice_dup(slice_of(keystone->session.token));
-    call->url = question->url;
+    set_url(query);
+    free(query->own_token);
+    query->own_token = slice_dup(slice_of(keystone->session.token));
+    call->url = query->url;
     call->timeout_ms = left_ms < timeout_ms ? (unsigned)left_ms : timeout_ms;
     call->headers[0].name = "Accept";
     call->headers[0].value = "application/json";
     call->headers[1].name = "X-Auth-Token";
-    call->headers[1].value = question->own_token;
+    call->headers[1].value = query->own_token;
     call->headers[2].name = "X-Subject-Token";
-    call->headers[2].value = question->is_project ? NULL : question->subject;
+    call->headers[2].value = query->is_project ? NULL : query->subject;
     call->headers[3].name = "OpenStack-Identity-Access-Rules";
-    call->headers[3].value = question->is_project ? NULL : "1";
+    call->headers[3].value = query->is_project ? NULL : "1";
     call->headers[4].name = "X-Openstack-Request-Id";
-    call->headers[4].value = question->request_id;
-    question->asked_us = now_us;
-    question->attempts++;
-    atomic_fetch_add(&keystone->counters.questions, 1);
-    if (keystone->settings->cache_s == 0 || question->is_project)
+    call->headers[4].value = query->request_id;
+    query->asked_us = now_us;
+    query->attempts++;
+    atomic_fetch_add(&keystone->counters.queries, 1);
+    if (keystone->settings->cache_s == 0 || query->is_project)
         /* a request that arrives now must not get an older answer */
-        question_shut(question);
-    question_move(question, PLACE_ASKED);
+        keystone_query_shut(query);
+    keystone_query_move(query, PLACE_ASKED);
     keystone_http_start(keystone->http, call);
 }
 
-static void delay(struct question *question)
+static void delay(struct keystone_query *query)
 {
     uint64_t delay_us = FIRST_DELAY_US;
-    for (unsigned i = 1; i < question->attempts && delay_us < LAST_DELAY_US; i++)
+    for (unsigned i = 1; i < query->attempts && delay_us < LAST_DELAY_US; i++)
         delay_us *= 2;
-    question->not_before_us = clock_monotonic_us() + delay_us;
-    question_move(question, PLACE_DELAYED);
+    query->not_before_us = clock_monotonic_us() + delay_us;
+    keystone_query_move(query, PLACE_DELAYED);
 }
 
 static bool has_service_types(const struct token_terms *terms)
@@ -130,36 +130,36 @@ static bool has_service_types(const struct token_terms *terms)
     return false;
 }
 
-static void on_token_answer(struct question *question)
+static void on_token_answer(struct keystone_query *query)
 {
-    const struct token_terms *terms = &question->keystone->settings->terms;
+    const struct token_terms *terms = &query->keystone->settings->terms;
     const char *why = NULL;
-    struct token *token = token_read(buf_slice(&question->call.body), terms, &why);
+    struct token *token = token_read(buf_slice(&query->call.body), terms, &why);
     if (token == NULL) {
         char text[KEYSTONE_WHY_BYTES];
         snprintf(text, sizeof(text), "Keystone's answer is invalid: %s", why);
-        end_unanswered(question, text);
+        end_unanswered(query, text);
     } else if (token->is_restricted && has_service_types(terms) && !token->has_catalog &&
-               !question->with_catalog) {
+               !query->with_catalog) {
         /* rules count only if the catalog has the service that they concern */
         token_unref(token);
-        question->with_catalog = true;
-        question_move(question, PLACE_WAITING);
+        query->with_catalog = true;
+        keystone_query_move(query, PLACE_WAITING);
     } else {
-        end_answered(question, token);
+        end_answered(query, token);
     }
 }
 
 /* The query only concerns whether the project exists. Other answers, such as 403 if the service may
  * not make the query, are logged but do not count as an outage, because tokens can still be
  * validated. */
-static void on_project_answer(struct question *question)
+static void on_project_answer(struct keystone_query *query)
 {
-    struct keystone *keystone = question->keystone;
-    int status = question->call.status;
+    struct keystone *keystone = query->keystone;
+    int status = query->call.status;
     if (status == 200 || status == 404) {
         note_answer(keystone);
-        question_end(question, status == 200 ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED, NULL);
+        keystone_query_end(query, status == 200 ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED, NULL);
         return;
     }
     log_write(
@@ -169,50 +169,51 @@ static void on_project_answer(struct question *question)
             ? ": the service user is not allowed to make it, which requires a role such as admin"
             : "");
     atomic_fetch_add(&keystone->counters.failed, 1);
-    question_end(question, KEYSTONE_UNAVAILABLE, NULL);
+    keystone_query_end(query, KEYSTONE_UNAVAILABLE, NULL);
 }
 
-static void on_login_refused(struct question *question)
+static void on_login_refused(struct keystone_query *query)
 {
-    struct keystone *keystone = question->keystone;
+    struct keystone *keystone = query->keystone;
     bool is_fixed = keystone->settings->login_body == NULL;
-    keystone_session_drop(&keystone->session, question->own_token);
-    if (question->has_new_login || is_fixed) {
-        end_unanswered(question, SESSION_TOKEN_REFUSED);
+    keystone_session_drop(&keystone->session, query->own_token);
+    if (query->has_new_login || is_fixed) {
+        end_unanswered(query, SESSION_TOKEN_REFUSED);
         return;
     }
-    question->has_new_login = true;
-    question_move(question, PLACE_WAITING);
+    query->has_new_login = true;
+    keystone_query_move(query, PLACE_WAITING);
 }
 
 static void on_answer(struct keystone_call *call)
 {
-    struct question *question = (struct question *)((char *)call - offsetof(struct question, call));
+    struct keystone_query *query =
+        (struct keystone_query *)((char *)call - offsetof(struct keystone_query, call));
     char why[KEYSTONE_WHY_BYTES];
     if (call->status == 200 || call->status == 404)
-        keystone_session_served(&question->keystone->session, question->own_token);
-    if (question->is_project && call->status != 0 && call->status != 401) {
-        on_project_answer(question);
+        keystone_session_served(&query->keystone->session, query->own_token);
+    if (query->is_project && call->status != 0 && call->status != 401) {
+        on_project_answer(query);
         return;
     }
     switch (call->status) {
     case 200:
-        on_token_answer(question);
+        on_token_answer(query);
         return;
     case 404:
-        end_answered(question, NULL);
+        end_answered(query, NULL);
         return;
     case 401:
-        on_login_refused(question);
+        on_login_refused(query);
         return;
     case 0:
-        if (call->is_unreachable && question->attempts <= question->keystone->settings->retries)
-            delay(question);
+        if (call->is_unreachable && query->attempts <= query->keystone->settings->retries)
+            delay(query);
         else {
             snprintf(why, sizeof(why), "%s: %.*s",
                      call->is_unreachable ? "no answer from Keystone" : "cannot query Keystone",
                      KEYSTONE_WHY_BYTES - 32, call->why);
-            end_unanswered(question, why);
+            end_unanswered(query, why);
         }
         return;
     default:
@@ -221,43 +222,43 @@ static void on_answer(struct keystone_call *call)
                  call->status == 403       ? ": the service user is not allowed to make it"
                  : call->status / 100 == 3 ? ": redirects are not followed"
                                            : "");
-        end_unanswered(question, why);
+        end_unanswered(query, why);
     }
 }
 
 /* The thread's main loop. */
 
-static void end_late(struct question_queue *queue, uint64_t now_us)
+static void end_late(struct keystone_query_queue *queue, uint64_t now_us)
 {
-    struct question *question, *next;
-    for (question = TAILQ_FIRST(queue); question != NULL; question = next) {
-        next = TAILQ_NEXT(question, in_queue);
-        if (deadline_of(question) <= now_us)
-            end_unanswered(question, "Keystone did not answer in time");
+    struct keystone_query *query, *next;
+    for (query = TAILQ_FIRST(queue); query != NULL; query = next) {
+        next = TAILQ_NEXT(query, in_queue);
+        if (deadline_of(query) <= now_us)
+            end_unanswered(query, "Keystone did not answer in time");
     }
 }
 
 static void wake_delayed(struct keystone *keystone, uint64_t now_us)
 {
-    struct question *question, *next;
-    for (question = TAILQ_FIRST(&keystone->delayed); question != NULL; question = next) {
-        next = TAILQ_NEXT(question, in_queue);
-        if (question->not_before_us <= now_us)
-            question_move(question, PLACE_WAITING);
+    struct keystone_query *query, *next;
+    for (query = TAILQ_FIRST(&keystone->delayed); query != NULL; query = next) {
+        next = TAILQ_NEXT(query, in_queue);
+        if (query->not_before_us <= now_us)
+            keystone_query_move(query, PLACE_WAITING);
     }
 }
 
 static void ask_waiting(struct keystone *keystone, uint64_t now_us)
 {
-    struct question *question;
-    while ((question = TAILQ_FIRST(&keystone->waiting)) != NULL &&
-           keystone->asked_count < keystone->limits.questions_asked)
+    struct keystone_query *query;
+    while ((query = TAILQ_FIRST(&keystone->waiting)) != NULL &&
+           keystone->asked_count < keystone->limits.queries_asked)
         switch (keystone_session_state(&keystone->session)) {
         case SESSION_READY:
-            asking_ask(question, now_us);
+            asking_ask(query, now_us);
             break;
         case SESSION_FAILED:
-            end_unanswered(question, keystone->session.why);
+            end_unanswered(query, keystone->session.why);
             break;
         case SESSION_BUSY:
             return;
@@ -272,7 +273,7 @@ static void drop_expired(struct keystone *keystone, uint64_t now_us)
     token_cache_drop_expired(keystone->cache, now_us);
 }
 
-static bool has_questions(const struct keystone *keystone)
+static bool has_queries(const struct keystone *keystone)
 {
     return !TAILQ_EMPTY(&keystone->waiting) || !TAILQ_EMPTY(&keystone->asked) ||
            !TAILQ_EMPTY(&keystone->delayed);
@@ -291,7 +292,7 @@ static void *work(void *cls)
     struct keystone *keystone = cls;
     uint64_t looked_us = 0;
     while (!is_stopping(keystone)) {
-        questions_take_arrived(keystone);
+        keystone_queries_take_arrived(keystone);
         uint64_t now_us = clock_monotonic_us();
         if (now_us - looked_us >= TICK_US) {
             looked_us = now_us;
@@ -303,7 +304,7 @@ static void *work(void *cls)
         }
         ask_waiting(keystone, now_us);
         atomic_store(&keystone->counters.logins, keystone->session.logins);
-        unsigned wait_us = has_questions(keystone) ? TICK_US : IDLE_WAIT_US;
+        unsigned wait_us = has_queries(keystone) ? TICK_US : IDLE_WAIT_US;
         keystone_http_run(keystone->http, wait_us / 1000);
     }
     return NULL;
@@ -311,7 +312,7 @@ static void *work(void *cls)
 
 bool asking_start(struct keystone *keystone, struct err *err)
 {
-    questions_open(keystone, on_answer);
+    keystone_queries_open(keystone, on_answer);
     keystone->http = keystone_http_create(keystone->settings, err);
     if (keystone->http == NULL)
         return false;
@@ -335,5 +336,5 @@ void asking_stop(struct keystone *keystone)
         keystone_session_close(&keystone->session);
         keystone_http_destroy(keystone->http);
     }
-    questions_close(keystone);
+    keystone_queries_close(keystone);
 }

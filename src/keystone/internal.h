@@ -1,4 +1,4 @@
-/* Shared by keystone.c (the rules for requests), questions.c (the table of queries) and asking.c
+/* Shared by keystone.c (the rules for requests), queries.c (the table of queries) and asking.c
  * (the thread that makes them). */
 #ifndef BERTH_KEYSTONE_INTERNAL_H
 #define BERTH_KEYSTONE_INTERNAL_H
@@ -12,12 +12,12 @@
 #include "keystone/session.h"
 #include "keystone/token_cache.h"
 
-struct question;
-TAILQ_HEAD(question_queue, question);
-LIST_HEAD(question_chain, question);
+struct keystone_query;
+TAILQ_HEAD(keystone_query_queue, keystone_query);
+LIST_HEAD(keystone_query_chain, keystone_query);
 
 struct keystone_counters {
-    _Atomic uint64_t questions;
+    _Atomic uint64_t queries;
     _Atomic uint64_t shared;
     _Atomic uint64_t failed;
     _Atomic uint64_t dropped;
@@ -40,23 +40,23 @@ struct keystone {
 
     pthread_mutex_t lock; /* protects the fields below */
     bool stopping;
-    unsigned question_count;
+    unsigned query_count;
     unsigned chain_count; /* a power of two */
-    struct question_chain *chains;
-    struct question_queue arrived; /* not yet seen by the thread */
+    struct keystone_query_chain *chains;
+    struct keystone_query_queue arrived; /* not yet seen by the thread */
 
     /* used by the thread only */
     struct keystone_session session;
     struct keystone_outage outage;
-    struct question_queue waiting; /* to be made, in this order */
-    struct question_queue asked;
-    struct question_queue delayed; /* to be made again after a delay */
+    struct keystone_query_queue waiting; /* to be made, in this order */
+    struct keystone_query_queue asked;
+    struct keystone_query_queue delayed; /* to be made again after a delay */
     unsigned asked_count;
     uint64_t swept_us;
 };
 
 /* The input of a query. */
-struct keystone_question {
+struct keystone_query_input {
     struct token_key key; /* of the subject */
     struct slice subject; /* a token or the encoded id of a project: visible ASCII, at most
                            * KEYSTONE_TOKEN_BYTES_MAX */
@@ -68,8 +68,8 @@ struct keystone_question {
 /* Starts a query about a token or project, or joins one that is pending. PENDING: the waiter's
  * `done` will be called, on Keystone's thread; otherwise the waiter's verdict is returned. Any
  * thread. */
-enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
-                                             const struct keystone_question *about,
-                                             struct keystone_waiter *waiter);
+enum keystone_verdict keystone_queries_ask(struct keystone *keystone,
+                                           const struct keystone_query_input *about,
+                                           struct keystone_waiter *waiter);
 
 #endif

@@ -18,9 +18,9 @@
 enum step { STEP_START, STEP_SERVICE_ASKED, STEP_USER, STEP_USER_ASKED };
 
 const struct keystone_limits keystone_default_limits = {
-    .questions = 1024,
-    .questions_asked = 16,
-    .question_ms = 60 * 1000,
+    .queries = 1024,
+    .queries_asked = 16,
+    .query_ms = 60 * 1000,
     .cache_shards = 64,
     .cache_entries = 64 * 512,
     .cache_bytes = 64 * 1024 * 1024,
@@ -55,7 +55,7 @@ static void resume(struct keystone_waiter *waiter)
 static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_request *request,
                                      struct slice token, bool may_be_expired)
 {
-    struct keystone_question about = {
+    struct keystone_query_input about = {
         .key = token_cache_key(keystone->cache, token),
         .subject = token,
         .may_be_expired = may_be_expired,
@@ -66,7 +66,7 @@ static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_
     waiter->token = token_cache_find(keystone->cache, &about.key, clock_monotonic_us());
     if (waiter->token != NULL)
         return waiter->verdict = KEYSTONE_ACCEPTED;
-    return keystone_questions_ask(keystone, &about, waiter);
+    return keystone_queries_ask(keystone, &about, waiter);
 }
 
 static struct token *take_token(struct keystone_request *request)
@@ -316,20 +316,20 @@ void keystone_stats_read(struct keystone *keystone, struct keystone_stats *out)
     struct token_cache_counts cache = token_cache_count(keystone->cache);
     struct keystone_counters *counters = &keystone->counters;
     pthread_mutex_lock(&keystone->lock);
-    uint64_t pending = keystone->question_count;
+    uint64_t pending = keystone->query_count;
     pthread_mutex_unlock(&keystone->lock);
     *out = (struct keystone_stats){
         .tokens_cached = cache.entries,
         .tokens_cached_bytes = cache.bytes,
-        .questions_pending = pending,
+        .queries_pending = pending,
         .is_away = atomic_load(&counters->is_away),
         .cache_hits = cache.hits,
         .cache_misses = cache.misses,
         .cache_evictions = cache.evictions,
-        .questions = atomic_load(&counters->questions),
-        .questions_shared = atomic_load(&counters->shared),
-        .questions_failed = atomic_load(&counters->failed),
-        .questions_dropped = atomic_load(&counters->dropped),
+        .queries = atomic_load(&counters->queries),
+        .queries_shared = atomic_load(&counters->shared),
+        .queries_failed = atomic_load(&counters->failed),
+        .queries_dropped = atomic_load(&counters->dropped),
         .logins = atomic_load(&counters->logins),
         .accepted = atomic_load(&counters->accepted),
         .refused = atomic_load(&counters->refused),

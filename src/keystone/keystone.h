@@ -57,12 +57,12 @@ struct keystone_request {
 
 /* Limits on the cache and on concurrent queries. */
 struct keystone_limits {
-    unsigned questions;       /* pending queries: requests beyond these are answered 503 */
-    unsigned questions_asked; /* of these, sent to Keystone at the same time: its connections */
-    unsigned question_ms;     /* from arrival to verdict, in every case */
-    unsigned cache_shards;    /* a power of two */
-    unsigned cache_entries;   /* in total */
-    size_t cache_bytes;       /* in total */
+    unsigned queries;       /* pending queries: requests beyond these are answered 503 */
+    unsigned queries_asked; /* of these, sent to Keystone at the same time: its connections */
+    unsigned query_ms;      /* from arrival to verdict, in every case */
+    unsigned cache_shards;  /* a power of two */
+    unsigned cache_entries; /* in total */
+    size_t cache_bytes;     /* in total */
 };
 
 extern const struct keystone_limits keystone_default_limits;

@@ -65,14 +65,14 @@ static void projects_go_on(struct lane *lane)
 {
     struct keystone_projects *asked = lane->asked;
     while (!is_decided(asked) && (lane->at = atomic_fetch_add(&asked->next, 1)) < asked->count) {
-        const struct keystone_question about = {
+        const struct keystone_query_input about = {
             .key = token_cache_key(asked->keystone->cache, asked->ids[lane->at]),
             .subject = asked->ids[lane->at],
             .is_project = true,
             .request_id = asked->request_id,
         };
         lane->waiter = (struct keystone_waiter){.done = on_answer};
-        if (keystone_questions_ask(asked->keystone, &about, &lane->waiter) == KEYSTONE_PENDING)
+        if (keystone_queries_ask(asked->keystone, &about, &lane->waiter) == KEYSTONE_PENDING)
             return;
         take_verdict(lane);
     }
@@ -138,7 +138,7 @@ void keystone_projects_ask(struct keystone *keystone, const struct slice *projec
     asked->ids = ids;
     asked->count = count;
     asked->request_id = request_id;
-    asked->until_us = clock_monotonic_us() + keystone->limits.question_ms * 1000ULL;
+    asked->until_us = clock_monotonic_us() + keystone->limits.query_ms * 1000ULL;
     asked->done = done;
     asked->cls = cls;
     unsigned lanes = count < LANES_MAX ? (unsigned)count : LANES_MAX;

@@ -50,7 +50,7 @@ class Away(case.Case):
         keystone.add("known")
         with self._berthd(keystone, http_connect_timeout=2, http_request_max_retries=0) as server:
             must(server, 200, "known")
-            keystone.odd = lambda handler, question: question.is_validation and time.sleep(6) is None
+            keystone.odd = lambda handler, query: query.is_validation and time.sleep(6) is None
             with concurrent.futures.ThreadPoolExecutor(40) as pool:
                 pending = [pool.submit(must, server, 503, f"slow-{number}") for number in range(16)]
                 time.sleep(0.3)
@@ -69,7 +69,7 @@ class Away(case.Case):
         """The service's own login hangs."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
-        keystone.odd = lambda handler, question: question.is_login and time.sleep(5) is None
+        keystone.odd = lambda handler, query: query.is_login and time.sleep(5) is None
         with self._berthd(keystone, http_connect_timeout=1) as server:
             took = must(server, 503, "good")[3]
             expect(0.8 < took < 4, f"{took:.1f} s")
@@ -82,8 +82,8 @@ class Away(case.Case):
         keystone = fakes.FakeKeystone()
         keystone.add("good")
 
-        def drip(handler, question):
-            if not question.is_validation:
+        def drip(handler, query):
+            if not query.is_validation:
                 return False
             handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
             for _ in range(100):
@@ -103,10 +103,10 @@ class Away(case.Case):
         keystone.add("first"), keystone.add("good"), keystone.add("other")
         broken = []
 
-        def cut(handler, question):
-            if not question.is_validation or len(broken) >= 2:
+        def cut(handler, query):
+            if not query.is_validation or len(broken) >= 2:
                 return False
-            broken.append(question)
+            broken.append(query)
             fakes.FakeKeystone.cut(handler)
             return True
 
@@ -120,7 +120,7 @@ class Away(case.Case):
             keystone.odd = None
             must(server, 200, "first")
             # libcurl repeats a request once if a kept connection breaks, but not if a new one does
-            keystone.odd = lambda handler, question: question.is_validation and fakes.FakeKeystone.cut(handler) is None
+            keystone.odd = lambda handler, query: query.is_validation and fakes.FakeKeystone.cut(handler) is None
             must(server, 503, "other")
         keystone.stop()
 
@@ -143,7 +143,7 @@ class Away(case.Case):
         keystone.add("known")
         with self._berthd(keystone) as server:
             must(server, 200, "known")
-            keystone.odd = lambda handler, question: time.sleep(60) is None
+            keystone.odd = lambda handler, query: time.sleep(60) is None
             pending = [begin(server, f"hang-{number}") for number in range(30)]
             while len(keystone.validations()) < 1 + 16:  # the others wait after them
                 time.sleep(0.05)
@@ -162,7 +162,7 @@ class Away(case.Case):
         keystone.add("known")
         with self._berthd(keystone) as server:
             must(server, 200, "known")
-            keystone.odd = lambda handler, question: time.sleep(2) is None and False
+            keystone.odd = lambda handler, query: time.sleep(2) is None and False
             for number in range(30):
                 with socket.create_connection(("127.0.0.1", server.port)) as client:
                     client.sendall(b"GET /traits HTTP/1.1\r\nHost: x\r\nX-Auth-Token: left-%d\r\n\r\n" % number)

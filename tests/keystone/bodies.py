@@ -39,13 +39,13 @@ class Held:
         self.is_held = is_held
         keystone.odd = self.hold
 
-    def hold(self, handler, question):
-        if self.is_held(question):
+    def hold(self, handler, query):
+        if self.is_held(query):
             self.begun.set()
             self.over.wait(60)
         return False
 
-    def await_question(self, who="berthd"):
+    def await_query(self, who="berthd"):
         expect(self.begun.wait(30), f"{who} does not ask Keystone")
 
     def go_on(self):
@@ -118,10 +118,10 @@ class Bodies(case.Case):
         """The body is read once the token is known, not before, and is complete."""
         keystone = fakes.FakeKeystone()
         keystone.add("late")
-        held = Held(keystone, lambda question: question.is_validation and question.token == "late")
+        held = Held(keystone, lambda query: query.is_validation and query.token == "late")
         with self._start(keystone) as server:
             sender = Sender(server.port, "POST", "/resource_providers", "late", padded({"name": "large"}, BODY))
-            held.await_question()
+            held.await_query()
             taken = sender.send_until_stuck()
             expect(taken < MOST_UNREAD, f"{taken} bytes are read for a token that nobody knows")
             expect(not sender.has_answer(), "an answer before Keystone's")
@@ -155,11 +155,11 @@ class Bodies(case.Case):
     def large_body_of_nobody(self):
         """The body is not kept: it is refused once Keystone has answered; 503 if Keystone is unavailable."""
         keystone = fakes.FakeKeystone()
-        held = Held(keystone, lambda question: question.is_validation)
+        held = Held(keystone, lambda query: query.is_validation)
         with self._start(keystone, http_request_max_retries=0) as server:
             senders = [Sender(server.port, "POST", "/resource_providers", "unknown", padded({"name": f"n{number}"}, BODY))
                        for number in range(4)]
-            held.await_question()
+            held.await_query()
             for sender in senders:
                 taken = sender.send_until_stuck(0.2)
                 expect(taken < MOST_UNREAD, f"{taken} bytes are read")
@@ -186,9 +186,9 @@ class Bodies(case.Case):
             for metal_api, port, path in (("placement", server.port, "/resource_providers"),
                                      ("bare metal", server.baremetal_port, "/v1/nodes"),
                                      ("Valet", server.valet_port, "/v1/groups")):
-                held = Held(keystone, lambda question: question.is_validation)
+                held = Held(keystone, lambda query: query.is_validation)
                 sender = Sender(port, "POST", path, f"refused-at-{port}", padded({"name": "g", "type": "exclusivity"}, LESS))
-                held.await_question(f"the {metal_api} API")
+                held.await_query(f"the {metal_api} API")
                 last, sender.left = sender.left[-1:], sender.left[:-1]
                 expect(sender.send_until_stuck(0.2) == LESS - 1, f"{metal_api}: the kernel does not take a body of {LESS} bytes")
                 expect(memory_of_bodies(server) == 0, f"{metal_api}: memory is taken before the token is known")
@@ -212,10 +212,10 @@ class Bodies(case.Case):
             status, got = self._send(server, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})
             expect(status == 201, got)
             path = f"/v1/groups/{json_of(got)['id']}/members"
-            held = Held(keystone, lambda question: question.is_about_project)
+            held = Held(keystone, lambda query: query.is_about_project)
             sender = Sender(server.valet_port, "PUT", path, "admin", padded({"members": PROJECTS}, MIB))
             expect(sender.send_until_stuck() == MIB, "a body of a good token is not read")
-            held.await_question()
+            held.await_query()
             expect(not sender.has_answer(), "an answer before Keystone's")
             held.go_on()
             status, got = sender.finish()
@@ -224,7 +224,7 @@ class Bodies(case.Case):
             keystone.odd = None
             status, got = self._send(server, "PUT", path, {"members": ["f" * 32]}, MIB)
             expect(status == 409, (status, got[:500]))
-            keystone.odd = lambda handler, question: question.is_about_project and keystone.answer_error(
+            keystone.odd = lambda handler, query: query.is_about_project and keystone.answer_error(
                 handler, 500, "odd") is None
             status, got = self._send(server, "PUT", path, {"members": ["e" * 32]}, MIB)
             expect(status == 503, (status, got[:500]))

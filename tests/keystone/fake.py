@@ -39,7 +39,7 @@ def token_body(user="u-1", project="p-1", roles=("admin",), lives=3600, **more):
     return {name: value for name, value in body.items() if value is not None}
 
 
-class Question:
+class Query:
     """A request to Keystone."""
 
     def __init__(self, handler):
@@ -73,7 +73,7 @@ class FakeKeystone:
     tokens        {token: body}; an expired one is only returned with allow_expired
     projects      the ids of those that exist
     own_tokens    {token: when it expires}: the service's, by the monotonic clock
-    odd           called with (handler, question) before anything else; True: it has answered
+    odd           called with (handler, query) before anything else; True: it has answered
     own_lives     lifetime in seconds of the service's own tokens
     own_refused   refuse the service's credentials
     endpoints     the identity endpoints in the catalog, [(interface, region, url)]
@@ -81,7 +81,7 @@ class FakeKeystone:
 
     def __init__(self, port=0, certificate=None, key=None, client_ca=None, prefix=""):
         self.lock = threading.Lock()
-        self.tokens, self.own_tokens, self.questions, self.logins = {}, {}, [], []
+        self.tokens, self.own_tokens, self.queries, self.logins = {}, {}, [], []
         self.projects = set()
         self.connections = []
         self.odd = None
@@ -175,7 +175,7 @@ class FakeKeystone:
     def validations(self, token=None):
         """The token validations, or those of one token, in order."""
         with self.lock:
-            return [asked for asked in self.questions if asked.is_validation and token in (None, asked.token)]
+            return [asked for asked in self.queries if asked.is_validation and token in (None, asked.token)]
 
     def login_count(self):
         with self.lock:
@@ -188,31 +188,31 @@ class FakeKeystone:
             {"id": "s-placement", "type": "placement", "name": "placement", "endpoints": []}]
 
     def serve(self, handler):
-        question = Question(handler)
+        query = Query(handler)
         length = int(handler.headers.get("content-length") or 0)
         body = handler.rfile.read(length) if length else b""
         with self.lock:
-            self.questions.append(question)
+            self.queries.append(query)
             self.running += 1
             self.most_running = max(self.most_running, self.running)
         try:
-            if self.odd is None or not self.odd(handler, question):
-                self.answer_question(handler, question, body)
+            if self.odd is None or not self.odd(handler, query):
+                self.answer_query(handler, query, body)
         finally:
             with self.lock:
                 self.running -= 1
 
-    def answer_question(self, handler, question, body):
-        path = urllib.parse.urlsplit(question.path).path
+    def answer_query(self, handler, query, body):
+        path = urllib.parse.urlsplit(query.path).path
         if not path.startswith(self.prefix):
             return self.answer_error(handler, 404, "no such place")
         path = path[len(self.prefix):]
-        if question.is_login and path == "/v3/auth/tokens":
+        if query.is_login and path == "/v3/auth/tokens":
             return self.log_in(handler, body)
-        if question.is_validation and path == "/v3/auth/tokens":
-            return self.validate(handler, question)
-        if question.is_about_project:
-            return self.tell_project(handler, question, urllib.parse.unquote(path.rpartition("/")[2]))
+        if query.is_validation and path == "/v3/auth/tokens":
+            return self.validate(handler, query)
+        if query.is_about_project:
+            return self.tell_project(handler, query, urllib.parse.unquote(path.rpartition("/")[2]))
         version = {"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",
                    "links": [{"rel": "self", "href": self.url + "/v3/"}]}
         if path in ("", "/"):
@@ -233,11 +233,11 @@ class FakeKeystone:
         told["catalog"] = self.catalog()
         self.answer(handler, 201, {"token": told}, ("X-Subject-Token", own))
 
-    def validate(self, handler, question):
-        flags = urllib.parse.parse_qs(urllib.parse.urlsplit(question.path).query, keep_blank_values=True)
+    def validate(self, handler, query):
+        flags = urllib.parse.parse_qs(urllib.parse.urlsplit(query.path).query, keep_blank_values=True)
         with self.lock:
-            known = self.own_tokens.get(question.headers.get("x-auth-token"), 0) > time.monotonic()
-            told = copy.deepcopy(self.tokens.get(question.token))
+            known = self.own_tokens.get(query.headers.get("x-auth-token"), 0) > time.monotonic()
+            told = copy.deepcopy(self.tokens.get(query.token))
         if not known:
             return self.answer_error(handler, 401, "The request you have made requires authentication.")
         expired = told is not None and told.get("expires_at", "9") < stamp(0)
@@ -245,11 +245,11 @@ class FakeKeystone:
             return self.answer_error(handler, 404, "Could not find token.")
         if "nocatalog" not in flags:
             told.setdefault("catalog", self.catalog())
-        self.answer(handler, 200, {"token": told}, ("X-Subject-Token", question.token))
+        self.answer(handler, 200, {"token": told}, ("X-Subject-Token", query.token))
 
-    def tell_project(self, handler, question, project):
+    def tell_project(self, handler, query, project):
         with self.lock:
-            known = self.own_tokens.get(question.headers.get("x-auth-token"), 0) > time.monotonic()
+            known = self.own_tokens.get(query.headers.get("x-auth-token"), 0) > time.monotonic()
             exists = project in self.projects
         if not known:
             return self.answer_error(handler, 401, "The request you have made requires authentication.")

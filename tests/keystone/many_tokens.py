@@ -37,7 +37,7 @@ class ManyTokens(case.Case):
                 return int(text.split()[1]) if text else None
 
             must(server, 200, "x" * 8192)
-            asked = len(keystone.questions)
+            asked = len(keystone.queries)
             for value in (b"", b" ", b"\t", b"x" * 8193, b"x" * 65536, b"a b", b"a\tb", b"a\x01b", b"a\x7fb", b"\xff\xfe",
                           "ä".encode(), b"\xa0", b"a\x0bb"):
                 got = raw(value)
@@ -45,26 +45,26 @@ class ManyTokens(case.Case):
             expect(raw(b"x" * 300000) in (400, 413, 431, None), "more than a connection's memory")
             # a line break begins another header, or ends the headers: then there is no token, or a different one
             expect(raw(b"none\r\nX-Auth-Token: a b") == 401, "a second token")
-            expect(len(keystone.questions) == asked, keystone.questions[asked:])
+            expect(len(keystone.queries) == asked, keystone.queries[asked:])
             expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "a service token that is none")
-            expect(len(keystone.questions) == asked, "was asked about")
+            expect(len(keystone.queries) == asked, "was asked about")
             for value in (b"a\rb", b"a\0b"):  # however the library splits them, only the first part is used
                 got = raw(value)
                 expect(got in (400, 401, None), f"{value!r}: {got}")
-            expect({question.token for question in keystone.questions[asked:]} <= {"a"}, keystone.questions[asked:])
+            expect({query.token for query in keystone.queries[asked:]} <= {"a"}, keystone.queries[asked:])
         keystone.stop()
 
-    def shared_questions(self):
+    def shared_queries(self):
         """Many requests with one new token cause one query."""
         keystone = fakes.FakeKeystone()
         keystone.add("first"), keystone.add("good")
         with self._berthd(keystone) as server:
             must(server, 200, "first")
-            keystone.odd = lambda handler, question: time.sleep(0.5) is None and False
+            keystone.odd = lambda handler, query: time.sleep(0.5) is None and False
             with concurrent.futures.ThreadPoolExecutor(60) as pool:
                 for one in [pool.submit(must, server, 200, "good") for _ in range(60)]:
                     one.result()
-            expect(len(keystone.validations("good")) == 1, f"{len(keystone.validations('good'))} questions")
+            expect(len(keystone.validations("good")) == 1, f"{len(keystone.validations('good'))} queries")
         keystone.stop()
 
     def flood(self):
@@ -78,7 +78,7 @@ class ManyTokens(case.Case):
                 must(server, 401, f"warm-{number}")
             before = resident_kb(server)
             keystone.most_running = 0
-            keystone.odd = lambda handler, question: time.sleep(0.005) is None and False
+            keystone.odd = lambda handler, query: time.sleep(0.005) is None and False
             statuses = {}
             lock = threading.Lock()
 
@@ -98,7 +98,7 @@ class ManyTokens(case.Case):
                 for one in pouring:
                     one.result()
             expect(sum(statuses.values()) == 32 * 150 and set(statuses) <= {401, 503}, statuses)
-            expect(keystone.most_running <= 16, f"{keystone.most_running} questions at once")
+            expect(keystone.most_running <= 16, f"{keystone.most_running} queries at once")
             expect(took < 5, f"a known token took {took:.1f} s")
             grown = resident_kb(server) - before
             expect(grown < 40 * 1024 or "san" in self.program, f"{grown} KB more")
@@ -112,7 +112,7 @@ class ManyTokens(case.Case):
         with self._berthd(keystone) as server:
             must(server, 200, "known")
             release = threading.Event()
-            keystone.odd = lambda handler, question: release.wait(60) and False
+            keystone.odd = lambda handler, query: release.wait(60) and False
             sockets = [begin(server, f"q-{number}") for number in range(1100)]
             sent_away = select.poll()
             for client in sockets:
@@ -171,7 +171,7 @@ class ManyTokens(case.Case):
             own = must(server, 401, "one")[2]["x-openstack-request-id"]
             must_id = "req-11111111-2222-4333-8444-555555555555"
             must(server, 401, "two", x_openstack_request_id=must_id)
-        seen = [question.headers.get("x-openstack-request-id") for question in keystone.validations()]
+        seen = [query.headers.get("x-openstack-request-id") for query in keystone.validations()]
         expect(seen == [own, must_id], seen)
         keystone.stop()
 

@@ -46,7 +46,7 @@ class Nonsense(case.Case):
             keystone.add("known")
             must(server, 200, "known")
             for name, act in kinds.items():
-                keystone.odd = lambda handler, question: question.is_validation and (act(handler), True)[1]
+                keystone.odd = lambda handler, query: query.is_validation and (act(handler), True)[1]
                 keystone.add("t-" + name.replace(" ", "-"))
                 try:
                     must(server, 503, "t-" + name.replace(" ", "-"))
@@ -54,8 +54,8 @@ class Nonsense(case.Case):
                     raise AssertionError(f"{name}: {problem}") from problem
                 keystone.odd = None
                 must(server, 200, "t-" + name.replace(" ", "-"))
-            expect(not any(question.path == "/elsewhere" for question in keystone.questions), "a redirect was followed")
-            keystone.odd = lambda handler, question: answer(handler, 404, b"<html>", kind="text/html") is None
+            expect(not any(query.path == "/elsewhere" for query in keystone.queries), "a redirect was followed")
+            keystone.odd = lambda handler, query: answer(handler, 404, b"<html>", kind="text/html") is None
             must(server, 401, "gone")
             keystone.odd = None
         keystone.stop()
@@ -82,7 +82,7 @@ class Nonsense(case.Case):
         with self._berthd(keystone, http_request_max_retries=0, http_connect_timeout=40) as server:
             must(server, 200, "known")
             for name, (begin, more) in kinds.items():
-                keystone.odd = lambda handler, question: question.is_validation and pour(handler, begin, more)
+                keystone.odd = lambda handler, query: query.is_validation and pour(handler, begin, more)
                 took = must(server, 503, "t-" + name.replace(" ", "-"))[3]
                 expect(took < 20, f"{name}: {took:.1f} s")
                 keystone.odd = None
@@ -113,8 +113,8 @@ class Nonsense(case.Case):
                 "id": "v2.0", "status": "stable", "links": [{"rel": "self", "href": keystone.url + "/v2.0/"}]}})),
         }
         for name, (which, act) in kinds.items():
-            def odd(handler, question):
-                is_it = question.path == "/" if which == "is_document" else getattr(question, which)
+            def odd(handler, query):
+                is_it = query.path == "/" if which == "is_document" else getattr(query, which)
                 return is_it and (act(handler), True)[1]
 
             keystone.odd = odd
@@ -160,7 +160,7 @@ class Nonsense(case.Case):
         with self._berthd(keystone) as server:
             for _ in range(20):
                 must(server, 503, "good")
-            asked = sum(question.is_login for question in keystone.questions)
+            asked = sum(query.is_login for query in keystone.queries)
             expect(asked <= 2, f"{asked} logins")
             expect(told(server, "Keystone refused the service's own login: HTTP 401") == 1, server.log())
             keystone.own_refused = False

@@ -66,7 +66,7 @@ class Tenants(case.Case):
     def projects_forbidden(self):
         """A service user without permission for these queries: 503, with a log line; tokens are still validated."""
         keystone = self._keystone(KNOWN)
-        keystone.odd = lambda handler, question: question.is_about_project and keystone.answer_error(
+        keystone.odd = lambda handler, query: query.is_about_project and keystone.answer_error(
             handler, 403, "You are not authorized to perform the requested action.") is None
         with self._valet(keystone) as server:
             group = self._group(server)
@@ -81,7 +81,7 @@ class Tenants(case.Case):
     def projects_slow(self):
         """Other requests do not wait for a query about a project, and no request waits longer than the timeout."""
         keystone = self._keystone(KNOWN)
-        keystone.odd = lambda handler, question: question.is_about_project and time.sleep(5) is None
+        keystone.odd = lambda handler, query: query.is_about_project and time.sleep(5) is None
         with self._valet(keystone, http_connect_timeout=1, http_request_max_retries=0) as server:
             group = self._group(server)
             began = time.monotonic()
@@ -120,12 +120,12 @@ class Tenants(case.Case):
         keystone = self._keystone(KNOWN)
         with self._valet(keystone) as server:
             group = self._group(server)
-            keystone.odd = lambda handler, question: question.is_about_project and time.sleep(60) is None
+            keystone.odd = lambda handler, query: query.is_about_project and time.sleep(60) is None
             connection = http.client.HTTPConnection("127.0.0.1", server.valet_port, timeout=60)
             connection.request("PUT", f"/v1/groups/{group}/members", json.dumps({"members": [KNOWN] * 30}),
                                {"x-auth-token": "admin"})
             end = time.monotonic() + 20
-            while not any(asked.is_about_project for asked in keystone.questions):
+            while not any(asked.is_about_project for asked in keystone.queries):
                 expect(time.monotonic() < end, "nobody asks")
                 time.sleep(0.05)
             expect(server.stop() == 0, "exit status")

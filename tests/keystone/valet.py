@@ -188,7 +188,7 @@ class ValetTests:
         }
         with self.berth(prefix="/p") as server:
             for name, statuses in wanted.items():
-                got = [self.ask(server, tokens[name], *question)[0] for question in (
+                got = [self.ask(server, tokens[name], *call)[0] for call in (
                     ("GET", "/v1/groups"), ("GET", "/v1/status"), ("GET", "/p/v1/status"), ("POST", "/v1/groups", {}))]
                 with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
                     connection.request("GET", "/traits", headers={

@@ -34,13 +34,13 @@ static void write_tokens(const struct keystone_stats *stats, struct exposition *
     exposition_single(exposition, METRIC_TOKEN_EVICTIONS, stats->cache_evictions);
 }
 
-static void write_questions(const struct keystone_stats *stats, struct exposition *exposition)
+static void write_queries(const struct keystone_stats *stats, struct exposition *exposition)
 {
-    exposition_single(exposition, METRIC_KEYSTONE_QUESTIONS, stats->questions);
-    exposition_single(exposition, METRIC_KEYSTONE_SHARED, stats->questions_shared);
-    exposition_single(exposition, METRIC_KEYSTONE_FAILED, stats->questions_failed);
-    exposition_single(exposition, METRIC_KEYSTONE_DROPPED, stats->questions_dropped);
-    exposition_single(exposition, METRIC_KEYSTONE_PENDING, stats->questions_pending);
+    exposition_single(exposition, METRIC_KEYSTONE_QUERIES, stats->queries);
+    exposition_single(exposition, METRIC_KEYSTONE_SHARED, stats->queries_shared);
+    exposition_single(exposition, METRIC_KEYSTONE_FAILED, stats->queries_failed);
+    exposition_single(exposition, METRIC_KEYSTONE_DROPPED, stats->queries_dropped);
+    exposition_single(exposition, METRIC_KEYSTONE_PENDING, stats->queries_pending);
     exposition_single(exposition, METRIC_KEYSTONE_LOGINS, stats->logins);
     exposition_single(exposition, METRIC_KEYSTONE_AWAY, stats->is_away);
 }
@@ -53,5 +53,5 @@ void auth_metrics_write(const struct admin *admin, struct exposition *exposition
     struct keystone_stats stats;
     keystone_stats_read(admin->api->keystone, &stats);
     write_tokens(&stats, exposition);
-    write_questions(&stats, exposition);
+    write_queries(&stats, exposition);
 }

@@ -44,7 +44,7 @@ static void take_header(const char *text, const char *name, char out[FAKE_TEXT_B
 }
 
 /* Reads headers, and a body of the announced length. */
-static bool read_question(int fd, char *text, size_t room, struct fake_question *question)
+static bool read_query(int fd, char *text, size_t room, struct fake_query *query)
 {
     size_t len = 0;
     char length[FAKE_TEXT_BYTES] = "";
@@ -61,12 +61,12 @@ static bool read_question(int fd, char *text, size_t room, struct fake_question 
         if (text + len - (body + 4) >= atoi(length))
             break;
     }
-    memset(question, 0, sizeof(*question));
-    if (sscanf(text, "%15s %511s", question->method, question->target) != 2)
+    memset(query, 0, sizeof(*query));
+    if (sscanf(text, "%15s %511s", query->method, query->target) != 2)
         return false;
-    take_header(text, "\r\nX-Auth-Token:", question->own);
-    take_header(text, "\r\nX-Subject-Token:", question->subject);
-    take_header(text, "\r\nX-Openstack-Request-Id:", question->request_id);
+    take_header(text, "\r\nX-Auth-Token:", query->own);
+    take_header(text, "\r\nX-Subject-Token:", query->subject);
+    take_header(text, "\r\nX-Openstack-Request-Id:", query->request_id);
     return true;
 }
 
@@ -105,39 +105,39 @@ static void answer_login(struct fake_keystone *fake, int fd)
     send_answer(fd, status, header, body);
 }
 
-static void answer_token(struct fake_keystone *fake, int fd, const struct fake_question *question)
+static void answer_token(struct fake_keystone *fake, int fd, const struct fake_query *query)
 {
     char expires[40], body[1024];
     pthread_mutex_lock(&fake->lock);
     fake->asked++;
-    fake->last = *question;
+    fake->last = *query;
     pthread_cond_broadcast(&fake->changed);
     while (fake->held && !fake->stopping)
         pthread_cond_wait(&fake->changed, &fake->lock);
     int status = fake->token_status;
     unsigned own = 0;
-    if (sscanf(question->own, "own-%u", &own) != 1 || own < fake->own_valid)
+    if (sscanf(query->own, "own-%u", &own) != 1 || own < fake->own_valid)
         status = 401;
     pthread_mutex_unlock(&fake->lock);
-    char kind = question->subject[0];
-    bool expired_allowed = strstr(question->target, "allow_expired=1") != NULL;
+    char kind = query->subject[0];
+    bool expired_allowed = strstr(query->target, "allow_expired=1") != NULL;
     if (status == 0)
         status = kind == 'g' || kind == 's' || (kind == 'e' && expired_allowed) ? 200 : 404;
     stamp(expires, kind == 'e' ? -60 : 3600);
     snprintf(body, sizeof(body),
              "{\"token\": {\"user\": {\"id\": \"user-of-%s\"}, \"expires_at\": \"%s\", \"roles\": "
              "[{\"name\": \"%s\"}]}}",
-             question->subject, expires, kind == 's' ? "service" : "admin");
+             query->subject, expires, kind == 's' ? "service" : "admin");
     send_answer(fd, status, "", status == 200 ? body : "{\"error\": {}}");
 }
 
 /* GET /v3/projects/ID: ids that begin with g exist. */
-static void answer_project(struct fake_keystone *fake, int fd, const struct fake_question *question,
+static void answer_project(struct fake_keystone *fake, int fd, const struct fake_query *query,
                            const char *id)
 {
     pthread_mutex_lock(&fake->lock);
     fake->asked++;
-    fake->last = *question;
+    fake->last = *query;
     fake->projects_open++;
     if (fake->projects_open > fake->projects_most)
         fake->projects_most = fake->projects_open;
@@ -146,7 +146,7 @@ static void answer_project(struct fake_keystone *fake, int fd, const struct fake
         pthread_cond_wait(&fake->changed, &fake->lock);
     int status = fake->token_status != 0 ? fake->token_status : id[0] == 'g' ? 200 : 404;
     unsigned own = 0;
-    if (sscanf(question->own, "own-%u", &own) != 1 || own < fake->own_valid)
+    if (sscanf(query->own, "own-%u", &own) != 1 || own < fake->own_valid)
         status = 401;
     fake->projects_open--;
     pthread_mutex_unlock(&fake->lock);
@@ -157,15 +157,15 @@ static void *serve(void *cls)
 {
     struct connection *connection = cls;
     struct fake_keystone *fake = connection->fake;
-    struct fake_question question;
+    struct fake_query query;
     char text[16384];
-    if (read_question(connection->fd, text, sizeof(text), &question)) {
-        if (strcmp(question.method, "POST") == 0)
+    if (read_query(connection->fd, text, sizeof(text), &query)) {
+        if (strcmp(query.method, "POST") == 0)
             answer_login(fake, connection->fd);
-        else if (question.subject[0] != '\0')
-            answer_token(fake, connection->fd, &question);
-        else if (strncmp(question.target, PROJECTS, strlen(PROJECTS)) == 0)
-            answer_project(fake, connection->fd, &question, question.target + strlen(PROJECTS));
+        else if (query.subject[0] != '\0')
+            answer_token(fake, connection->fd, &query);
+        else if (strncmp(query.target, PROJECTS, strlen(PROJECTS)) == 0)
+            answer_project(fake, connection->fd, &query, query.target + strlen(PROJECTS));
         else
             send_answer(connection->fd, 404, "", "{}");
     }

@@ -8,7 +8,7 @@
 
 enum { FAKE_TEXT_BYTES = 512 };
 
-struct fake_question {
+struct fake_query {
     char method[16];
     char target[FAKE_TEXT_BYTES];
     char own[FAKE_TEXT_BYTES];     /* X-Auth-Token, or "" */
@@ -33,7 +33,7 @@ struct fake_keystone {
     unsigned own_valid; /* the service's tokens before this one are invalid */
     int login_status;   /* 201 */
     int token_status;   /* 0: by the token's first letter: g good, e expired, s service, x none */
-    struct fake_question last;
+    struct fake_query last;
 };
 
 /* Starts it with nothing held and everything working. */

@@ -138,11 +138,11 @@ static void asks_once(void **state)
     struct keystone_stats seen = stats();
     assert_int_equal(seen.tokens_cached, 1);
     assert_int_equal(seen.cache_hits, 1);
-    assert_int_equal(seen.questions, 3);
+    assert_int_equal(seen.queries, 3);
     assert_int_equal(seen.logins, 1);
     assert_int_equal(seen.accepted, 2);
     assert_int_equal(seen.refused, 2);
-    assert_int_equal(seen.questions_pending, 0);
+    assert_int_equal(seen.queries_pending, 0);
 }
 
 static void service_tokens(void **state)
@@ -164,7 +164,7 @@ static void service_tokens(void **state)
 
 enum { SHARERS = 50 };
 
-static void share_a_question(void **state)
+static void share_a_query(void **state)
 {
     (void)state;
     start();
@@ -173,8 +173,8 @@ static void share_a_question(void **state)
     for (unsigned i = 0; i < SHARERS; i++)
         assert_int_equal(begin(&askers[i], "good", NULL), KEYSTONE_PENDING);
     assert_true(fake_keystone_wait_asked(&fake, 1));
-    assert_int_equal(stats().questions_pending, 1);
-    assert_int_equal(stats().questions_shared, SHARERS - 1);
+    assert_int_equal(stats().queries_pending, 1);
+    assert_int_equal(stats().queries_shared, SHARERS - 1);
     fake_keystone_hold(&fake, false);
     for (unsigned i = 0; i < SHARERS; i++) {
         assert_int_equal(finish(&askers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
@@ -206,11 +206,11 @@ static void no_sharing_without_a_cache(void **state)
     assert_int_equal(stats().tokens_cached, 0);
 }
 
-static void bounded_questions(void **state)
+static void bounded_queries(void **state)
 {
     (void)state;
-    limits.questions = 4;
-    limits.questions_asked = 2;
+    limits.queries = 4;
+    limits.queries_asked = 2;
     start();
     struct asker askers[4];
     char names[4][8];
@@ -221,8 +221,8 @@ static void bounded_questions(void **state)
     }
     assert_true(fake_keystone_wait_asked(&fake, 2));
     assert_int_equal(ask("good-5", NULL), KEYSTONE_UNAVAILABLE);
-    assert_int_equal(stats().questions_dropped, 1);
-    assert_int_equal(stats().questions_pending, 4);
+    assert_int_equal(stats().queries_dropped, 1);
+    assert_int_equal(stats().queries_pending, 4);
     nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
     assert_int_equal(fake_keystone_asked(&fake), 2); /* no more than two at once */
     fake_keystone_hold(&fake, false);
@@ -236,7 +236,7 @@ static void bounded_questions(void **state)
 static void deadlines(void **state)
 {
     (void)state;
-    limits.question_ms = 300;
+    limits.query_ms = 300;
     start();
     assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
     fake_keystone_hold(&fake, true);
@@ -248,7 +248,7 @@ static void deadlines(void **state)
     fake_keystone_hold(&fake, false);
     assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
     assert_false(stats().is_away);
-    assert_int_equal(stats().questions_failed, 1);
+    assert_int_equal(stats().queries_failed, 1);
     assert_int_equal(stats().unavailable, 1);
 }
 
@@ -415,7 +415,7 @@ static void many_threads(void **state)
     }
     struct keystone_stats seen = stats();
     assert_int_equal(seen.accepted + seen.refused, THREADS * ROUNDS);
-    assert_int_equal(seen.questions, fake_keystone_asked(&fake));
+    assert_int_equal(seen.queries, fake_keystone_asked(&fake));
     assert_in_range(seen.cache_hits, 1, THREADS * ROUNDS);
     assert_in_range(seen.tokens_cached, 1, 20);
 }
@@ -425,20 +425,13 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FAKE(asks_once),
-        WITH_FAKE(service_tokens),
-        WITH_FAKE(share_a_question),
-        WITH_FAKE(no_sharing_without_a_cache),
-        WITH_FAKE(bounded_questions),
-        WITH_FAKE(deadlines),
-        WITH_FAKE(hurry),
-        WITH_FAKE(own_token_is_replaced),
-        WITH_FAKE(refused_login),
-        WITH_FAKE(refused_tokens_of_own),
-        WITH_FAKE(bad_statuses),
-        WITH_FAKE(fixed_token),
-        WITH_FAKE(nobody_listens),
-        WITH_FAKE(retries),
+        WITH_FAKE(asks_once),       WITH_FAKE(service_tokens),
+        WITH_FAKE(share_a_query),   WITH_FAKE(no_sharing_without_a_cache),
+        WITH_FAKE(bounded_queries), WITH_FAKE(deadlines),
+        WITH_FAKE(hurry),           WITH_FAKE(own_token_is_replaced),
+        WITH_FAKE(refused_login),   WITH_FAKE(refused_tokens_of_own),
+        WITH_FAKE(bad_statuses),    WITH_FAKE(fixed_token),
+        WITH_FAKE(nobody_listens),  WITH_FAKE(retries),
         WITH_FAKE(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

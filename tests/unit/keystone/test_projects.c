@@ -179,7 +179,7 @@ static void in_time(void **state)
     struct asker asker;
     for (unsigned i = 0; i < MANY; i++)
         ids[i] = arena_printf(arena, "g%u", i);
-    limits.question_ms = 300;
+    limits.query_ms = 300;
     fake_keystone_hold(&fake, true);
     begin(&asker, ids, MANY);
     assert_int_equal(finish(&asker), KEYSTONE_UNAVAILABLE);
@@ -195,7 +195,7 @@ static void too_many(void **state)
     struct asker asker;
     for (unsigned i = 0; i < MANY; i++)
         ids[i] = arena_printf(arena, "g%u", i);
-    limits.questions = 4;
+    limits.queries = 4;
     begin(&asker, ids, MANY);
     assert_int_equal(finish(&asker), KEYSTONE_UNAVAILABLE);
 }

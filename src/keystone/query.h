@@ -1,15 +1,15 @@
-/* One query to Keystone, and the table of pending queries (questions.c). The thread of asking.c
+/* One query to Keystone, and the table of pending queries (queries.c). The thread of asking.c
  * processes them. */
-#ifndef BERTH_KEYSTONE_QUESTION_H
-#define BERTH_KEYSTONE_QUESTION_H
+#ifndef BERTH_KEYSTONE_QUERY_H
+#define BERTH_KEYSTONE_QUERY_H
 
 #include "keystone/internal.h"
 
-enum question_place { PLACE_ARRIVED, PLACE_WAITING, PLACE_ASKED, PLACE_DELAYED };
+enum keystone_query_place { PLACE_ARRIVED, PLACE_WAITING, PLACE_ASKED, PLACE_DELAYED };
 
-struct question {
+struct keystone_query {
     /* protected by the lock */
-    LIST_ENTRY(question) in_chain;
+    LIST_ENTRY(keystone_query) in_chain;
     struct keystone_waiter *waiters;
     bool is_closed; /* no further request may join */
 
@@ -22,8 +22,8 @@ struct question {
     char *request_id;
 
     /* used by the thread only */
-    TAILQ_ENTRY(question) in_queue;
-    enum question_place place;
+    TAILQ_ENTRY(keystone_query) in_queue;
+    enum keystone_query_place place;
     struct keystone *keystone;
     struct keystone_call call;
     char *url;
@@ -35,19 +35,21 @@ struct question {
     char *own_token;    /* the service's token with which it was made */
 };
 
-/* As many as limits.questions may be pending. `on_answer`: the `done` of every query's call. */
-void questions_open(struct keystone *keystone, void (*on_answer)(struct keystone_call *call));
+/* As many as limits.queries may be pending. `on_answer`: the `done` of every query's call. */
+void keystone_queries_open(struct keystone *keystone,
+                           void (*on_answer)(struct keystone_call *call));
 /* Call it after the last query has ended. */
-void questions_close(struct keystone *keystone);
+void keystone_queries_close(struct keystone *keystone);
 
 /* The functions below are called by the thread only. */
 
 /* Moves all that have arrived to `waiting`. */
-void questions_take_arrived(struct keystone *keystone);
-void question_move(struct question *question, enum question_place place);
+void keystone_queries_take_arrived(struct keystone *keystone);
+void keystone_query_move(struct keystone_query *query, enum keystone_query_place place);
 /* Prevents further requests from joining. */
-void question_shut(struct question *question);
+void keystone_query_shut(struct keystone_query *query);
 /* Gives the verdict to all waiters and frees the query. The caller still owns the token, if any. */
-void question_end(struct question *question, enum keystone_verdict verdict, struct token *token);
+void keystone_query_end(struct keystone_query *query, enum keystone_verdict verdict,
+                        struct token *token);
 
 #endif

@@ -10,19 +10,19 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "keystone/question.h"
+#include "keystone/query.h"
 
-static struct question_chain *chain_of(struct keystone *keystone, const struct token_key *key)
+static struct keystone_query_chain *chain_of(struct keystone *keystone, const struct token_key *key)
 {
     uint32_t number;
     memcpy(&number, key->bytes + 8, sizeof(number));
     return &keystone->chains[number & (keystone->chain_count - 1)];
 }
 
-static struct question_queue *queue_of(struct question *question)
+static struct keystone_query_queue *queue_of(struct keystone_query *query)
 {
-    struct keystone *keystone = question->keystone;
-    switch (question->place) {
+    struct keystone *keystone = query->keystone;
+    switch (query->place) {
     case PLACE_ARRIVED:
         return &keystone->arrived;
     case PLACE_WAITING:
@@ -35,35 +35,36 @@ static struct question_queue *queue_of(struct question *question)
     return &keystone->delayed;
 }
 
-void question_move(struct question *question, enum question_place place)
+void keystone_query_move(struct keystone_query *query, enum keystone_query_place place)
 {
-    TAILQ_REMOVE(queue_of(question), question, in_queue);
-    question->keystone->asked_count -= question->place == PLACE_ASKED;
-    question->place = place;
-    question->keystone->asked_count += place == PLACE_ASKED;
-    TAILQ_INSERT_TAIL(queue_of(question), question, in_queue);
+    TAILQ_REMOVE(queue_of(query), query, in_queue);
+    query->keystone->asked_count -= query->place == PLACE_ASKED;
+    query->place = place;
+    query->keystone->asked_count += place == PLACE_ASKED;
+    TAILQ_INSERT_TAIL(queue_of(query), query, in_queue);
 }
 
-static void free_question(struct question *question)
+static void free_query(struct keystone_query *query)
 {
-    keystone_call_clear(&question->call);
-    free(question->subject);
-    free(question->request_id);
-    free(question->url);
-    free(question->own_token);
-    free(question);
+    keystone_call_clear(&query->call);
+    free(query->subject);
+    free(query->request_id);
+    free(query->url);
+    free(query->own_token);
+    free(query);
 }
 
-void question_end(struct question *question, enum keystone_verdict verdict, struct token *token)
+void keystone_query_end(struct keystone_query *query, enum keystone_verdict verdict,
+                        struct token *token)
 {
-    struct keystone *keystone = question->keystone;
-    keystone_http_cancel(keystone->http, &question->call);
-    keystone->asked_count -= question->place == PLACE_ASKED;
+    struct keystone *keystone = query->keystone;
+    keystone_http_cancel(keystone->http, &query->call);
+    keystone->asked_count -= query->place == PLACE_ASKED;
     pthread_mutex_lock(&keystone->lock);
-    TAILQ_REMOVE(queue_of(question), question, in_queue);
-    LIST_REMOVE(question, in_chain);
-    keystone->question_count--;
-    struct keystone_waiter *waiter = question->waiters;
+    TAILQ_REMOVE(queue_of(query), query, in_queue);
+    LIST_REMOVE(query, in_chain);
+    keystone->query_count--;
+    struct keystone_waiter *waiter = query->waiters;
     pthread_mutex_unlock(&keystone->lock);
     while (waiter != NULL) {
         struct keystone_waiter *next = waiter->next;
@@ -72,45 +73,46 @@ void question_end(struct question *question, enum keystone_verdict verdict, stru
         waiter->done(waiter);
         waiter = next;
     }
-    free_question(question);
+    free_query(query);
 }
 
-void question_shut(struct question *question)
+void keystone_query_shut(struct keystone_query *query)
 {
-    pthread_mutex_lock(&question->keystone->lock);
-    question->is_closed = true;
-    pthread_mutex_unlock(&question->keystone->lock);
+    pthread_mutex_lock(&query->keystone->lock);
+    query->is_closed = true;
+    pthread_mutex_unlock(&query->keystone->lock);
 }
 
-void questions_take_arrived(struct keystone *keystone)
+void keystone_queries_take_arrived(struct keystone *keystone)
 {
     pthread_mutex_lock(&keystone->lock);
-    struct question *question;
-    while ((question = TAILQ_FIRST(&keystone->arrived)) != NULL)
-        question_move(question, PLACE_WAITING);
+    struct keystone_query *query;
+    while ((query = TAILQ_FIRST(&keystone->arrived)) != NULL)
+        keystone_query_move(query, PLACE_WAITING);
     pthread_mutex_unlock(&keystone->lock);
 }
 
-static struct question *find_open(struct keystone *keystone, const struct keystone_question *about)
+static struct keystone_query *find_open(struct keystone *keystone,
+                                        const struct keystone_query_input *about)
 {
-    struct question *question;
-    LIST_FOREACH(question, chain_of(keystone, &about->key), in_chain)
-    if (!question->is_closed && question->is_project == about->is_project &&
-        question->may_be_expired == about->may_be_expired &&
-        memcmp(&question->key, &about->key, sizeof(about->key)) == 0)
-        return question;
+    struct keystone_query *query;
+    LIST_FOREACH(query, chain_of(keystone, &about->key), in_chain)
+    if (!query->is_closed && query->is_project == about->is_project &&
+        query->may_be_expired == about->may_be_expired &&
+        memcmp(&query->key, &about->key, sizeof(about->key)) == 0)
+        return query;
     return NULL;
 }
 
-static void add_question(struct keystone *keystone, const struct keystone_question *about,
-                         struct keystone_waiter *waiter)
+static void add_query(struct keystone *keystone, const struct keystone_query_input *about,
+                      struct keystone_waiter *waiter)
 {
-    struct question *question = calloc(1, sizeof(*question));
-    check(question != NULL);
-    *question = (struct question){
+    struct keystone_query *query = calloc(1, sizeof(*query));
+    check(query != NULL);
+    *query = (struct keystone_query){
         .key = about->key,
         .may_be_expired = about->may_be_expired,
-        .deadline_us = clock_monotonic_us() + keystone->limits.question_ms * 1000ULL,
+        .deadline_us = clock_monotonic_us() + keystone->limits.query_ms * 1000ULL,
         .is_project = about->is_project,
         .subject = slice_dup(about->subject),
         .request_id = about->request_id.len == 0 ? NULL : slice_dup(about->request_id),
@@ -118,20 +120,20 @@ static void add_question(struct keystone *keystone, const struct keystone_questi
         .keystone = keystone,
         .call = {.done = keystone->on_answer},
     };
-    LIST_INSERT_HEAD(chain_of(keystone, &about->key), question, in_chain);
-    TAILQ_INSERT_TAIL(&keystone->arrived, question, in_queue);
-    keystone->question_count++;
+    LIST_INSERT_HEAD(chain_of(keystone, &about->key), query, in_chain);
+    TAILQ_INSERT_TAIL(&keystone->arrived, query, in_queue);
+    keystone->query_count++;
 }
 
-enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
-                                             const struct keystone_question *about,
-                                             struct keystone_waiter *waiter)
+enum keystone_verdict keystone_queries_ask(struct keystone *keystone,
+                                           const struct keystone_query_input *about,
+                                           struct keystone_waiter *waiter)
 {
     enum keystone_verdict verdict = KEYSTONE_PENDING;
     bool is_new = false;
     waiter->next = NULL;
     pthread_mutex_lock(&keystone->lock);
-    struct question *open = find_open(keystone, about);
+    struct keystone_query *open = find_open(keystone, about);
     struct token *token = NULL;
     if (open != NULL) {
         waiter->next = open->waiters;
@@ -141,11 +143,11 @@ enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
                                                                clock_monotonic_us())) != NULL) {
         waiter->token = token; /* a query has ended since the caller checked */
         verdict = waiter->verdict = KEYSTONE_ACCEPTED;
-    } else if (keystone->question_count >= keystone->limits.questions) {
+    } else if (keystone->query_count >= keystone->limits.queries) {
         atomic_fetch_add(&keystone->counters.dropped, 1);
         verdict = waiter->verdict = KEYSTONE_UNAVAILABLE;
     } else {
-        add_question(keystone, about, waiter);
+        add_query(keystone, about, waiter);
         is_new = true;
     }
     pthread_mutex_unlock(&keystone->lock);
@@ -154,11 +156,11 @@ enum keystone_verdict keystone_questions_ask(struct keystone *keystone,
     return verdict;
 }
 
-void questions_open(struct keystone *keystone, void (*on_answer)(struct keystone_call *call))
+void keystone_queries_open(struct keystone *keystone, void (*on_answer)(struct keystone_call *call))
 {
     keystone->on_answer = on_answer;
     keystone->chain_count = 1;
-    while (keystone->chain_count < keystone->limits.questions)
+    while (keystone->chain_count < keystone->limits.queries)
         keystone->chain_count *= 2;
     keystone->chains = calloc(keystone->chain_count, sizeof(*keystone->chains));
     check(keystone->chains != NULL);
@@ -169,9 +171,9 @@ void questions_open(struct keystone *keystone, void (*on_answer)(struct keystone
     pthread_mutex_init(&keystone->lock, NULL);
 }
 
-void questions_close(struct keystone *keystone)
+void keystone_queries_close(struct keystone *keystone)
 {
-    check(keystone->question_count == 0);
+    check(keystone->query_count == 0);
     pthread_mutex_destroy(&keystone->lock);
     free(keystone->chains);
 }
