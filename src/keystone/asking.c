@@ -22,7 +22,7 @@ static void end_unanswered(struct keystone_query *query, const char *why)
 {
     struct keystone *keystone = query->keystone;
     keystone_outage_failed(&keystone->outage, why, clock_monotonic_us());
-    atomic_store(&keystone->counters.is_away, true);
+    atomic_store(&keystone->counters.is_unavailable, true);
     atomic_fetch_add(&keystone->counters.failed, 1);
     keystone_query_end(query, KEYSTONE_UNAVAILABLE, NULL);
 }
@@ -30,7 +30,7 @@ static void end_unanswered(struct keystone_query *query, const char *why)
 static void note_answer(struct keystone *keystone)
 {
     keystone_outage_worked(&keystone->outage);
-    atomic_store(&keystone->counters.is_away, false);
+    atomic_store(&keystone->counters.is_unavailable, false);
 }
 
 static void end_answered(struct keystone_query *query, struct token *token)

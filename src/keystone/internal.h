@@ -25,7 +25,7 @@ struct keystone_counters {
     _Atomic uint64_t accepted;
     _Atomic uint64_t refused;
     _Atomic uint64_t unavailable;
-    _Atomic bool is_away;
+    _Atomic bool is_unavailable;
 };
 
 struct keystone {

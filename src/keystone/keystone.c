@@ -322,7 +322,7 @@ void keystone_stats_read(struct keystone *keystone, struct keystone_stats *out)
         .tokens_cached = cache.entries,
         .tokens_cached_bytes = cache.bytes,
         .queries_pending = pending,
-        .is_away = atomic_load(&counters->is_away),
+        .is_unavailable = atomic_load(&counters->is_unavailable),
         .cache_hits = cache.hits,
         .cache_misses = cache.misses,
         .cache_evictions = cache.evictions,

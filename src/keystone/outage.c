@@ -13,7 +13,7 @@ static const uint64_t TELL_AGAIN_US = 1000000;
 void keystone_outage_failed(struct keystone_outage *outage, const char *reason, uint64_t now_us)
 {
     bool is_known = outage->is_logged && strcmp(reason, outage->reason) == 0;
-    outage->is_away = true;
+    outage->is_unavailable = true;
     if (is_known || (outage->logged_us != 0 && now_us - outage->logged_us < TELL_AGAIN_US)) {
         outage->not_logged++;
         return;
@@ -27,7 +27,7 @@ void keystone_outage_failed(struct keystone_outage *outage, const char *reason, 
 
 void keystone_outage_worked(struct keystone_outage *outage)
 {
-    outage->is_away = false;
+    outage->is_unavailable = false;
     if (!outage->is_logged)
         return;
     outage->is_logged = false;

@@ -8,7 +8,7 @@
 enum { KEYSTONE_OUTAGE_REASON_BYTES = 320 };
 
 struct keystone_outage {
-    bool is_away;
+    bool is_unavailable;
     bool is_logged;      /* the failure has been logged */
     uint64_t logged_us;  /* when a reason was last logged */
     uint64_t not_logged; /* queries that have failed since */

@@ -10,7 +10,7 @@ struct keystone_stats {
     uint64_t tokens_cached;
     uint64_t tokens_cached_bytes;
     uint64_t queries_pending; /* about callers' tokens, including waiting ones */
-    bool is_away;             /* the last query was not answered */
+    bool is_unavailable;      /* the last query was not answered */
     /* since the start */
     uint64_t cache_hits; /* for user and service tokens */
     uint64_t cache_misses;

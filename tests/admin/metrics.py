@@ -423,13 +423,13 @@ class Metrics(Case):
             expect(delta.get("berth_keystone_queries_total") == len(keystone.validations()) == 3, "queries")
             expect(delta.get("berth_keystone_logins_total") == keystone.login_count() == 1, "logins")
             expect(delta.after.get("berth_tokens_cached") >= 2 and delta.after.get("berth_tokens_cached_bytes") > 0, "cache")
-            expect(delta.after.get("berth_keystone_away") == 0, "away")
+            expect(delta.after.get("berth_keystone_unavailable") == 0, "available")
             keystone.stop()
             expect(ask("new") == 503 and ask("good") == 200, "without Keystone")
             delta = Delta(delta.after, server.scrape())
             expect(delta.get("berth_authentications_total", result="unavailable") == 1, "unavailable")
             expect(delta.get("berth_keystone_queries_failed_total") == 1, "failed")
-            expect(delta.after.get("berth_keystone_away") == 1, "not away")
+            expect(delta.after.get("berth_keystone_unavailable") == 1, "not unavailable")
             expect(fetch(server.port, "/healthcheck")[0] == 200 and server.readiness()[0] == 200, "health")
 
     def reloads(self):

@@ -11,14 +11,14 @@ import argparse
 import sys
 import time
 
-import away
 import bodies
 import many_tokens
 import nonsense
 import tenants
+import unavailable
 from case import servers
 
-GROUPS = (away.Away, bodies.Bodies, nonsense.Nonsense, many_tokens.ManyTokens, tenants.Tenants)
+GROUPS = (unavailable.Unavailable, bodies.Bodies, nonsense.Nonsense, many_tokens.ManyTokens, tenants.Tenants)
 
 
 def main():

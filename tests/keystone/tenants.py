@@ -47,7 +47,7 @@ class Tenants(case.Case):
         keystone.projects.update(projects)
         return keystone
 
-    def projects_away(self):
+    def projects_unavailable(self):
         """503 and nothing is added; cached tokens remain valid."""
         keystone = self._keystone(KNOWN)
         with self._valet(keystone, http_request_max_retries=0) as server:

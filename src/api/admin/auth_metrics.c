@@ -42,7 +42,7 @@ static void write_queries(const struct keystone_stats *stats, struct exposition 
     exposition_single(exposition, METRIC_KEYSTONE_DROPPED, stats->queries_dropped);
     exposition_single(exposition, METRIC_KEYSTONE_PENDING, stats->queries_pending);
     exposition_single(exposition, METRIC_KEYSTONE_LOGINS, stats->logins);
-    exposition_single(exposition, METRIC_KEYSTONE_AWAY, stats->is_away);
+    exposition_single(exposition, METRIC_KEYSTONE_UNAVAILABLE, stats->is_unavailable);
 }
 
 void auth_metrics_write(const struct admin *admin, struct exposition *exposition)

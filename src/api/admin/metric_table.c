@@ -65,7 +65,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_KEYSTONE_DROPPED, COUNTER, "berth_keystone_queries_dropped_total", "", "Queries that were not made because too many were pending."),
     ROW(METRIC_KEYSTONE_PENDING, GAUGE, "berth_keystone_queries_pending", "", "Queries in progress or waiting."),
     ROW(METRIC_KEYSTONE_LOGINS, COUNTER, "berth_keystone_logins_total", "", "Login attempts of the service itself."),
-    ROW(METRIC_KEYSTONE_AWAY, GAUGE, "berth_keystone_away", "", "1 if the last query was not answered."),
+    ROW(METRIC_KEYSTONE_UNAVAILABLE, GAUGE, "berth_keystone_unavailable", "", "1 if the last query was not answered."),
     ROW(METRIC_CERTIFICATE_EXPIRY, GAUGE, "berth_tls_certificate_expiry_timestamp_seconds", "", "When the certificate for https, or the first of its chain, expires, in seconds since 1970."),
     ROW(METRIC_STOPPING, GAUGE, "berth_stopping", "", "1 while the process drains before it exits."),
     ROW(METRIC_BUILD_INFO, GAUGE, "berth_build_info", "version compiler", "1; the build is in the labels."),

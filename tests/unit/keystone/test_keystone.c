@@ -244,10 +244,10 @@ static void deadlines(void **state)
     assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
     assert_in_range(clock_monotonic_us() - began_us, 200 * 1000, 5 * 1000 * 1000);
     assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED); /* known tokens still work */
-    assert_true(stats().is_away);
+    assert_true(stats().is_unavailable);
     fake_keystone_hold(&fake, false);
     assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
-    assert_false(stats().is_away);
+    assert_false(stats().is_unavailable);
     assert_int_equal(stats().queries_failed, 1);
     assert_int_equal(stats().unavailable, 1);
 }

@@ -9,10 +9,10 @@ import fake as fakes
 from case import ask, begin, end, expect, must, soon, told
 
 
-class Away(case.Case):
+class Unavailable(case.Case):
     """Delays."""
 
-    def away_at_start(self):
+    def unavailable_at_start(self):
         """berthd starts without Keystone; the first answer comes soon after Keystone is available."""
         keystone = fakes.FakeKeystone()
         keystone.add("good")
@@ -26,7 +26,7 @@ class Away(case.Case):
             expect(server.stop() == 0, "exit status")
         keystone.stop()
 
-    def away_later(self):
+    def unavailable_later(self):
         """Cached tokens remain valid, and the log reports the beginning and the end once each."""
         keystone = fakes.FakeKeystone()
         keystone.add("known"), keystone.add("new")
