@@ -1,5 +1,5 @@
-/* Shared by keystone.c (the rules for requests), queries.c (the table of queries) and asking.c
- * (the thread that makes them). */
+/* Shared by keystone.c (the rules for requests), queries.c (the table of queries) and
+ * query_thread.c (the thread that makes them). */
 #ifndef BERTH_KEYSTONE_INTERNAL_H
 #define BERTH_KEYSTONE_INTERNAL_H
 
@@ -49,9 +49,9 @@ struct keystone {
     struct keystone_session session;
     struct keystone_outage outage;
     struct keystone_query_queue waiting; /* to be made, in this order */
-    struct keystone_query_queue asked;
+    struct keystone_query_queue sent;
     struct keystone_query_queue delayed; /* to be made again after a delay */
-    unsigned asked_count;
+    unsigned sent_count;
     uint64_t swept_us;
 };
 
@@ -68,8 +68,8 @@ struct keystone_query_input {
 /* Starts a query about a token or project, or joins one that is pending. PENDING: the waiter's
  * `done` will be called, on Keystone's thread; otherwise the waiter's verdict is returned. Any
  * thread. */
-enum keystone_verdict keystone_queries_ask(struct keystone *keystone,
-                                           const struct keystone_query_input *about,
-                                           struct keystone_waiter *waiter);
+enum keystone_verdict keystone_queries_submit(struct keystone *keystone,
+                                              const struct keystone_query_input *about,
+                                              struct keystone_waiter *waiter);
 
 #endif

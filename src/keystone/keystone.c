@@ -11,15 +11,15 @@
 
 #include "base/clock.h"
 #include "keystone/access_rules.h"
-#include "keystone/asking.h"
 #include "keystone/internal.h"
+#include "keystone/query_thread.h"
 #include "keystone/stats.h"
 
-enum step { STEP_START, STEP_SERVICE_ASKED, STEP_USER, STEP_USER_ASKED };
+enum step { STEP_START, STEP_SERVICE_QUERIED, STEP_USER, STEP_USER_QUERIED };
 
 const struct keystone_limits keystone_default_limits = {
     .queries = 1024,
-    .queries_asked = 16,
+    .queries_sent = 16,
     .query_ms = 60 * 1000,
     .cache_shards = 64,
     .cache_entries = 64 * 512,
@@ -66,7 +66,7 @@ static enum keystone_verdict look_up(struct keystone *keystone, struct keystone_
     waiter->token = token_cache_find(keystone->cache, &about.key, clock_monotonic_us());
     if (waiter->token != NULL)
         return waiter->verdict = KEYSTONE_ACCEPTED;
-    return keystone_queries_ask(keystone, &about, waiter);
+    return keystone_queries_submit(keystone, &about, waiter);
 }
 
 static struct token *take_token(struct keystone_request *request)
@@ -136,7 +136,7 @@ static enum keystone_verdict start(struct keystone *keystone, struct keystone_re
     }
     if (!is_usable(request->service_token))
         return refuse_service(keystone, request, "the service token cannot be one");
-    request->step = STEP_SERVICE_ASKED;
+    request->step = STEP_SERVICE_QUERIED;
     return look_up(keystone, request, request->service_token, false);
 }
 
@@ -221,12 +221,12 @@ static enum keystone_verdict keystone_go_on(struct keystone *keystone,
         verdict = start(keystone, request);
     if (verdict == KEYSTONE_PENDING)
         return verdict;
-    if (request->step == STEP_SERVICE_ASKED)
+    if (request->step == STEP_SERVICE_QUERIED)
         verdict = check_service(keystone, request);
     if (verdict != KEYSTONE_ACCEPTED)
         return verdict;
     if (request->step == STEP_USER) {
-        request->step = STEP_USER_ASKED;
+        request->step = STEP_USER_QUERIED;
         if (look_up(keystone, request, request->user_token, request->may_be_expired) ==
             KEYSTONE_PENDING)
             return KEYSTONE_PENDING;
@@ -292,9 +292,9 @@ struct keystone *keystone_start(const struct keystone_settings *settings,
     keystone->limits = *limits;
     keystone->cache = token_cache_create(&cache_limits);
     atomic_store(&keystone->hurry_until_us, UINT64_MAX);
-    if (asking_start(keystone, err))
+    if (query_thread_start(keystone, err))
         return keystone;
-    asking_stop(keystone);
+    query_thread_stop(keystone);
     destroy(keystone);
     return NULL;
 }
@@ -307,7 +307,7 @@ void keystone_hurry(struct keystone *keystone, unsigned ms)
 
 void keystone_stop(struct keystone *keystone)
 {
-    asking_stop(keystone);
+    query_thread_stop(keystone);
     destroy(keystone);
 }
 

@@ -58,7 +58,7 @@ struct keystone_request {
 /* Limits on the cache and on concurrent queries. */
 struct keystone_limits {
     unsigned queries;       /* pending queries: requests beyond these are answered 503 */
-    unsigned queries_asked; /* of these, sent to Keystone at the same time: its connections */
+    unsigned queries_sent;  /* of these, sent to Keystone at the same time: its connections */
     unsigned query_ms;      /* from arrival to verdict, in every case */
     unsigned cache_shards;  /* a power of two */
     unsigned cache_entries; /* in total */

@@ -8,13 +8,13 @@
 #include "log/log.h"
 
 static const char LOGGER[] = "berth.keystone";
-static const uint64_t TELL_AGAIN_US = 1000000;
+static const uint64_t LOG_AGAIN_US = 1000000;
 
 void keystone_outage_failed(struct keystone_outage *outage, const char *reason, uint64_t now_us)
 {
     bool is_known = outage->is_logged && strcmp(reason, outage->reason) == 0;
     outage->is_unavailable = true;
-    if (is_known || (outage->logged_us != 0 && now_us - outage->logged_us < TELL_AGAIN_US)) {
+    if (is_known || (outage->logged_us != 0 && now_us - outage->logged_us < LOG_AGAIN_US)) {
         outage->not_logged++;
         return;
     }

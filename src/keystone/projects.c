@@ -12,7 +12,7 @@
 enum { LANES_MAX = 8, UUID_DASHED = 36 };
 
 struct lane {
-    struct keystone_projects *asked;
+    struct keystone_projects *shared;
     struct keystone_waiter waiter;
     size_t at; /* the project that it queries */
 };
@@ -32,51 +32,51 @@ struct keystone_projects {
     struct lane lanes[LANES_MAX];
 };
 
-static void end_lane(struct keystone_projects *asked)
+static void end_lane(struct keystone_projects *shared)
 {
-    if (atomic_fetch_sub(&asked->lanes_left, 1) > 1)
+    if (atomic_fetch_sub(&shared->lanes_left, 1) > 1)
         return;
-    size_t unknown = atomic_load(&asked->unknown);
-    enum keystone_verdict verdict = unknown < asked->count               ? KEYSTONE_REFUSED
-                                    : atomic_load(&asked->is_unanswered) ? KEYSTONE_UNAVAILABLE
-                                                                         : KEYSTONE_ACCEPTED;
-    asked->done(asked->cls, verdict, unknown);
+    size_t unknown = atomic_load(&shared->unknown);
+    enum keystone_verdict verdict = unknown < shared->count               ? KEYSTONE_REFUSED
+                                    : atomic_load(&shared->is_unanswered) ? KEYSTONE_UNAVAILABLE
+                                                                          : KEYSTONE_ACCEPTED;
+    shared->done(shared->cls, verdict, unknown);
 }
 
 static void take_verdict(struct lane *lane)
 {
-    struct keystone_projects *asked = lane->asked;
+    struct keystone_projects *shared = lane->shared;
     if (lane->waiter.verdict == KEYSTONE_REFUSED)
-        atomic_store(&asked->unknown, lane->at);
+        atomic_store(&shared->unknown, lane->at);
     else if (lane->waiter.verdict != KEYSTONE_ACCEPTED)
-        atomic_store(&asked->is_unanswered, true);
+        atomic_store(&shared->is_unanswered, true);
 }
 
-static bool is_decided(struct keystone_projects *asked)
+static bool is_decided(struct keystone_projects *shared)
 {
-    if (clock_monotonic_us() > asked->until_us)
-        atomic_store(&asked->is_unanswered, true);
-    return atomic_load(&asked->unknown) < asked->count || atomic_load(&asked->is_unanswered);
+    if (clock_monotonic_us() > shared->until_us)
+        atomic_store(&shared->is_unanswered, true);
+    return atomic_load(&shared->unknown) < shared->count || atomic_load(&shared->is_unanswered);
 }
 
 static void on_answer(struct keystone_waiter *waiter);
 
 static void projects_go_on(struct lane *lane)
 {
-    struct keystone_projects *asked = lane->asked;
-    while (!is_decided(asked) && (lane->at = atomic_fetch_add(&asked->next, 1)) < asked->count) {
+    struct keystone_projects *shared = lane->shared;
+    while (!is_decided(shared) && (lane->at = atomic_fetch_add(&shared->next, 1)) < shared->count) {
         const struct keystone_query_input about = {
-            .key = token_cache_key(asked->keystone->cache, asked->ids[lane->at]),
-            .subject = asked->ids[lane->at],
+            .key = token_cache_key(shared->keystone->cache, shared->ids[lane->at]),
+            .subject = shared->ids[lane->at],
             .is_project = true,
-            .request_id = asked->request_id,
+            .request_id = shared->request_id,
         };
         lane->waiter = (struct keystone_waiter){.done = on_answer};
-        if (keystone_queries_ask(asked->keystone, &about, &lane->waiter) == KEYSTONE_PENDING)
+        if (keystone_queries_submit(shared->keystone, &about, &lane->waiter) == KEYSTONE_PENDING)
             return;
         take_verdict(lane);
     }
-    end_lane(asked);
+    end_lane(shared);
 }
 
 static void on_answer(struct keystone_waiter *waiter)
@@ -120,11 +120,11 @@ static struct slice encode(struct arena *arena, struct slice id)
     return encoded;
 }
 
-void keystone_projects_ask(struct keystone *keystone, const struct slice *projects, size_t count,
-                           struct slice request_id, struct arena *arena,
-                           keystone_projects_done *done, void *cls)
+void keystone_projects_check(struct keystone *keystone, const struct slice *projects, size_t count,
+                             struct slice request_id, struct arena *arena,
+                             keystone_projects_done *done, void *cls)
 {
-    struct keystone_projects *asked = arena_zalloc(arena, sizeof(*asked));
+    struct keystone_projects *shared = arena_zalloc(arena, sizeof(*shared));
     struct slice *ids = arena_array(arena, count, sizeof(*ids));
     check(count > 0);
     for (size_t i = 0; i < count; i++) {
@@ -134,18 +134,18 @@ void keystone_projects_ask(struct keystone *keystone, const struct slice *projec
         }
         ids[i] = encode(arena, without_hyphens(arena, projects[i]));
     }
-    asked->keystone = keystone;
-    asked->ids = ids;
-    asked->count = count;
-    asked->request_id = request_id;
-    asked->until_us = clock_monotonic_us() + keystone->limits.query_ms * 1000ULL;
-    asked->done = done;
-    asked->cls = cls;
+    shared->keystone = keystone;
+    shared->ids = ids;
+    shared->count = count;
+    shared->request_id = request_id;
+    shared->until_us = clock_monotonic_us() + keystone->limits.query_ms * 1000ULL;
+    shared->done = done;
+    shared->cls = cls;
     unsigned lanes = count < LANES_MAX ? (unsigned)count : LANES_MAX;
-    atomic_init(&asked->unknown, count);
-    atomic_init(&asked->lanes_left, lanes);
+    atomic_init(&shared->unknown, count);
+    atomic_init(&shared->lanes_left, lanes);
     for (unsigned i = 0; i < lanes; i++)
-        asked->lanes[i].asked = asked;
+        shared->lanes[i].shared = shared;
     for (unsigned i = 0; i < lanes; i++)
-        projects_go_on(&asked->lanes[i]);
+        projects_go_on(&shared->lanes[i]);
 }

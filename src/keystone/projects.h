@@ -14,8 +14,8 @@ typedef void keystone_projects_done(void *cls, enum keystone_verdict verdict, si
 
 /* Any thread; `done` may be called before it returns. Texts and arena must be valid until then. All
  * projects, of which there must be at least one, are queried within the time limit of one query. */
-void keystone_projects_ask(struct keystone *keystone, const struct slice *projects, size_t count,
-                           struct slice request_id, struct arena *arena,
-                           keystone_projects_done *done, void *cls);
+void keystone_projects_check(struct keystone *keystone, const struct slice *projects, size_t count,
+                             struct slice request_id, struct arena *arena,
+                             keystone_projects_done *done, void *cls);
 
 #endif

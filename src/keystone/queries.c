@@ -3,8 +3,8 @@
  * A query concerns one token, or whether one project exists. Requests that arrive with the same
  * token meanwhile wait for it, too. A query is found by the token's key in a hash table under the
  * lock, which also protects its waiters and whether it may be joined; all else belongs to the
- * thread of asking.c. A query goes from `arrived` to `waiting` (for the service's own login, or for
- * a free connection), to `asked`, perhaps to `delayed` and back to `waiting`, and ends with a
+ * thread of query_thread.c. A query goes from `arrived` to `waiting` (for the service's own login,
+ * or for a free connection), to `sent`, perhaps to `delayed` and back to `waiting`, and ends with a
  * verdict. The verdict is put into the cache before the query leaves the table: a request that
  * finds neither starts a new query. */
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static struct keystone_query_queue *queue_of(struct keystone_query *query)
         return &keystone->arrived;
     case PLACE_WAITING:
         return &keystone->waiting;
-    case PLACE_ASKED:
-        return &keystone->asked;
+    case PLACE_SENT:
+        return &keystone->sent;
     case PLACE_DELAYED:
         break;
     }
@@ -38,9 +38,9 @@ static struct keystone_query_queue *queue_of(struct keystone_query *query)
 void keystone_query_move(struct keystone_query *query, enum keystone_query_place place)
 {
     TAILQ_REMOVE(queue_of(query), query, in_queue);
-    query->keystone->asked_count -= query->place == PLACE_ASKED;
+    query->keystone->sent_count -= query->place == PLACE_SENT;
     query->place = place;
-    query->keystone->asked_count += place == PLACE_ASKED;
+    query->keystone->sent_count += place == PLACE_SENT;
     TAILQ_INSERT_TAIL(queue_of(query), query, in_queue);
 }
 
@@ -59,7 +59,7 @@ void keystone_query_end(struct keystone_query *query, enum keystone_verdict verd
 {
     struct keystone *keystone = query->keystone;
     keystone_http_cancel(keystone->http, &query->call);
-    keystone->asked_count -= query->place == PLACE_ASKED;
+    keystone->sent_count -= query->place == PLACE_SENT;
     pthread_mutex_lock(&keystone->lock);
     TAILQ_REMOVE(queue_of(query), query, in_queue);
     LIST_REMOVE(query, in_chain);
@@ -125,9 +125,9 @@ static void add_query(struct keystone *keystone, const struct keystone_query_inp
     keystone->query_count++;
 }
 
-enum keystone_verdict keystone_queries_ask(struct keystone *keystone,
-                                           const struct keystone_query_input *about,
-                                           struct keystone_waiter *waiter)
+enum keystone_verdict keystone_queries_submit(struct keystone *keystone,
+                                              const struct keystone_query_input *about,
+                                              struct keystone_waiter *waiter)
 {
     enum keystone_verdict verdict = KEYSTONE_PENDING;
     bool is_new = false;
@@ -166,7 +166,7 @@ void keystone_queries_open(struct keystone *keystone, void (*on_answer)(struct k
     check(keystone->chains != NULL);
     TAILQ_INIT(&keystone->arrived);
     TAILQ_INIT(&keystone->waiting);
-    TAILQ_INIT(&keystone->asked);
+    TAILQ_INIT(&keystone->sent);
     TAILQ_INIT(&keystone->delayed);
     pthread_mutex_init(&keystone->lock, NULL);
 }

@@ -1,11 +1,11 @@
-/* One query to Keystone, and the table of pending queries (queries.c). The thread of asking.c
+/* One query to Keystone, and the table of pending queries (queries.c). The thread of query_thread.c
  * processes them. */
 #ifndef BERTH_KEYSTONE_QUERY_H
 #define BERTH_KEYSTONE_QUERY_H
 
 #include "keystone/internal.h"
 
-enum keystone_query_place { PLACE_ARRIVED, PLACE_WAITING, PLACE_ASKED, PLACE_DELAYED };
+enum keystone_query_place { PLACE_ARRIVED, PLACE_WAITING, PLACE_SENT, PLACE_DELAYED };
 
 struct keystone_query {
     /* protected by the lock */
@@ -27,7 +27,7 @@ struct keystone_query {
     struct keystone *keystone;
     struct keystone_call call;
     char *url;
-    uint64_t asked_us; /* when the last attempt began */
+    uint64_t sent_us; /* when the last attempt began */
     uint64_t not_before_us;
     unsigned attempts;
     bool with_catalog;

@@ -73,8 +73,8 @@ static void session_fail(struct keystone_session *session, unsigned retry_s, con
     replace(&session->login_url, NULL); /* so that a Keystone that has moved is found again */
 }
 
-static void session_ask(struct keystone_session *session, enum keystone_session_step step,
-                        const char *url, const char *post)
+static void session_query(struct keystone_session *session, enum keystone_session_step step,
+                          const char *url, const char *post)
 {
     const char *login_token = post != NULL ? session->settings->own_token : NULL;
     struct keystone_call *call = &session->call;
@@ -95,7 +95,7 @@ static void session_ask(struct keystone_session *session, enum keystone_session_
 static void log_in(struct keystone_session *session)
 {
     session->logins++;
-    session_ask(session, SESSION_LOGS_IN, session->login_url, session->settings->login_body);
+    session_query(session, SESSION_LOGS_IN, session->login_url, session->settings->login_body);
 }
 
 static void session_begin(struct keystone_session *session)
@@ -103,7 +103,7 @@ static void session_begin(struct keystone_session *session)
     const char *auth_url = session->settings->auth_url;
     arena_reset(session->arena);
     if (session->settings->discovers && session->login_url == NULL) {
-        session_ask(session, SESSION_FINDS_LOGIN, auth_url, NULL);
+        session_query(session, SESSION_FINDS_LOGIN, auth_url, NULL);
         return;
     }
     if (session->login_url == NULL)
@@ -191,7 +191,7 @@ static void on_login(struct keystone_session *session)
         }
         session->endpoint =
             arena_copy(session->arena, keystone_url_without_version(login.endpoint)).data;
-        session_ask(session, SESSION_FINDS_ENDPOINT, session->endpoint, NULL);
+        session_query(session, SESSION_FINDS_ENDPOINT, session->endpoint, NULL);
     }
 }
 

@@ -46,7 +46,7 @@ class Held:
         return False
 
     def await_query(self, who="berthd"):
-        expect(self.begun.wait(30), f"{who} does not ask Keystone")
+        expect(self.begun.wait(30), f"{who} does not query Keystone")
 
     def go_on(self):
         self.over.set()
@@ -129,7 +129,7 @@ class Bodies(case.Case):
             patient = Sender(server.port, "POST", "/resource_providers", "late", padded({"name": "patient"}, 1 * MIB),
                              "Expect: 100-continue")
             time.sleep(0.3)
-            expect(not patient.has_answer(), "the body is asked for before Keystone has answered")
+            expect(not patient.has_answer(), "the body is requested before Keystone has answered")
             held.go_on()
             status, got = sender.finish()
             expect(status == 200, (status, got[:500]))
@@ -147,7 +147,7 @@ class Bodies(case.Case):
             await_no_memory(server)
             found = must(server, 200, "late", path="/resource_providers")[1]["resource_providers"]
             expect(sorted(one["name"] for one in found) == ["large", "patient"], found)
-            expect(len(keystone.validations("late")) == 1, "Keystone is asked again")
+            expect(len(keystone.validations("late")) == 1, "Keystone is queried again")
             await_no_memory(server)
             expect(server.stop() == 0, "exit status")
         keystone.stop()

@@ -175,7 +175,7 @@ class FakeKeystone:
     def validations(self, token=None):
         """The token validations, or those of one token, in order."""
         with self.lock:
-            return [asked for asked in self.queries if asked.is_validation and token in (None, asked.token)]
+            return [query for query in self.queries if query.is_validation and token in (None, query.token)]
 
     def login_count(self):
         with self.lock:

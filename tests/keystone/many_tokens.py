@@ -37,7 +37,7 @@ class ManyTokens(case.Case):
                 return int(text.split()[1]) if text else None
 
             must(server, 200, "x" * 8192)
-            asked = len(keystone.queries)
+            before = len(keystone.queries)
             for value in (b"", b" ", b"\t", b"x" * 8193, b"x" * 65536, b"a b", b"a\tb", b"a\x01b", b"a\x7fb", b"\xff\xfe",
                           "ä".encode(), b"\xa0", b"a\x0bb"):
                 got = raw(value)
@@ -45,13 +45,13 @@ class ManyTokens(case.Case):
             expect(raw(b"x" * 300000) in (400, 413, 431, None), "more than a connection's memory")
             # a line break begins another header, or ends the headers: then there is no token, or a different one
             expect(raw(b"none\r\nX-Auth-Token: a b") == 401, "a second token")
-            expect(len(keystone.queries) == asked, keystone.queries[asked:])
+            expect(len(keystone.queries) == before, keystone.queries[before:])
             expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "a service token that is none")
-            expect(len(keystone.queries) == asked, "was asked about")
+            expect(len(keystone.queries) == before, "Keystone was queried")
             for value in (b"a\rb", b"a\0b"):  # however the library splits them, only the first part is used
                 got = raw(value)
                 expect(got in (400, 401, None), f"{value!r}: {got}")
-            expect({query.token for query in keystone.queries[asked:]} <= {"a"}, keystone.queries[asked:])
+            expect({query.token for query in keystone.queries[before:]} <= {"a"}, keystone.queries[before:])
         keystone.stop()
 
     def shared_queries(self):
@@ -140,10 +140,10 @@ class ManyTokens(case.Case):
         with self._berthd(keystone) as server:
             must(server, 200, "short")
             time.sleep(3.5)
-            asked = len(keystone.validations("short"))
+            before = len(keystone.validations("short"))
             must(server, 401, "short")
             must(server, 200, "short", x_service_token="service")
-            expect(len(keystone.validations("short")) == asked, "asked again")
+            expect(len(keystone.validations("short")) == before, "queried again")
         keystone.stop()
 
     def revocation(self):

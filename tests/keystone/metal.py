@@ -339,7 +339,7 @@ class MetalTests:
                 self.expect(f"{who}: /v1", berth.ask(who, "GET", "/v1"), 200)
                 self.expect(f"{who}: /", berth.ask(who, "GET", "/"), 200)
             answer = berth.ask("nobody", "GET", "/v1/nodes")
-            self.case("401: who to ask", answer.headers["www-authenticate"] == 'Keystone uri="http://public.example:5000"',
+            self.case("401: where to get a token", answer.headers["www-authenticate"] == 'Keystone uri="http://public.example:5000"',
                       answer.headers)
 
     def test_legacy(self):

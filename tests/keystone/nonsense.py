@@ -160,8 +160,8 @@ class Nonsense(case.Case):
         with self._berthd(keystone) as server:
             for _ in range(20):
                 must(server, 503, "good")
-            asked = sum(query.is_login for query in keystone.queries)
-            expect(asked <= 2, f"{asked} logins")
+            logins = sum(query.is_login for query in keystone.queries)
+            expect(logins <= 2, f"{logins} logins")
             expect(told(server, "Keystone refused the service's own login: HTTP 401") == 1, server.log())
             keystone.own_refused = False
             soon(server, 200, "good")

@@ -125,8 +125,8 @@ class Tenants(case.Case):
             connection.request("PUT", f"/v1/groups/{group}/members", json.dumps({"members": [KNOWN] * 30}),
                                {"x-auth-token": "admin"})
             end = time.monotonic() + 20
-            while not any(asked.is_about_project for asked in keystone.queries):
-                expect(time.monotonic() < end, "nobody asks")
+            while not any(query.is_about_project for query in keystone.queries):
+                expect(time.monotonic() < end, "nobody queries Keystone")
                 time.sleep(0.05)
             expect(server.stop() == 0, "exit status")
             expect(connection.getresponse().status == 503, "the answer")

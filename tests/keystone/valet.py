@@ -78,7 +78,7 @@ class ValetTests:
                     answer = self.ask(server, token, "GET", path)
                     self.expect(f"{name}: {path}", answer, wanted)
                     who = answer[1].get("www-authenticate")
-                    self.case(f"{name}: {path}: who to ask",
+                    self.case(f"{name}: {path}: where to get a token",
                               who == ('Keystone uri="http://public.example:5000"' if wanted == 401 else None), who)
                 self.expect(f"{name}: a method that is none", self.ask(server, token, "PATCH", "/v1/groups"),
                             405 if groups == 200 else 401)
@@ -117,7 +117,7 @@ class ValetTests:
             self.expect("members: many that are not there", self.ask(server, boss, "PUT", at, {"members": many}), 409)
         with self.berth({"username": "nova"}) as server:  # its role is service, which may not list projects
             group = json.loads(self.ask(server, boss, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})[2])["id"]
-            self.expect("members: a service that may not ask", self.ask(
+            self.expect("members: a service that may not query projects", self.ask(
                 server, boss, "PUT", f"/v1/groups/{group}/members", {"members": [work]}), 503)
 
     def placement(self, server, token, method, path, body=None):

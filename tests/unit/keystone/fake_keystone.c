@@ -109,7 +109,7 @@ static void answer_token(struct fake_keystone *fake, int fd, const struct fake_q
 {
     char expires[40], body[1024];
     pthread_mutex_lock(&fake->lock);
-    fake->asked++;
+    fake->queries++;
     fake->last = *query;
     pthread_cond_broadcast(&fake->changed);
     while (fake->held && !fake->stopping)
@@ -136,7 +136,7 @@ static void answer_project(struct fake_keystone *fake, int fd, const struct fake
                            const char *id)
 {
     pthread_mutex_lock(&fake->lock);
-    fake->asked++;
+    fake->queries++;
     fake->last = *query;
     fake->projects_open++;
     if (fake->projects_open > fake->projects_most)
@@ -236,26 +236,26 @@ void fake_keystone_hold(struct fake_keystone *fake, bool held)
     pthread_mutex_unlock(&fake->lock);
 }
 
-bool fake_keystone_wait_asked(struct fake_keystone *fake, unsigned asked)
+bool fake_keystone_await_queries(struct fake_keystone *fake, unsigned queries)
 {
     struct timespec end;
     int waited = 0;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 20;
     pthread_mutex_lock(&fake->lock);
-    while (fake->asked < asked && waited != ETIMEDOUT)
+    while (fake->queries < queries && waited != ETIMEDOUT)
         waited = pthread_cond_timedwait(&fake->changed, &fake->lock, &end);
-    bool come = fake->asked >= asked;
+    bool come = fake->queries >= queries;
     pthread_mutex_unlock(&fake->lock);
     return come;
 }
 
-unsigned fake_keystone_asked(struct fake_keystone *fake)
+unsigned fake_keystone_query_count(struct fake_keystone *fake)
 {
     pthread_mutex_lock(&fake->lock);
-    unsigned asked = fake->asked;
+    unsigned queries = fake->queries;
     pthread_mutex_unlock(&fake->lock);
-    return asked;
+    return queries;
 }
 
 unsigned fake_keystone_logins(struct fake_keystone *fake)

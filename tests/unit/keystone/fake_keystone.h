@@ -27,7 +27,7 @@ struct fake_keystone {
     bool held;     /* these requests wait until it is false */
     unsigned open; /* connections */
     unsigned logins;
-    unsigned asked;         /* requests about tokens and projects */
+    unsigned queries;       /* requests about tokens and projects */
     unsigned projects_open; /* about projects, now, and the maximum at once */
     unsigned projects_most;
     unsigned own_valid; /* the service's tokens before this one are invalid */
@@ -45,9 +45,9 @@ void fake_keystone_stop(struct fake_keystone *fake);
 void fake_keystone_hold(struct fake_keystone *fake, bool held);
 
 /* Waits until that many requests about tokens have come; false: not within some seconds. */
-bool fake_keystone_wait_asked(struct fake_keystone *fake, unsigned asked);
+bool fake_keystone_await_queries(struct fake_keystone *fake, unsigned queries);
 
-unsigned fake_keystone_asked(struct fake_keystone *fake);
+unsigned fake_keystone_query_count(struct fake_keystone *fake);
 unsigned fake_keystone_logins(struct fake_keystone *fake);
 
 #endif

@@ -55,21 +55,21 @@ static void start(void)
 }
 
 /* A request whose `done` wakes the thread that waits for it. */
-struct asker {
+struct caller {
     struct keystone_request request;
     sem_t done;
 };
 
 static void wake(struct keystone_request *request)
 {
-    sem_post(&((struct asker *)request)->done);
+    sem_post(&((struct caller *)request)->done);
 }
 
-static enum keystone_verdict begin(struct asker *asker, const char *token, const char *service)
+static enum keystone_verdict begin(struct caller *caller, const char *token, const char *service)
 {
-    memset(asker, 0, sizeof(*asker));
-    sem_init(&asker->done, 0, 0);
-    asker->request = (struct keystone_request){
+    memset(caller, 0, sizeof(*caller));
+    sem_init(&caller->done, 0, 0);
+    caller->request = (struct keystone_request){
         .user_token = token == NULL ? (struct slice){0} : slice_of(token),
         .service_token = service == NULL ? (struct slice){0} : slice_of(service),
         .method = SLICE_LIT("GET"),
@@ -78,33 +78,33 @@ static enum keystone_verdict begin(struct asker *asker, const char *token, const
         .arena = arena,
         .done = wake,
     };
-    return keystone_check(keystone, &asker->request);
+    return keystone_check(keystone, &caller->request);
 }
 
-static enum keystone_verdict finish(struct asker *asker, enum keystone_verdict verdict)
+static enum keystone_verdict finish(struct caller *caller, enum keystone_verdict verdict)
 {
     while (verdict == KEYSTONE_PENDING) {
         struct timespec end;
         clock_gettime(CLOCK_REALTIME, &end);
         end.tv_sec += 60;
-        while (sem_timedwait(&asker->done, &end) != 0)
+        while (sem_timedwait(&caller->done, &end) != 0)
             assert_int_equal(errno, EINTR);
-        verdict = keystone_check(keystone, &asker->request);
+        verdict = keystone_check(keystone, &caller->request);
     }
     return verdict;
 }
 
-static void close_asker(struct asker *asker)
+static void close_caller(struct caller *caller)
 {
-    keystone_request_close(&asker->request);
-    sem_destroy(&asker->done);
+    keystone_request_close(&caller->request);
+    sem_destroy(&caller->done);
 }
 
-static enum keystone_verdict ask(const char *token, const char *service)
+static enum keystone_verdict check_tokens(const char *token, const char *service)
 {
-    struct asker asker;
-    enum keystone_verdict verdict = finish(&asker, begin(&asker, token, service));
-    close_asker(&asker);
+    struct caller caller;
+    enum keystone_verdict verdict = finish(&caller, begin(&caller, token, service));
+    close_caller(&caller);
     return verdict;
 }
 
@@ -115,25 +115,25 @@ static struct keystone_stats stats(void)
     return read;
 }
 
-static void asks_once(void **state)
+static void queries_once(void **state)
 {
     (void)state;
     start();
-    struct asker asker;
-    assert_int_equal(finish(&asker, begin(&asker, "good", NULL)), KEYSTONE_ACCEPTED);
-    struct identity *identity = &asker.request.identity;
+    struct caller caller;
+    assert_int_equal(finish(&caller, begin(&caller, "good", NULL)), KEYSTONE_ACCEPTED);
+    struct identity *identity = &caller.request.identity;
     assert_memory_equal(identity->user_id.data, "user-of-good", identity->user_id.len);
     assert_int_equal(identity->roles.count, 1);
     assert_true(identity_has_role(identity, SLICE_LIT("admin")));
     assert_null(identity->service.user_id.data);
-    close_asker(&asker);
+    close_caller(&caller);
     assert_string_equal(fake.last.target, "/v3/auth/tokens?nocatalog");
     assert_string_equal(fake.last.own, "own-1");
     assert_string_equal(fake.last.request_id, "req-1");
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED);
-    assert_int_equal(ask("x", NULL), KEYSTONE_REFUSED); /* a refusal is not cached */
-    assert_int_equal(fake_keystone_asked(&fake), 3);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("x", NULL), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("x", NULL), KEYSTONE_REFUSED); /* a refusal is not cached */
+    assert_int_equal(fake_keystone_query_count(&fake), 3);
     assert_int_equal(fake_keystone_logins(&fake), 1);
     struct keystone_stats seen = stats();
     assert_int_equal(seen.tokens_cached, 1);
@@ -149,17 +149,17 @@ static void service_tokens(void **state)
 {
     (void)state;
     start();
-    assert_int_equal(ask("expired", NULL), KEYSTONE_REFUSED);
-    struct asker asker;
-    assert_int_equal(finish(&asker, begin(&asker, "expired", "service")), KEYSTONE_ACCEPTED);
-    assert_memory_equal(asker.request.identity.user_id.data, "user-of-expired", 15);
-    assert_memory_equal(asker.request.identity.service.user_id.data, "user-of-service", 15);
-    close_asker(&asker);
+    assert_int_equal(check_tokens("expired", NULL), KEYSTONE_REFUSED);
+    struct caller caller;
+    assert_int_equal(finish(&caller, begin(&caller, "expired", "service")), KEYSTONE_ACCEPTED);
+    assert_memory_equal(caller.request.identity.user_id.data, "user-of-expired", 15);
+    assert_memory_equal(caller.request.identity.service.user_id.data, "user-of-service", 15);
+    close_caller(&caller);
     /* it is cached now, and still only valid for services */
-    assert_int_equal(ask("expired", NULL), KEYSTONE_REFUSED);
-    assert_int_equal(ask("expired", "good"), KEYSTONE_REFUSED);
-    assert_int_equal(ask("expired", "service"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask("good", "x"), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("expired", NULL), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("expired", "good"), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("expired", "service"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", "x"), KEYSTONE_REFUSED);
 }
 
 enum { SHARERS = 50 };
@@ -168,20 +168,20 @@ static void share_a_query(void **state)
 {
     (void)state;
     start();
-    struct asker askers[SHARERS];
+    struct caller callers[SHARERS];
     fake_keystone_hold(&fake, true);
     for (unsigned i = 0; i < SHARERS; i++)
-        assert_int_equal(begin(&askers[i], "good", NULL), KEYSTONE_PENDING);
-    assert_true(fake_keystone_wait_asked(&fake, 1));
+        assert_int_equal(begin(&callers[i], "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_await_queries(&fake, 1));
     assert_int_equal(stats().queries_pending, 1);
     assert_int_equal(stats().queries_shared, SHARERS - 1);
     fake_keystone_hold(&fake, false);
     for (unsigned i = 0; i < SHARERS; i++) {
-        assert_int_equal(finish(&askers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
-        assert_memory_equal(askers[i].request.identity.user_id.data, "user-of-good", 12);
-        close_asker(&askers[i]);
+        assert_int_equal(finish(&callers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+        assert_memory_equal(callers[i].request.identity.user_id.data, "user-of-good", 12);
+        close_caller(&callers[i]);
     }
-    assert_int_equal(fake_keystone_asked(&fake), 1);
+    assert_int_equal(fake_keystone_query_count(&fake), 1);
 }
 
 /* With the cache off no request gets an answer from before it began. */
@@ -190,19 +190,19 @@ static void no_sharing_without_a_cache(void **state)
     (void)state;
     settings.cache_s = 0;
     start();
-    struct asker one, two;
+    struct caller one, two;
     fake_keystone_hold(&fake, true);
     assert_int_equal(begin(&one, "good", NULL), KEYSTONE_PENDING);
-    assert_true(fake_keystone_wait_asked(&fake, 1));
+    assert_true(fake_keystone_await_queries(&fake, 1));
     assert_int_equal(begin(&two, "good", NULL), KEYSTONE_PENDING);
-    assert_true(fake_keystone_wait_asked(&fake, 2));
+    assert_true(fake_keystone_await_queries(&fake, 2));
     fake_keystone_hold(&fake, false);
     assert_int_equal(finish(&one, KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
     assert_int_equal(finish(&two, KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
-    close_asker(&one);
-    close_asker(&two);
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
-    assert_int_equal(fake_keystone_asked(&fake), 3);
+    close_caller(&one);
+    close_caller(&two);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(fake_keystone_query_count(&fake), 3);
     assert_int_equal(stats().tokens_cached, 0);
 }
 
@@ -210,27 +210,27 @@ static void bounded_queries(void **state)
 {
     (void)state;
     limits.queries = 4;
-    limits.queries_asked = 2;
+    limits.queries_sent = 2;
     start();
-    struct asker askers[4];
+    struct caller callers[4];
     char names[4][8];
     fake_keystone_hold(&fake, true);
     for (unsigned i = 0; i < 4; i++) {
         snprintf(names[i], sizeof(names[i]), "good-%u", i);
-        assert_int_equal(begin(&askers[i], names[i], NULL), KEYSTONE_PENDING);
+        assert_int_equal(begin(&callers[i], names[i], NULL), KEYSTONE_PENDING);
     }
-    assert_true(fake_keystone_wait_asked(&fake, 2));
-    assert_int_equal(ask("good-5", NULL), KEYSTONE_UNAVAILABLE);
+    assert_true(fake_keystone_await_queries(&fake, 2));
+    assert_int_equal(check_tokens("good-5", NULL), KEYSTONE_UNAVAILABLE);
     assert_int_equal(stats().queries_dropped, 1);
     assert_int_equal(stats().queries_pending, 4);
     nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
-    assert_int_equal(fake_keystone_asked(&fake), 2); /* no more than two at once */
+    assert_int_equal(fake_keystone_query_count(&fake), 2); /* no more than two at once */
     fake_keystone_hold(&fake, false);
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(finish(&askers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
-        close_asker(&askers[i]);
+        assert_int_equal(finish(&callers[i], KEYSTONE_PENDING), KEYSTONE_ACCEPTED);
+        close_caller(&callers[i]);
     }
-    assert_int_equal(ask("good-5", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good-5", NULL), KEYSTONE_ACCEPTED);
 }
 
 static void deadlines(void **state)
@@ -238,15 +238,15 @@ static void deadlines(void **state)
     (void)state;
     limits.query_ms = 300;
     start();
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
     fake_keystone_hold(&fake, true);
     uint64_t began_us = clock_monotonic_us();
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(check_tokens("good-2", NULL), KEYSTONE_UNAVAILABLE);
     assert_in_range(clock_monotonic_us() - began_us, 200 * 1000, 5 * 1000 * 1000);
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED); /* known tokens still work */
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED); /* known tokens still work */
     assert_true(stats().is_unavailable);
     fake_keystone_hold(&fake, false);
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good-2", NULL), KEYSTONE_ACCEPTED);
     assert_false(stats().is_unavailable);
     assert_int_equal(stats().queries_failed, 1);
     assert_int_equal(stats().unavailable, 1);
@@ -257,14 +257,14 @@ static void hurry(void **state)
     (void)state;
     start();
     fake_keystone_hold(&fake, true);
-    struct asker asker;
-    assert_int_equal(begin(&asker, "good", NULL), KEYSTONE_PENDING);
-    assert_true(fake_keystone_wait_asked(&fake, 1));
+    struct caller caller;
+    assert_int_equal(begin(&caller, "good", NULL), KEYSTONE_PENDING);
+    assert_true(fake_keystone_await_queries(&fake, 1));
     uint64_t began_us = clock_monotonic_us();
     keystone_hurry(keystone, 200);
-    assert_int_equal(finish(&asker, KEYSTONE_PENDING), KEYSTONE_UNAVAILABLE);
-    close_asker(&asker);
-    assert_int_equal(ask("good-2", NULL),
+    assert_int_equal(finish(&caller, KEYSTONE_PENDING), KEYSTONE_UNAVAILABLE);
+    close_caller(&caller);
+    assert_int_equal(check_tokens("good-2", NULL),
                      KEYSTONE_UNAVAILABLE); /* later requests also wait for a shorter time */
     assert_in_range(clock_monotonic_us() - began_us, 100 * 1000, 5 * 1000 * 1000);
 }
@@ -273,19 +273,19 @@ static void own_token_is_replaced(void **state)
 {
     (void)state;
     start();
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
     pthread_mutex_lock(&fake.lock);
     fake.own_valid = 2;
     pthread_mutex_unlock(&fake.lock);
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good-2", NULL), KEYSTONE_ACCEPTED);
     assert_int_equal(fake_keystone_logins(&fake), 2);
-    assert_int_equal(fake_keystone_asked(&fake), 3);
+    assert_int_equal(fake_keystone_query_count(&fake), 3);
     pthread_mutex_lock(&fake.lock);
     fake.own_valid = 100; /* whatever the service does */
     pthread_mutex_unlock(&fake.lock);
-    assert_int_equal(ask("good-3", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(check_tokens("good-3", NULL), KEYSTONE_UNAVAILABLE);
     assert_int_equal(fake_keystone_logins(&fake), 3);
-    assert_int_equal(fake_keystone_asked(&fake), 5);
+    assert_int_equal(fake_keystone_query_count(&fake), 5);
 }
 
 static void refused_login(void **state)
@@ -294,9 +294,9 @@ static void refused_login(void **state)
     fake.login_status = 401;
     start();
     for (int i = 0; i < 20; i++)
-        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+        assert_int_equal(check_tokens("good", NULL), KEYSTONE_UNAVAILABLE);
     assert_int_equal(fake_keystone_logins(&fake), 1); /* wrong passwords are not repeated quickly */
-    assert_int_equal(fake_keystone_asked(&fake), 0);
+    assert_int_equal(fake_keystone_query_count(&fake), 0);
 }
 
 /* Logins succeed, and their tokens are refused: two Keystones with different keys. */
@@ -307,13 +307,13 @@ static void refused_tokens_of_own(void **state)
     start();
     uint64_t began_us = clock_monotonic_us();
     for (int i = 0; i < 50; i++)
-        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+        assert_int_equal(check_tokens("good", NULL), KEYSTONE_UNAVAILABLE);
     uint64_t seconds = (clock_monotonic_us() - began_us) / 1000000;
     assert_in_range(fake_keystone_logins(&fake), 2, 2 + seconds);
     pthread_mutex_lock(&fake.lock);
     fake.own_valid = 0;
     pthread_mutex_unlock(&fake.lock);
-    while (ask("good", NULL) != KEYSTONE_ACCEPTED)
+    while (check_tokens("good", NULL) != KEYSTONE_ACCEPTED)
         assert_in_range(clock_monotonic_us() - began_us, 0, 20 * 1000 * 1000);
 }
 
@@ -326,13 +326,13 @@ static void bad_statuses(void **state)
         pthread_mutex_lock(&fake.lock);
         fake.token_status = STATUSES[i];
         pthread_mutex_unlock(&fake.lock);
-        assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
+        assert_int_equal(check_tokens("good", NULL), KEYSTONE_UNAVAILABLE);
     }
-    assert_int_equal(fake_keystone_asked(&fake), sizeof(STATUSES) / sizeof(STATUSES[0]));
+    assert_int_equal(fake_keystone_query_count(&fake), sizeof(STATUSES) / sizeof(STATUSES[0]));
     pthread_mutex_lock(&fake.lock);
     fake.token_status = 0;
     pthread_mutex_unlock(&fake.lock);
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
 }
 
 static void fixed_token(void **state)
@@ -342,13 +342,13 @@ static void fixed_token(void **state)
     settings.login_body = NULL;
     settings.own_token = "own-7";
     start();
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
     assert_string_equal(fake.last.own, "own-7");
     assert_string_equal(fake.last.target, "/v3/auth/tokens?nocatalog");
     pthread_mutex_lock(&fake.lock);
     fake.own_valid = 8;
     pthread_mutex_unlock(&fake.lock);
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(check_tokens("good-2", NULL), KEYSTONE_UNAVAILABLE);
     assert_int_equal(fake_keystone_logins(&fake), 0);
 }
 
@@ -358,8 +358,8 @@ static void nobody_listens(void **state)
     settings.auth_url = "http://127.0.0.1:1";
     settings.retries = 0;
     start();
-    assert_int_equal(ask("good", NULL), KEYSTONE_UNAVAILABLE);
-    assert_int_equal(ask(NULL, NULL), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(check_tokens(NULL, NULL), KEYSTONE_REFUSED);
 }
 
 /* An attempt that does not reach Keystone is repeated after half a second. */
@@ -369,12 +369,12 @@ static void retries(void **state)
     settings.attempt_timeout_ms = 300;
     settings.retries = 1;
     start();
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
     fake_keystone_hold(&fake, true);
     uint64_t began_us = clock_monotonic_us();
-    assert_int_equal(ask("good-2", NULL), KEYSTONE_UNAVAILABLE);
+    assert_int_equal(check_tokens("good-2", NULL), KEYSTONE_UNAVAILABLE);
     assert_in_range(clock_monotonic_us() - began_us, 1000 * 1000, 8 * 1000 * 1000);
-    assert_int_equal(fake_keystone_asked(&fake), 3);
+    assert_int_equal(fake_keystone_query_count(&fake), 3);
 }
 
 enum { THREADS = 4, ROUNDS = 150, NAMES = 40 };
@@ -389,7 +389,7 @@ static void *run(void *cls)
         bool good = (seed >> 9) % 4 != 0;
         char token[32];
         snprintf(token, sizeof(token), "%s-%u", good ? "good" : "x", (seed >> 11) % NAMES);
-        if (ask(token, NULL) != (good ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED))
+        if (check_tokens(token, NULL) != (good ? KEYSTONE_ACCEPTED : KEYSTONE_REFUSED))
             ++*wrong;
         if (i % 16 == 0)
             (void)stats();
@@ -415,7 +415,7 @@ static void many_threads(void **state)
     }
     struct keystone_stats seen = stats();
     assert_int_equal(seen.accepted + seen.refused, THREADS * ROUNDS);
-    assert_int_equal(seen.queries, fake_keystone_asked(&fake));
+    assert_int_equal(seen.queries, fake_keystone_query_count(&fake));
     assert_in_range(seen.cache_hits, 1, THREADS * ROUNDS);
     assert_in_range(seen.tokens_cached, 1, 20);
 }
@@ -425,7 +425,7 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FAKE(asks_once),       WITH_FAKE(service_tokens),
+        WITH_FAKE(queries_once),    WITH_FAKE(service_tokens),
         WITH_FAKE(share_a_query),   WITH_FAKE(no_sharing_without_a_cache),
         WITH_FAKE(bounded_queries), WITH_FAKE(deadlines),
         WITH_FAKE(hurry),           WITH_FAKE(own_token_is_replaced),

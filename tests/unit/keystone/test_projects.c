@@ -41,7 +41,7 @@ static int teardown(void **state)
     return 0;
 }
 
-struct asker {
+struct caller {
     sem_t done;
     unsigned answers;
     enum keystone_verdict verdict;
@@ -50,57 +50,57 @@ struct asker {
 
 static void answered(void *cls, enum keystone_verdict verdict, size_t unknown)
 {
-    struct asker *asker = cls;
-    asker->answers++;
-    asker->verdict = verdict;
-    asker->unknown = unknown;
-    sem_post(&asker->done);
+    struct caller *caller = cls;
+    caller->answers++;
+    caller->verdict = verdict;
+    caller->unknown = unknown;
+    sem_post(&caller->done);
 }
 
-static void begin(struct asker *asker, const struct slice *projects, size_t count)
+static void begin(struct caller *caller, const struct slice *projects, size_t count)
 {
     if (keystone == NULL) {
         struct err err = {.arena = arena};
         keystone = keystone_start(&settings, &limits, &err);
         assert_non_null(keystone);
     }
-    *asker = (struct asker){.verdict = KEYSTONE_PENDING};
-    sem_init(&asker->done, 0, 0);
-    keystone_projects_ask(keystone, projects, count, SLICE_LIT("req-1"), arena, answered, asker);
+    *caller = (struct caller){.verdict = KEYSTONE_PENDING};
+    sem_init(&caller->done, 0, 0);
+    keystone_projects_check(keystone, projects, count, SLICE_LIT("req-1"), arena, answered, caller);
 }
 
-static enum keystone_verdict finish(struct asker *asker)
+static enum keystone_verdict finish(struct caller *caller)
 {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 60;
-    while (sem_timedwait(&asker->done, &end) != 0)
+    while (sem_timedwait(&caller->done, &end) != 0)
         assert_int_equal(errno, EINTR);
-    assert_int_equal(asker->answers, 1);
-    sem_destroy(&asker->done);
-    return asker->verdict;
+    assert_int_equal(caller->answers, 1);
+    sem_destroy(&caller->done);
+    return caller->verdict;
 }
 
-static enum keystone_verdict ask(const char *project)
+static enum keystone_verdict check_tokens(const char *project)
 {
     struct slice id = slice_of(project);
-    struct asker asker;
-    begin(&asker, &id, 1);
-    return finish(&asker);
+    struct caller caller;
+    begin(&caller, &id, 1);
+    return finish(&caller);
 }
 
 static void one(void **state)
 {
     (void)state;
-    assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good"), KEYSTONE_ACCEPTED);
     assert_string_equal(fake.last.method, "GET");
     assert_string_equal(fake.last.target, "/v3/projects/good");
     assert_string_equal(fake.last.own, "own-1");
     assert_string_equal(fake.last.subject, "");
     assert_string_equal(fake.last.request_id, "req-1");
-    assert_int_equal(ask("x"), KEYSTONE_REFUSED);
-    assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
-    assert_int_equal(fake_keystone_asked(&fake), 3); /* nothing is cached */
+    assert_int_equal(check_tokens("x"), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("good"), KEYSTONE_ACCEPTED);
+    assert_int_equal(fake_keystone_query_count(&fake), 3); /* nothing is cached */
     assert_int_equal(fake_keystone_logins(&fake), 1);
 }
 
@@ -108,15 +108,15 @@ static void one(void **state)
 static void odd_ids(void **state)
 {
     (void)state;
-    assert_int_equal(ask("g/../x?y#z%2f \xc3\xa9"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("g/../x?y#z%2f \xc3\xa9"), KEYSTONE_ACCEPTED);
     assert_string_equal(fake.last.target, "/v3/projects/g%2F..%2Fx%3Fy%23z%252f%20%C3%A9");
-    assert_int_equal(ask("9e4b7d20-81fa-4c36-b5d9-3a60e2f7c814"), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("9e4b7d20-81fa-4c36-b5d9-3a60e2f7c814"), KEYSTONE_REFUSED);
     assert_string_equal(fake.last.target, "/v3/projects/9e4b7d2081fa4c36b5d93a60e2f7c814");
-    unsigned asked = fake_keystone_asked(&fake);
-    assert_int_equal(ask(""), KEYSTONE_REFUSED);
-    assert_int_equal(ask("."), KEYSTONE_REFUSED);
-    assert_int_equal(ask(".."), KEYSTONE_REFUSED);
-    assert_int_equal(fake_keystone_asked(&fake), asked);
+    unsigned queries = fake_keystone_query_count(&fake);
+    assert_int_equal(check_tokens(""), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("."), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens(".."), KEYSTONE_REFUSED);
+    assert_int_equal(fake_keystone_query_count(&fake), queries);
 }
 
 enum { MANY = 200 };
@@ -125,18 +125,18 @@ static void many(void **state)
 {
     (void)state;
     struct slice ids[MANY];
-    struct asker asker;
+    struct caller caller;
     for (unsigned i = 0; i < MANY; i++)
         ids[i] = arena_printf(arena, "g%u", i);
-    begin(&asker, ids, MANY);
-    assert_int_equal(finish(&asker), KEYSTONE_ACCEPTED);
-    assert_int_equal(fake_keystone_asked(&fake), MANY);
+    begin(&caller, ids, MANY);
+    assert_int_equal(finish(&caller), KEYSTONE_ACCEPTED);
+    assert_int_equal(fake_keystone_query_count(&fake), MANY);
     assert_in_range(fake.projects_most, 1, 8);
     ids[20] = SLICE_LIT("x");
-    begin(&asker, ids, MANY);
-    assert_int_equal(finish(&asker), KEYSTONE_REFUSED);
-    assert_int_equal(asker.unknown, 20);
-    assert_true(fake_keystone_asked(&fake) < 2 * MANY - 20); /* that ended the queries */
+    begin(&caller, ids, MANY);
+    assert_int_equal(finish(&caller), KEYSTONE_REFUSED);
+    assert_int_equal(caller.unknown, 20);
+    assert_true(fake_keystone_query_count(&fake) < 2 * MANY - 20); /* that ended the queries */
 }
 
 /* Queries for a token and a project with the same text are independent. */
@@ -144,13 +144,13 @@ static void beside_tokens(void **state)
 {
     (void)state;
     struct slice id = SLICE_LIT("good");
-    struct asker first;
-    struct asker second;
+    struct caller first;
+    struct caller second;
     fake_keystone_hold(&fake, true);
     begin(&first, &id, 1);
-    assert_true(fake_keystone_wait_asked(&fake, 1));
+    assert_true(fake_keystone_await_queries(&fake, 1));
     begin(&second, &id, 1); /* later requests do not get an earlier answer */
-    assert_true(fake_keystone_wait_asked(&fake, 2));
+    assert_true(fake_keystone_await_queries(&fake, 2));
     fake_keystone_hold(&fake, false);
     assert_int_equal(finish(&first), KEYSTONE_ACCEPTED);
     assert_int_equal(finish(&second), KEYSTONE_ACCEPTED);
@@ -160,14 +160,14 @@ static void not_answered(void **state)
 {
     (void)state;
     static const int STATUSES[] = {403, 500, 503, 301};
-    assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good"), KEYSTONE_ACCEPTED);
     for (unsigned i = 0; i < 4; i++) {
         fake.token_status = STATUSES[i];
-        assert_int_equal(ask("good"), KEYSTONE_UNAVAILABLE);
+        assert_int_equal(check_tokens("good"), KEYSTONE_UNAVAILABLE);
     }
     fake.token_status = 0;
     fake.own_valid = 2; /* a new login, then it goes on */
-    assert_int_equal(ask("good"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good"), KEYSTONE_ACCEPTED);
     assert_int_equal(fake_keystone_logins(&fake), 2);
 }
 
@@ -176,14 +176,14 @@ static void in_time(void **state)
 {
     (void)state;
     struct slice ids[MANY];
-    struct asker asker;
+    struct caller caller;
     for (unsigned i = 0; i < MANY; i++)
         ids[i] = arena_printf(arena, "g%u", i);
     limits.query_ms = 300;
     fake_keystone_hold(&fake, true);
-    begin(&asker, ids, MANY);
-    assert_int_equal(finish(&asker), KEYSTONE_UNAVAILABLE);
-    assert_true(fake_keystone_asked(&fake) <= 8);
+    begin(&caller, ids, MANY);
+    assert_int_equal(finish(&caller), KEYSTONE_UNAVAILABLE);
+    assert_true(fake_keystone_query_count(&fake) <= 8);
     fake_keystone_hold(&fake, false);
 }
 
@@ -192,12 +192,12 @@ static void too_many(void **state)
 {
     (void)state;
     struct slice ids[MANY];
-    struct asker asker;
+    struct caller caller;
     for (unsigned i = 0; i < MANY; i++)
         ids[i] = arena_printf(arena, "g%u", i);
     limits.queries = 4;
-    begin(&asker, ids, MANY);
-    assert_int_equal(finish(&asker), KEYSTONE_UNAVAILABLE);
+    begin(&caller, ids, MANY);
+    assert_int_equal(finish(&caller), KEYSTONE_UNAVAILABLE);
 }
 
 int main(void)

@@ -58,8 +58,8 @@ static void know(const char *name, bool expired, const char *members)
     token_unref(token);
 }
 
-static enum keystone_verdict ask_for(const char *user, const char *service, const char *method,
-                                     const char *path)
+static enum keystone_verdict check_request(const char *user, const char *service,
+                                           const char *method, const char *path)
 {
     keystone_request_close(&request);
     request = (struct keystone_request){
@@ -73,14 +73,14 @@ static enum keystone_verdict ask_for(const char *user, const char *service, cons
     return keystone_check(keystone, &request);
 }
 
-static enum keystone_verdict ask(const char *user, const char *service)
+static enum keystone_verdict check_tokens(const char *user, const char *service)
 {
-    return ask_for(user, service, "GET", "/traits");
+    return check_request(user, service, "GET", "/traits");
 }
 
 static void expect_refused(const char *user, const char *service, const char *why)
 {
-    assert_int_equal(ask(user, service), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens(user, service), KEYSTONE_REFUSED);
     assert_string_equal(request.why, why);
 }
 
@@ -102,7 +102,7 @@ static void identities(void **state)
     know("s", false, SERVICE);
     know("system", false, ", \"system\": {\"all\": true}");
     know("domain", false, ", \"domain\": {\"id\": \"d\"}");
-    assert_int_equal(ask("a", "s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("a", "s"), KEYSTONE_ACCEPTED);
     const struct identity *who = &request.identity;
     expect_text(who->user_id, "u-a");
     expect_text(who->project_id, "p");
@@ -114,16 +114,16 @@ static void identities(void **state)
     assert_true(who->outside_admin_project);
     expect_text(who->service.user_id, "u-s");
     assert_int_equal(who->service.roles.count, 2);
-    assert_int_equal(ask("system", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("system", NULL), KEYSTONE_ACCEPTED);
     expect_text(request.identity.system_scope, "all");
     assert_false(request.identity.outside_admin_project);
     assert_null(request.identity.service.user_id.data);
-    assert_int_equal(ask("domain", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("domain", NULL), KEYSTONE_ACCEPTED);
     expect_text(request.identity.domain_id, "d");
     /* the scope is the user's, whatever the service's is (keystonemiddleware confuses them) */
-    assert_int_equal(ask("a", "system"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("a", "system"), KEYSTONE_ACCEPTED);
     assert_null(request.identity.system_scope.data);
-    assert_int_equal(ask("system", "s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("system", "s"), KEYSTONE_ACCEPTED);
     expect_text(request.identity.system_scope, "all");
 }
 
@@ -137,8 +137,8 @@ static void expired(void **state)
     know("olds", true, SERVICE);
     know("good", false, "");
     expect_refused("old", NULL, "it has expired");
-    assert_int_equal(ask("old", "s"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask("old", "nova"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("old", "s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("old", "nova"), KEYSTONE_ACCEPTED);
     expect_refused("old", "upper", "it has expired"); /* these roles are case-sensitive */
     expect_refused("old", "good", "it has expired");
     expect_refused("old", "olds", "it has expired");
@@ -151,8 +151,8 @@ static void required_roles(void **state)
     settings.service_roles_required = true;
     know("s", false, SERVICE);
     know("good", false, "");
-    assert_int_equal(ask("good", NULL), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask("good", "s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", "s"), KEYSTONE_ACCEPTED);
     expect_refused("good", "good", "the service token has none of service_token_roles");
 }
 
@@ -173,7 +173,7 @@ static void no_tokens(void **state)
     expect_refused("a\x7f", NULL, "it cannot be a token");
     expect_refused("\xc3\xa4", NULL, "it cannot be a token");
     expect_refused("good", "a b", "the service token cannot be one");
-    assert_int_equal(ask("good", ""), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", ""), KEYSTONE_ACCEPTED);
 }
 
 static void delayed_decisions(void **state)
@@ -184,9 +184,9 @@ static void delayed_decisions(void **state)
     know("olds", true, SERVICE);
     assert_true(keystone_delays(keystone));
     expect_refused(NULL, NULL, "there is no token");
-    assert_int_equal(ask("good", "a b"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", "a b"), KEYSTONE_ACCEPTED);
     assert_null(request.identity.service.user_id.data);
-    assert_int_equal(ask("good", "olds"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", "olds"), KEYSTONE_ACCEPTED);
     assert_null(request.identity.service.user_id.data);
 }
 
@@ -202,12 +202,12 @@ static void access_rules(void **state)
     know("none", false, CREDENTIAL("", "{\"type\": \"placement\"}"));
     know("s", false, SERVICE);
     know("good", false, "");
-    assert_int_equal(ask("app", NULL), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask_for("app", NULL, "PUT", "/traits"), KEYSTONE_REFUSED);
+    assert_int_equal(check_tokens("app", NULL), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_request("app", NULL, "PUT", "/traits"), KEYSTONE_REFUSED);
     assert_string_equal(request.why, "its access rules do not allow this");
-    assert_int_equal(ask_for("app", NULL, "GET", "/resource_classes"), KEYSTONE_REFUSED);
-    assert_int_equal(ask_for("app", NULL, "GET", "/t/"), KEYSTONE_REFUSED);
-    assert_int_equal(ask_for("app", NULL, "GET", "/t t"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_request("app", NULL, "GET", "/resource_classes"), KEYSTONE_REFUSED);
+    assert_int_equal(check_request("app", NULL, "GET", "/t/"), KEYSTONE_REFUSED);
+    assert_int_equal(check_request("app", NULL, "GET", "/t t"), KEYSTONE_ACCEPTED);
     expect_refused("strange", NULL,
                    "it has access rules, and its catalog has no service of our service_type");
     expect_refused("strange", "s",
@@ -228,15 +228,15 @@ static void lifted_access_rules(void **state)
     know("s", false, SERVICE);
     know("good", false, "");
     const char *why = "its access rules do not allow this";
-    assert_int_equal(ask("none", "s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("none", "s"), KEYSTONE_ACCEPTED);
     expect_refused("none", "good", why);
     expect_refused("none", "none", why);
     expect_refused("none-s", "none-s", why);
     expect_refused("none", "none-s", why);
-    assert_int_equal(ask("good", "none-s"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_tokens("good", "none-s"), KEYSTONE_ACCEPTED);
 }
 
-static enum keystone_verdict ask_metal(enum token_service service, const char *path)
+static enum keystone_verdict check_metal(enum token_service service, const char *path)
 {
     keystone_request_close(&request);
     request = (struct keystone_request){
@@ -257,19 +257,19 @@ static void rules_of_two_apis(void **state)
          CREDENTIAL("{\"service\": \"placement\", \"method\": \"GET\", \"path\": \"/traits\"}, "
                     "{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/v1/**\"}",
                     "{\"type\": \"placement\"}, {\"type\": \"baremetal\"}"));
-    assert_int_equal(ask_metal(TOKEN_SERVICE_PLACEMENT, "/traits"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_ACCEPTED);
-    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/traits"), KEYSTONE_REFUSED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_PLACEMENT, "/traits"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_ACCEPTED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_BAREMETAL, "/traits"), KEYSTONE_REFUSED);
     assert_string_equal(request.why, "its access rules do not allow this");
-    assert_int_equal(ask_metal(TOKEN_SERVICE_PLACEMENT, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_PLACEMENT, "/v1/nodes"), KEYSTONE_REFUSED);
     know("app", false,
          CREDENTIAL("{\"service\": \"baremetal\", \"method\": \"GET\", \"path\": \"/**\"}",
                     "{\"type\": \"placement\"}"));
-    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
     assert_string_equal(request.why,
                         "it has access rules, and its catalog has no service of our service_type");
     settings.terms.service_types[TOKEN_SERVICE_BAREMETAL] = (struct slice){0};
-    assert_int_equal(ask_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
+    assert_int_equal(check_metal(TOKEN_SERVICE_BAREMETAL, "/v1/nodes"), KEYSTONE_REFUSED);
     assert_string_equal(request.why,
                         "it has access rules, and [baremetal] service_type is not set");
 }

@@ -128,9 +128,9 @@ enum api_step handle_valet_members_add(struct api_request *request)
         return check_forms(request, addition) ? write_members(request) : API_DONE;
     if (addition->count == 0)
         return write_members(request);
-    keystone_projects_ask(request->api->keystone, addition->projects, addition->count,
-                          api_outgoing_request_id(request), request->arena, on_projects_answer,
-                          addition);
+    keystone_projects_check(request->api->keystone, addition->projects, addition->count,
+                            api_outgoing_request_id(request), request->arena, on_projects_answer,
+                            addition);
     return API_AGAIN;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "keystone/asking.h"
 #include "keystone/query.h"
+#include "keystone/query_thread.h"
 #include "keystone/url.h"
 #include "log/log.h"
 
@@ -39,8 +39,7 @@ static void end_answered(struct keystone_query *query, struct token *token)
     unsigned cache_s = keystone->settings->cache_s;
     note_answer(keystone);
     if (token != NULL && cache_s > 0)
-        token_cache_put(keystone->cache, &query->key, token,
-                        query->asked_us + cache_s * 1000000ULL);
+        token_cache_put(keystone->cache, &query->key, token, query->sent_us + cache_s * 1000000ULL);
     keystone_query_end(query, token == NULL ? KEYSTONE_REFUSED : KEYSTONE_ACCEPTED, token);
     token_unref(token);
 }
@@ -81,7 +80,7 @@ static void set_url(struct keystone_query *query)
     buf_free(&url);
 }
 
-static void asking_ask(struct keystone_query *query, uint64_t now_us)
+static void send_query(struct keystone_query *query, uint64_t now_us)
 {
     struct keystone *keystone = query->keystone;
     struct keystone_call *call = &query->call;
@@ -103,13 +102,13 @@ static void asking_ask(struct keystone_query *query, uint64_t now_us)
     call->headers[3].value = query->is_project ? NULL : "1";
     call->headers[4].name = "X-Openstack-Request-Id";
     call->headers[4].value = query->request_id;
-    query->asked_us = now_us;
+    query->sent_us = now_us;
     query->attempts++;
     atomic_fetch_add(&keystone->counters.queries, 1);
     if (keystone->settings->cache_s == 0 || query->is_project)
         /* a request that arrives now must not get an older answer */
         keystone_query_shut(query);
-    keystone_query_move(query, PLACE_ASKED);
+    keystone_query_move(query, PLACE_SENT);
     keystone_http_start(keystone->http, call);
 }
 
@@ -248,14 +247,14 @@ static void wake_delayed(struct keystone *keystone, uint64_t now_us)
     }
 }
 
-static void ask_waiting(struct keystone *keystone, uint64_t now_us)
+static void send_waiting(struct keystone *keystone, uint64_t now_us)
 {
     struct keystone_query *query;
     while ((query = TAILQ_FIRST(&keystone->waiting)) != NULL &&
-           keystone->asked_count < keystone->limits.queries_asked)
+           keystone->sent_count < keystone->limits.queries_sent)
         switch (keystone_session_state(&keystone->session)) {
         case SESSION_READY:
-            asking_ask(query, now_us);
+            send_query(query, now_us);
             break;
         case SESSION_FAILED:
             end_unanswered(query, keystone->session.why);
@@ -275,7 +274,7 @@ static void drop_expired(struct keystone *keystone, uint64_t now_us)
 
 static bool has_queries(const struct keystone *keystone)
 {
-    return !TAILQ_EMPTY(&keystone->waiting) || !TAILQ_EMPTY(&keystone->asked) ||
+    return !TAILQ_EMPTY(&keystone->waiting) || !TAILQ_EMPTY(&keystone->sent) ||
            !TAILQ_EMPTY(&keystone->delayed);
 }
 
@@ -297,12 +296,12 @@ static void *work(void *cls)
         if (now_us - looked_us >= TICK_US) {
             looked_us = now_us;
             end_late(&keystone->waiting, now_us);
-            end_late(&keystone->asked, now_us);
+            end_late(&keystone->sent, now_us);
             end_late(&keystone->delayed, now_us);
             wake_delayed(keystone, now_us);
             drop_expired(keystone, now_us);
         }
-        ask_waiting(keystone, now_us);
+        send_waiting(keystone, now_us);
         atomic_store(&keystone->counters.logins, keystone->session.logins);
         unsigned wait_us = has_queries(keystone) ? TICK_US : IDLE_WAIT_US;
         keystone_http_run(keystone->http, wait_us / 1000);
@@ -310,7 +309,7 @@ static void *work(void *cls)
     return NULL;
 }
 
-bool asking_start(struct keystone *keystone, struct err *err)
+bool query_thread_start(struct keystone *keystone, struct err *err)
 {
     keystone_queries_open(keystone, on_answer);
     keystone->http = keystone_http_create(keystone->settings, err);
@@ -325,7 +324,7 @@ bool asking_start(struct keystone *keystone, struct err *err)
     return err_set(err, 503, NULL, "cannot start the thread that queries Keystone");
 }
 
-void asking_stop(struct keystone *keystone)
+void query_thread_stop(struct keystone *keystone)
 {
     if (keystone->http != NULL) {
         pthread_mutex_lock(&keystone->lock);
