@@ -81,7 +81,7 @@ def end(client):
     return int(text.split()[1]) if text else None
 
 
-def told(server, pattern):
+def count_logged(server, pattern):
     return len(re.findall(pattern, server.log()))
 
 

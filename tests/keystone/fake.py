@@ -212,7 +212,7 @@ class FakeKeystone:
         if query.is_validation and path == "/v3/auth/tokens":
             return self.validate(handler, query)
         if query.is_about_project:
-            return self.tell_project(handler, query, urllib.parse.unquote(path.rpartition("/")[2]))
+            return self.show_project(handler, query, urllib.parse.unquote(path.rpartition("/")[2]))
         version = {"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",
                    "links": [{"rel": "self", "href": self.url + "/v3/"}]}
         if path in ("", "/"):
@@ -228,26 +228,26 @@ class FakeKeystone:
             own = f"own-token-{len(self.logins)}"
             self.logins.append(json.loads(body))
             self.own_tokens[own] = time.monotonic() + self.own_lives
-        told = token_body("u-placement", "p-service", ("service",), self.own_lives, issued_at=stamp(0))
-        told["user"] = OWN_USER
-        told["catalog"] = self.catalog()
-        self.answer(handler, 201, {"token": told}, ("X-Subject-Token", own))
+        body = token_body("u-placement", "p-service", ("service",), self.own_lives, issued_at=stamp(0))
+        body["user"] = OWN_USER
+        body["catalog"] = self.catalog()
+        self.answer(handler, 201, {"token": body}, ("X-Subject-Token", own))
 
     def validate(self, handler, query):
         flags = urllib.parse.parse_qs(urllib.parse.urlsplit(query.path).query, keep_blank_values=True)
         with self.lock:
             known = self.own_tokens.get(query.headers.get("x-auth-token"), 0) > time.monotonic()
-            told = copy.deepcopy(self.tokens.get(query.token))
+            token = copy.deepcopy(self.tokens.get(query.token))
         if not known:
             return self.answer_error(handler, 401, "The request you have made requires authentication.")
-        expired = told is not None and told.get("expires_at", "9") < stamp(0)
-        if told is None or (expired and "allow_expired" not in flags):
+        expired = token is not None and token.get("expires_at", "9") < stamp(0)
+        if token is None or (expired and "allow_expired" not in flags):
             return self.answer_error(handler, 404, "Could not find token.")
         if "nocatalog" not in flags:
-            told.setdefault("catalog", self.catalog())
-        self.answer(handler, 200, {"token": told}, ("X-Subject-Token", query.token))
+            token.setdefault("catalog", self.catalog())
+        self.answer(handler, 200, {"token": token}, ("X-Subject-Token", query.token))
 
-    def tell_project(self, handler, query, project):
+    def show_project(self, handler, query, project):
         with self.lock:
             known = self.own_tokens.get(query.headers.get("x-auth-token"), 0) > time.monotonic()
             exists = project in self.projects

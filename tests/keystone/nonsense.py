@@ -7,7 +7,7 @@ import time
 
 import case
 import fake as fakes
-from case import expect, must, soon, told
+from case import count_logged, expect, must, soon
 from certificates import Certificates
 
 
@@ -162,7 +162,7 @@ class Nonsense(case.Case):
                 must(server, 503, "good")
             logins = sum(query.is_login for query in keystone.queries)
             expect(logins <= 2, f"{logins} logins")
-            expect(told(server, "Keystone refused the service's own login: HTTP 401") == 1, server.log())
+            expect(count_logged(server, "Keystone refused the service's own login: HTTP 401") == 1, server.log())
             keystone.own_refused = False
             soon(server, 200, "good")
         keystone.stop()
@@ -214,12 +214,12 @@ class Nonsense(case.Case):
             must(server, 200, "good")
         with self._berthd(keystone, cafile=made.other_ca) as server:
             must(server, 503, "good")
-            expect(told(server, "503 from now on: .*certificate") == 1, server.log())
+            expect(count_logged(server, "503 from now on: .*certificate") == 1, server.log())
         with self._berthd(keystone) as server:  # the system's CAs
             must(server, 503, "good")
         with self._berthd(keystone, insecure="true") as server:
             must(server, 200, "good")
-            expect(told(server, "WARNING berth.keystone .*insecure") == 1, server.log())
+            expect(count_logged(server, "WARNING berth.keystone .*insecure") == 1, server.log())
         keystone.stop()
         keystone = fakes.FakeKeystone(certificate=made.other_name, key=made.other_name_key)
         keystone.add("good")

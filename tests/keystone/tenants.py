@@ -6,7 +6,7 @@ import time
 
 import case
 import fake as fakes
-from case import expect, servers, told
+from case import count_logged, expect, servers
 
 KNOWN = "b7d0e9b175294b649464caa3411adb3f"
 
@@ -71,9 +71,9 @@ class Tenants(case.Case):
         with self._valet(keystone) as server:
             group = self._group(server)
             self._add(server, group, KNOWN, status=503)
-            expect(told(server, "WARNING berth.keystone .*HTTP 403 to a query about a project: the service user") == 1,
+            expect(count_logged(server, "WARNING berth.keystone .*HTTP 403 to a query about a project: the service user") == 1,
                    server.log())
-            expect(told(server, "503 from now on") == 0, server.log())
+            expect(count_logged(server, "503 from now on") == 0, server.log())
             keystone.add("another")
             expect(self._ask(server, "GET", "/v1/groups", token="another")[0] == 200, "tokens")
         keystone.stop()

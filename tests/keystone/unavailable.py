@@ -6,7 +6,7 @@ import time
 
 import case
 import fake as fakes
-from case import ask, begin, end, expect, must, soon, told
+from case import ask, begin, count_logged, end, expect, must, soon
 
 
 class Unavailable(case.Case):
@@ -40,8 +40,8 @@ class Unavailable(case.Case):
             expect(ask(server, path="/")[0] == 200, "the root")
             keystone.start()
             soon(server, 200, "new")
-            expect(told(server, "ERROR berth.keystone .*503 from now on: no answer from Keystone: ") == 1, server.log())
-            expect(told(server, "INFO berth.keystone .*Keystone answers again") == 1, server.log())
+            expect(count_logged(server, "ERROR berth.keystone .*503 from now on: no answer from Keystone: ") == 1, server.log())
+            expect(count_logged(server, "INFO berth.keystone .*Keystone answers again") == 1, server.log())
         keystone.stop()
 
     def slow(self):
