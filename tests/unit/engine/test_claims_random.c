@@ -1,14 +1,17 @@
 /* Thousands of random claims and reshapes: what a count by hand says fits is accepted, the rest is
- * refused, and no accepted write lets the use of a class grow beyond its capacity. */
+ * refused, and no accepted write lets the use of a class grow beyond its capacity. Once with few
+ * classes, and once with so many that a provider's are sorted to be found. */
 #include <stdlib.h>
 
 #include "engine/world.h"
 #include "unit.h"
 
-enum { PROVIDERS = 6, CLASSES = 4, CONSUMERS = 9, PLANS = 3000 };
+enum { PROVIDERS = 6, FEW_CLASSES = 4, MANY_CLASSES = 60, CONSUMERS = 9, PLANS = 3000 };
+
+static unsigned classes; /* ids 0 and up; the names are single characters from A on */
 
 struct tally {
-    int64_t used[PROVIDERS + 1][CLASSES];
+    int64_t used[PROVIDERS + 1][MANY_CLASSES];
     bool right; /* every amount has an inventory and its units */
 };
 
@@ -94,7 +97,7 @@ static bool expect(struct world *world, const struct reshape *reshape, const str
     after->right = true;
     tally_claims(world, reshape, after);
     for (unsigned p = 1; p <= PROVIDERS; p++)
-        for (unsigned c = 0; c < CLASSES; c++) {
+        for (unsigned c = 0; c < classes; c++) {
             const struct inventory_figures *on = figures_for(world, reshape, p, c);
             if (after->used[p][c] > before->used[p][c] && on != NULL &&
                 after->used[p][c] > (int64_t)((on->total - on->reserved) * on->allocation_ratio))
@@ -102,7 +105,7 @@ static bool expect(struct world *world, const struct reshape *reshape, const str
         }
     for (size_t i = 0; i < reshape->provider_count; i++) {
         const struct reshape_provider *provider = &reshape->providers[i];
-        for (unsigned c = 0; c < CLASSES; c++) {
+        for (unsigned c = 0; c < classes; c++) {
             bool stays = false;
             for (size_t k = 0; k < provider->inventory_count; k++)
                 stays |= provider->inventories[k].class_name.data[0] == 'A' + (char)c;
@@ -120,37 +123,47 @@ static struct claim random_claim(struct world *world, unsigned consumer)
     if (below(3) == 0)
         claim.type = below(2) == 0 ? SLICE_LIT("T1") : SLICE_LIT("T2");
     for (unsigned p = 1; p <= PROVIDERS; p++)
-        for (unsigned c = 0; c < CLASSES && below(3) == 0; c++)
-            if (below(3) == 0 &&
-                (world_inventory(world, p, (char)('A' + (int)c)) != NULL || below(40) == 0))
-                world_add(world, &claim, p, (char)('A' + (int)c), 1 + below(6));
+        for (unsigned c = 0, first = below(classes); c < classes && below(3) == 0; c++) {
+            char name = (char)('A' + (first + c) % classes);
+            if (below(3) == 0 && (world_inventory(world, p, name) != NULL || below(40) == 0))
+                world_add(world, &claim, p, name, 1 + below(6));
+        }
     return claim;
 }
 
 static struct reshape_provider random_reshape(struct world *world, unsigned p)
 {
     struct reshape_inventory *inventories =
-        arena_zalloc(world->arena, CLASSES * sizeof(struct reshape_inventory));
+        arena_zalloc(world->arena, classes * sizeof(struct reshape_inventory));
     struct reshape_provider provider = {
         .uuid = world_uuid(world, 'p', p),
         .generation = world_provider(world, p)->generation,
         .inventories = inventories,
     };
-    for (unsigned c = 0; c < CLASSES; c++)
+    for (unsigned c = 0; c < classes; c++)
         if (below(4) > 0)
             inventories[provider.inventory_count++] = (struct reshape_inventory){
                 arena_printf(world->arena, "%c", 'A' + (int)c), figures()};
     return provider;
 }
 
-static void run(unsigned seed, unsigned *accepted, unsigned *refused)
+static void add_classes(struct world *world)
+{
+    for (unsigned c = FEW_CLASSES; c < classes; c++)
+        change_append(&world->changes, CHANGE_CLASS_INSERT)->catalog =
+            (struct change_catalog){c, arena_printf(world->arena, "%c", 'A' + (int)c)};
+    world_apply(world);
+}
+
+static void run(unsigned seed, unsigned plans, unsigned *accepted, unsigned *refused)
 {
     srandom(seed);
     struct world world;
     world_open(&world, PROVIDERS);
-    for (unsigned plan = 0; plan < PLANS; plan++) {
+    add_classes(&world);
+    for (unsigned plan = 0; plan < plans; plan++) {
         if (below(8) == 0)
-            world_put_inventory(&world, 1 + below(PROVIDERS), (char)('A' + (int)below(CLASSES)),
+            world_put_inventory(&world, 1 + below(PROVIDERS), (char)('A' + (int)below(classes)),
                                 figures());
         struct claim claims[3];
         struct reshape_provider providers[2];
@@ -181,20 +194,32 @@ static void run(unsigned seed, unsigned *accepted, unsigned *refused)
     world_close(&world);
 }
 
-static void random_claims(void **state)
+static void few_classes(void **state)
 {
     (void)state;
     unsigned accepted = 0;
     unsigned refused = 0;
+    classes = FEW_CLASSES;
     for (unsigned seed = 1; seed <= 3; seed++)
-        run(seed, &accepted, &refused);
+        run(seed, PLANS, &accepted, &refused);
     assert_true(accepted > PLANS && refused > PLANS / 2);
+}
+
+static void many_classes(void **state)
+{
+    (void)state;
+    unsigned accepted = 0;
+    unsigned refused = 0;
+    classes = MANY_CLASSES;
+    run(4, PLANS / 3, &accepted, &refused);
+    assert_true(accepted > PLANS / 10 && refused > PLANS / 30);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_claims),
+        cmocka_unit_test(few_classes),
+        cmocka_unit_test(many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
