@@ -1,7 +1,7 @@
 /* Columns against a plain array: headroom, the maxima of runs, holders and odd slots. */
 #include <stdlib.h>
 
-#include "replica/column.h"
+#include "replica/version.h"
 #include "unit.h"
 
 enum { SLOTS = 4 * CHUNK_SLOTS };
@@ -98,11 +98,32 @@ static void same_figure_is_free(void **state)
     column_free(&column, 0);
 }
 
+/* There may be more classes than columns: those beyond have no inventory. */
+static void late_classes_are_empty(void **state)
+{
+    (void)state;
+    struct version version = {.slot_limit = 0};
+    struct cow cow = {.birth = 1};
+    const uint32_t columns = (uint32_t)COW_LEAVES_MAX << COLUMN_SHAPE.shift;
+    struct column *last = cow_array_own(&cow, &version.columns, COLUMN_SHAPE, columns - 1);
+    column_set(&cow, last, (struct slot_no){5}, 7, false);
+    assert_int_equal(column_headroom(version_column(&version, (struct class_no){columns - 1}),
+                                     (struct slot_no){5}),
+                     7);
+    for (uint32_t class_no = columns - 2; class_no < columns + 2; class_no++)
+        if (class_no != columns - 1)
+            assert_int_equal(version_column(&version, (struct class_no){class_no})->holders.count,
+                             0);
+    column_free(last, 0);
+    cow_array_free(&version.columns, 0, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_changes),
         cmocka_unit_test(same_figure_is_free),
+        cmocka_unit_test(late_classes_are_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -357,12 +357,40 @@ static void a_number_comes_back_without_its_sets(void **state)
     arena_destroy(world.arena);
 }
 
+/* A trait that is there is put once more, and one that is not is removed. */
+static void links_again(void **state)
+{
+    (void)state;
+    struct world world = {.arena = arena_create(), .replica = replica_create()};
+    world.list.arena = world.arena;
+    world.edit = replica_edit(world.replica);
+    catalog_rows(&world, CHANGE_TRAIT_INSERT, "TRAIT", 3);
+    put(&world, CHANGE_PROVIDER_INSERT)->provider =
+        (struct change_provider){1, 0, 1, 0, SLICE_LIT("uuid"), SLICE_LIT("name")};
+    for (int64_t i = 0; i < 4; i++) /* 1, 2, 2, 1 */
+        put(&world, CHANGE_PROVIDER_TRAIT_INSERT)->link =
+            (struct change_link){1, 1 + (i == 1 || i == 2)};
+    apply(&world);
+    assert_int_equal(provider(&world, 1)->traits->count, 2);
+    check_sound(world.edit->version);
+    for (int64_t i = 0; i < 4; i++) /* 3, 2, 2, 2 */
+        put(&world, CHANGE_PROVIDER_TRAIT_DELETE)->link = (struct change_link){1, 2 + (i == 0)};
+    apply(&world);
+    struct slice json = name_set_json(provider(&world, 1)->traits);
+    assert_true(slice_equal(json, SLICE_LIT("[\"TRAIT1\"]")));
+    check_sound(world.edit->version);
+    replica_abandon(world.replica, world.edit);
+    replica_destroy(world.replica);
+    arena_destroy(world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_changes),
         cmocka_unit_test(load_lays_out_trees),
         cmocka_unit_test(a_number_comes_back_without_its_sets),
+        cmocka_unit_test(links_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

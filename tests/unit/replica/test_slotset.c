@@ -218,6 +218,30 @@ static void page_full_and_empty(void **state)
     slotset_free(&set, 0);
 }
 
+/* One page is emptied while another keeps the set in pages: bits, then a list, then no page. */
+static void page_empties_beside_another(void **state)
+{
+    (void)state;
+    enum { BOTH = 200 };
+    static struct model model;
+    memset(&model, 0, sizeof(model));
+    struct cow cow = {.birth = 1};
+    struct slotset set = {.count = 0};
+    for (uint32_t i = 0; i < BOTH; i++) {
+        put(&cow, &set, &model, i * 19, true);
+        put(&cow, &set, &model, SLOTSET_PAGE_SLOTS + i * 7, true);
+    }
+    assert_non_null(slotset_page_bits(&set, 0));
+    for (uint32_t i = 0; i < BOTH; i++) {
+        put(&cow, &set, &model, i * 77 % BOTH * 19, false); /* 77 and 200: no common divisor */
+        check_same(&set, &model);
+    }
+    assert_null(slotset_page_bits(&set, 0));
+    assert_null(cow_array_leaf(&set.pages, 0));
+    assert_int_equal(set.count, BOTH);
+    slotset_free(&set, 0);
+}
+
 static void far_slots(void **state)
 {
     (void)state;
@@ -243,6 +267,35 @@ static void unsound_is_seen(void **state)
     set.count++;
     assert_false(slotset_is_sound(&set));
     set.count--;
+    uint64_t *bits = (uint64_t *)(uintptr_t)slotset_page_bits(&set, 0);
+    bits[1] ^= 1; /* one member less than the page counts */
+    assert_false(slotset_is_sound(&set));
+    bits[1] ^= 1;
+    assert_true(slotset_is_sound(&set));
+    slotset_free(&set, 0);
+}
+
+/* The members of a list are what follows its header. */
+static void unsound_list_is_seen(void **state)
+{
+    (void)state;
+    struct cow cow = {.birth = 1};
+    struct slotset set = {.count = 0};
+    for (uint32_t slot = 10; slot < 13; slot++)
+        slotset_add(&cow, &set, (struct slot_no){slot});
+    uint32_t *few = (uint32_t *)((char *)set.few + sizeof(struct cow_node));
+    assert_int_equal(few[0], 10);
+    few[0] = 11;
+    assert_false(slotset_is_sound(&set));
+    few[0] = 10;
+    for (uint32_t slot = 0; slot < SLOTSET_FEW_MAX; slot++)
+        slotset_add(&cow, &set, (struct slot_no){SLOTSET_PAGE_SLOTS + slot});
+    assert_true(slotset_is_sound(&set));
+    uint16_t *list = (uint16_t *)((char *)(uintptr_t)cow_array_leaf(&set.pages, 0) +
+                                  sizeof(struct cow_node) + 2 * sizeof(uint32_t));
+    assert_int_equal(list[0], 10);
+    list[0] = 11;
+    assert_false(slotset_is_sound(&set));
     slotset_free(&set, 0);
 }
 
@@ -251,7 +304,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_versions), cmocka_unit_test(few_versions),
         cmocka_unit_test(costs_little),    cmocka_unit_test(page_full_and_empty),
-        cmocka_unit_test(far_slots),       cmocka_unit_test(unsound_is_seen),
+        cmocka_unit_test(far_slots),       cmocka_unit_test(page_empties_beside_another),
+        cmocka_unit_test(unsound_is_seen), cmocka_unit_test(unsound_list_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

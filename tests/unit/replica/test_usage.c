@@ -102,10 +102,43 @@ static void sums(void **state)
     ptree_free(&version.usages, 0, NULL, NULL);
 }
 
+/* Counts down the rows that are wanted. */
+static bool take_few(void *cls, const struct usage_row *row)
+{
+    unsigned *wanted = cls;
+    assert_true(row->user < OWNERS);
+    assert_true(*wanted > 0);
+    return --*wanted > 0;
+}
+
+static void a_visitor_may_stop(void **state)
+{
+    (void)state;
+    struct version version = {.slot_limit = 0};
+    struct cow cow = {.birth = 1};
+    for (uint32_t user = 0; user < OWNERS; user++) {
+        struct consumer *consumer =
+            calloc(1, sizeof(*consumer) + sizeof(struct consumer_allocation));
+        consumer->user = user;
+        consumer->allocation_count = 1;
+        consumer->allocation[0] = (struct consumer_allocation){{0}, {0}, 5};
+        usage_account(&cow, &version, consumer, 1);
+        free(consumer);
+    }
+    for (unsigned wanted = 1; wanted <= 2 * OWNERS; wanted++) { /* a user has two rows */
+        unsigned left = wanted;
+        usage_of_project(&version, 0, NUMBER_NONE, take_few, &left);
+        assert_int_equal(left, 0);
+    }
+    cow_retired_free(&cow.retired);
+    ptree_free(&version.usages, 0, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums),
+        cmocka_unit_test(a_visitor_may_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
