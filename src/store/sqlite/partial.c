@@ -129,9 +129,12 @@ static bool take_free_name(const struct partial *partial)
 {
     if (renameat2(AT_FDCWD, partial->path, AT_FDCWD, partial->final, RENAME_NOREPLACE) == 0)
         return true;
-    /* Some file systems do not support the flag. */
-    return errno == EINVAL && link(partial->path, partial->final) == 0 &&
-           unlink(partial->path) == 0;
+    /* Some file systems do not support the flag. The second name, if it stays, is not written to
+     * again (lock_file). */
+    if (errno != EINVAL || link(partial->path, partial->final) != 0)
+        return false;
+    unlink(partial->path);
+    return true;
 }
 
 bool partial_finish(struct partial *partial, bool overwrite, struct err *err)
@@ -142,7 +145,7 @@ bool partial_finish(struct partial *partial, bool overwrite, struct err *err)
     bool ok = overwrite ? rename(partial->path, partial->final) == 0 : take_free_name(partial);
     if (!ok)
         return partial_fail(partial->final, "created", err);
-    partial->path[0] = '\0';
+    partial->is_in_place = true;
     return fsync(partial->directory) == 0 ||
            err_set(err, 503, NULL, "'%s' is in place, but its directory cannot be synced: %s",
                    partial->final, strerrordesc_np(errno));
@@ -150,7 +153,7 @@ bool partial_finish(struct partial *partial, bool overwrite, struct err *err)
 
 void partial_drop(struct partial *partial)
 {
-    if (partial->fd >= 0 && partial->path[0] != '\0') {
+    if (partial->fd >= 0 && !partial->is_in_place) {
         unlink(partial->path);
         remove_companions(partial->path);
     }

@@ -17,6 +17,7 @@ struct partial {
     char path[PATH_MAX];
     int fd; /* -1: closed */
     int directory;
+    bool is_in_place; /* it has its final name */
 };
 
 /* The absolute name of a file that need not exist; its directory must. False: err. */

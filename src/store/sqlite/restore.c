@@ -323,7 +323,7 @@ static bool put_in_place(struct restore *r, bool keep, char kept[static PATH_MAX
               set_aside(r->path, made, "-journal", err) && set_aside(r->path, "", "-shm", err) &&
               partial_finish(&r->partial, exists, err);
     /* Only the name: the file is still the database. */
-    if (r->partial.path[0] != '\0' && exists && made[0] != '\0' && r->db.handle != NULL)
+    if (!r->partial.is_in_place && exists && made[0] != '\0' && r->db.handle != NULL)
         unlink(made);
     snprintf(kept, PATH_MAX, "%s", ok && exists ? made : "");
     return ok;
@@ -364,9 +364,10 @@ bool backup_restore(struct slice connection, const char *file, bool keep,
               stage(&r, file, &result->facts, err) && give_owner(&r, err) &&
               put_in_place(&r, keep, result->kept, err);
     partial_drop(&r.partial);
-    if (!ok)
+    /* Once the new database is in place, the name and the files beside it belong to it: they must
+     * not be touched. */
+    if (!r.partial.is_in_place)
         remove_empty_wal(&r);
-    /* The name, and the files beside it, belong to the new database: they must not be touched. */
     db_close(&r.db, true);
     if (r.locked >= 0)
         close(r.locked);

@@ -1,10 +1,10 @@
-/* Backup and restore on a disk that fails: each sync, and each call that describes a
- * file, fails once, one after the other. None of these
- * failures may be taken for success, whatever later syncs return, and the database is the old one
- * or the new one. */
+/* Backup and restore on a disk that fails: each sync, and each call that describes a file, fails
+ * once, one after the other. None of these failures may be taken for success, whatever later syncs
+ * return, and the database is the old one or the new one. */
 #include "fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,6 +21,7 @@ static struct {
     const char *name;
     int left;
     bool has_failed;
+    void (*meanwhile)(void); /* what another process does while it fails; NULL: nothing */
 } fault;
 
 static bool fails(const char *name)
@@ -28,6 +29,8 @@ static bool fails(const char *name)
     if (fault.name == NULL || strcmp(fault.name, name) != 0 || fault.has_failed || fault.left-- > 0)
         return false;
     fault.has_failed = true;
+    if (fault.meanwhile != NULL)
+        fault.meanwhile();
     errno = EIO;
     return true;
 }
@@ -71,6 +74,17 @@ int fsetxattr(int fd, const char *name, const void *value, size_t len, int flags
 ssize_t getxattr(const char *path, const char *name, void *value, size_t len)
 {
     return fails("getxattr") ? -1 : (ssize_t)syscall(SYS_getxattr, path, name, value, len);
+}
+
+static bool lacks_flags;
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    if (lacks_flags && flags != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
 }
 
 int fdatasync(int fd)
@@ -217,12 +231,69 @@ static void test_restore_reports_that_an_access_list_is_lost(void **state)
     assert_true(has_acl(fixture->path, 0));
 }
 
+static char staged[PATH_MAX];
+static char served_wal[PATH_MAX];
+
+/* A server opens the new database, once it is in place. */
+static void create_wal(void)
+{
+    if (access(staged, F_OK) != 0)
+        close(open(served_wal, O_WRONLY | O_CREAT | O_EXCL, 0600));
+}
+
+/* When the last sync fails, the name and the files beside it already belong to the new database. */
+static void test_restore_leaves_the_wal_of_the_new_database(void **state)
+{
+    struct fixture *fixture = *state;
+    bool is_in_place = false;
+    prepare(fixture);
+    snprintf(staged, sizeof(staged), "%s", name_in(fixture, "db.restoring"));
+    snprintf(served_wal, sizeof(served_wal), "%s", name_in(fixture, "db-wal"));
+    fault.meanwhile = create_wal;
+    for (int i = 0; !is_in_place; i++) {
+        assert_true(i < CALLS_MOST);
+        run_shell(fixture, "rm -f db db-* && cp -a old db && : >db.restoring");
+        fault.name = "fsync";
+        fault.left = i;
+        fault.has_failed = false;
+        assert_false(restore(fixture));
+        fault.name = NULL;
+        is_in_place = says(fixture, "is in place, but");
+        assert_int_equal(access(served_wal, F_OK), is_in_place ? 0 : -1);
+    }
+    fault.meanwhile = NULL;
+}
+
 static bool back_up(struct fixture *fixture)
 {
     struct backup_facts facts;
     fixture->err = (struct err){.arena = fixture->arena};
     return backup_make(slice_of(fixture->url), name_in(fixture, "made"), true, &watch, &facts,
                        &fixture->err);
+}
+
+static bool back_up_to(struct fixture *fixture, const char *name)
+{
+    struct backup_facts facts;
+    fixture->err = (struct err){.arena = fixture->arena};
+    return backup_make(slice_of(fixture->url), name_in(fixture, name), false, &watch, &facts,
+                       &fixture->err);
+}
+
+/* A name that is taken is refused there, too, and one that is given is reported as given. */
+static void test_backup_where_rename_has_no_flags(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat made;
+    store_close(open_seeded(fixture, NULL));
+    lacks_flags = true;
+    assert_true(back_up_to(fixture, "made"));
+    assert_int_equal(stat(name_in(fixture, "made"), &made), 0);
+    assert_int_equal(made.st_nlink, 1);
+    assert_int_equal(access(name_in(fixture, "made.partial"), F_OK), -1);
+    assert_false(back_up_to(fixture, "made"));
+    assert_true(says(fixture, "exists already"));
+    lacks_flags = false;
 }
 
 static int back_up_with_each_failing(struct fixture *fixture, const char *call)
@@ -262,8 +333,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_restore_reports_each_failed_sync),
+        TEST(test_restore_leaves_the_wal_of_the_new_database),
         TEST(test_restore_reports_who_cannot_be_given_the_file),
         TEST(test_restore_reports_that_an_access_list_is_lost),
+        TEST(test_backup_where_rename_has_no_flags),
         TEST(test_backup_reports_each_failed_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
