@@ -7,10 +7,18 @@
  * first such level; or each level can be served, but not by one tree. A level's conditions are
  * applied in a fixed order, page by page; the reason is the condition that removed the last slot of
  * the page that came furthest. Counting must visit all pages; if that is too much work, there are
- * no counts. Any thread. */
+ * no counts. One function, examine_page(), does both.
+ *
+ * All of it is charged to the request's budget, as two parts of it, so that a request on the slow
+ * lane has its turns. The last condition of a part may exceed it by its cost for one page. Any
+ * thread. */
 #include "query/ac_query.h"
 
-enum { FIND_STEPS = 50000 }; /* a quarter of a worker's search; as much again for counting */
+enum {
+    FIND_STEPS = AC_REASON_STEPS_MOST / 2,
+    COUNT_STEPS = AC_REASON_STEPS_MOST / 2,
+    STEPS_OF_A_CONDITION = 8, /* to list it */
+};
 
 const char *ac_none_name(enum ac_none none)
 {
@@ -73,106 +81,135 @@ static struct fit_filter negative(const struct fit_filter *filter)
     return (struct fit_filter){.none = filter->none, .none_count = filter->none_count};
 }
 
+struct conditions {
+    struct condition *list;
+    uint32_t count;
+    size_t capacity;
+};
+
 /* Removes slots by the filter: with `either`, those that do not pass it and whose root does not
- * pass it; otherwise those that do not pass together with their root. */
-static void keep_by_root(struct ac_query *query, const struct fit_filter *filter, bool either,
+ * pass it; otherwise those that do not pass together with their root. False: the budget ran out. */
+static bool keep_by_root(struct ac_query *query, const struct fit_filter *filter, bool either,
                          uint32_t page, uint64_t words[FIT_WORDS])
 {
     int64_t cost = 4 + 2 * fit_filter_steps(filter);
     for (uint32_t w = 0; w < FIT_WORDS; w++) {
+        if (!budget_take(query->budget, cost * __builtin_popcountll(words[w])))
+            return false;
         for (uint64_t left = words[w]; left != 0; left &= left - 1) {
             struct slot_no slot = {page * FIT_PAGE_SLOTS + w * 64 +
                                    (uint32_t)__builtin_ctzll(left)};
             struct slot_no root = {version_place(query->version, slot)->root};
-            ac_charge(query, cost);
             bool own = fit_filter_slot(filter, slot);
             bool roots = fit_filter_slot(filter, root);
             if (either ? !own && !roots : !own || !roots)
                 words[w] &= ~(left & -left);
         }
     }
+    return true;
 }
 
-enum { FILTERS = 4 };
-
-static uint32_t conditions_at_most(const struct ac_kind *kind)
+static void add_condition(struct ac_query *query, const struct ac_query_group *group,
+                          const struct condition *condition, struct conditions *out)
 {
-    return kind->demand_count + FILTERS + 1;
+    bool was_counted = out->count > 0 && out->list[out->count - 1].is_counted;
+    /* The reason is the last condition that a page came to. */
+    check(out->count == 0 || out->list[out->count - 1].step.by <= condition->step.by);
+    ac_charge(query, STEPS_OF_A_CONDITION);
+    out->list = arena_grow(query->arena, out->list, out->count, &out->capacity, sizeof(*out->list));
+    struct condition *added = &out->list[out->count++];
+    *added = *condition;
+    added->step.group = group->asked;
+    added->is_counted = was_counted || condition->demand != NULL ||
+                        condition->filter.any_count > 0 || condition->step.by == AC_NONE_IN_TREE;
 }
 
-/* Lists the filters that are checked for each provider; returns their number. */
-static uint32_t list_filters(const struct ac_query *query, const struct ac_kind *kind,
-                             struct condition out[FILTERS])
+/* The filters that are checked for each provider. */
+static void add_filters(struct ac_query *query, const struct ac_kind *kind, struct conditions *out)
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);
-    const struct condition all[FILTERS] = {
+    const struct condition all[] = {
         {.step.by = AC_NONE_REQUIRED_TRAITS, .filter = positive(&group->traits)},
         {.step.by = AC_NONE_FORBIDDEN_TRAITS, .filter = negative(&group->traits)},
         {.step.by = AC_NONE_MEMBER_OF, .filter = positive(&group->aggregates)},
         {.step.by = AC_NONE_FORBIDDEN_AGGREGATES, .filter = negative(&group->aggregates)},
     };
     bool by_provider = is_by_provider(query, kind);
-    uint32_t count = 0;
-    for (size_t i = 0; i < FILTERS; i++) {
-        if (all[i].filter.any_count + all[i].filter.none_count == 0 ||
-            (!by_provider && all[i].step.by == AC_NONE_REQUIRED_TRAITS))
-            continue;
-        out[count] = all[i];
-        out[count++].by_root = !by_provider && all[i].step.by != AC_NONE_FORBIDDEN_TRAITS;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct condition filter = all[i];
+        filter.by_root = !by_provider && filter.step.by != AC_NONE_FORBIDDEN_TRAITS;
+        if (filter.filter.any_count + filter.filter.none_count > 0 &&
+            (by_provider || filter.step.by != AC_NONE_REQUIRED_TRAITS))
+            add_condition(query, group, &filter, out);
     }
-    return count;
 }
 
-/* Lists the kind's conditions in order; returns their number, conditions_at_most() or less. */
-static uint32_t list_conditions(const struct ac_query *query, const struct ac_kind *kind,
-                                struct condition *out)
+/* The kind's conditions in the order in which they are applied. */
+static struct conditions list_conditions(struct ac_query *query, const struct ac_kind *kind)
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < kind->demand_count; i++)
-        out[count++] = (struct condition){
+    struct conditions conditions = {0};
+    for (uint32_t i = 0; i < kind->demand_count; i++) {
+        const struct fit_demand *demand = &kind->demands[i];
+        const struct condition capacity = {
             .step = {.by = AC_NONE_CAPACITY,
-                     .resource = &group->asked->resources[&kind->demands[i] - group->demands]},
-            .demand = &kind->demands[i]};
-    count += list_filters(query, kind, out + count);
-    if (group->in_tree)
-        out[count++] = (struct condition){.step.by = AC_NONE_IN_TREE};
-    bool is_counted = false;
-    for (uint32_t i = 0; i < count; i++) {
-        is_counted = is_counted || out[i].demand != NULL || out[i].filter.any_count > 0 ||
-                     out[i].step.by == AC_NONE_IN_TREE;
-        out[i].is_counted = is_counted;
-        out[i].step.group = group->asked;
+                     .resource = &group->asked->resources[demand - group->demands]},
+            .demand = demand};
+        add_condition(query, group, &capacity, &conditions);
     }
-    return count;
+    add_filters(query, kind, &conditions);
+    if (group->in_tree)
+        add_condition(query, group, &(struct condition){.step.by = AC_NONE_IN_TREE}, &conditions);
+    return conditions;
 }
 
-static void apply_condition(struct ac_query *query, const struct ac_kind *kind,
+/* False: the budget ran out. */
+static bool apply_condition(struct ac_query *query, const struct ac_kind *kind,
                             const struct condition *condition, uint32_t page,
                             uint64_t words[FIT_WORDS])
 {
     const struct ac_query_group *group = ac_none_group_of(query, kind);
     enum ac_none by = condition->step.by;
+    if (condition->by_root)
+        return keep_by_root(query, &condition->filter, by == AC_NONE_MEMBER_OF, page, words);
     if (condition->demand != NULL)
         ac_charge(query, fit_demand_page(query->version, condition->demand, page, words));
     else if (by == AC_NONE_IN_TREE)
         ac_keep_interval(page, group->tree_root, group->tree_end, words);
-    else if (condition->by_root)
-        keep_by_root(query, &condition->filter, by == AC_NONE_MEMBER_OF, page, words);
     else
         fit_filter_page(&condition->filter, page, words);
+    return true;
 }
 
-/* The condition that removes the last slot of the page; AC_NONE_FOUND_SOME: slots remain. */
-static enum ac_none page_none(struct ac_query *query, const struct ac_kind *kind,
-                              const struct condition *conditions, uint32_t count, uint32_t page)
+static uint64_t count_words(const uint64_t words[FIT_WORDS])
+{
+    uint64_t count = 0;
+    for (uint32_t w = 0; w < FIT_WORDS; w++)
+        count += (uint64_t)__builtin_popcountll(words[w]);
+    return count;
+}
+
+/* Applies the conditions in turn and adds to each how many slots it leaves. Returns the one that
+ * removes the last slot of the page; AC_NONE_FOUND_SOME: slots remain; AC_NONE_NOT_KNOWN: the
+ * budget ran out. */
+static enum ac_none examine_page(struct ac_query *query, const struct ac_kind *kind,
+                                 struct conditions *conditions, uint32_t page)
 {
     uint64_t words[FIT_WORDS];
     memset(words, 0xff, sizeof(words));
-    for (uint32_t i = 0; i < count; i++) {
-        apply_condition(query, kind, &conditions[i], page, words);
-        if (fit_words_empty(words))
-            return conditions[i].step.by;
+    if (!budget_take(query->budget,
+                     8 + FIT_STEPS_A_SET * (int64_t)ac_none_group_of(query, kind)->set_count))
+        return AC_NONE_NOT_KNOWN;
+    for (uint32_t i = 0; i < conditions->count; i++) {
+        struct condition *condition = &conditions->list[i];
+        if (!budget_take(query->budget, FIT_WORDS) ||
+            !apply_condition(query, kind, condition, page, words))
+            return AC_NONE_NOT_KNOWN;
+        uint64_t left = count_words(words);
+        if (condition->is_counted)
+            condition->step.providers += left;
+        if (left == 0)
+            return condition->step.by;
     }
     return AC_NONE_FOUND_SOME;
 }
@@ -192,14 +229,12 @@ static enum ac_none kind_none(struct ac_query *query, const struct ac_kind *kind
     for (uint32_t i = 0; i < kind->demand_count; i++)
         if (kind->demands[i].column->holders.count == 0)
             return AC_NONE_INVENTORY;
-    struct condition *conditions =
-        arena_array(query->arena, conditions_at_most(kind), sizeof(*conditions));
-    uint32_t count = list_conditions(query, kind, conditions);
+    struct conditions conditions = list_conditions(query, kind);
     enum ac_none furthest = kind->demand_count > 0 ? AC_NONE_CAPACITY : AC_NONE_REQUIRED_TRAITS;
     for (uint32_t page = 0; page < query->page_count; page++) {
-        if (!budget_take(query->budget, 8 + FIT_STEPS_A_SET * (int64_t)group->set_count))
-            return AC_NONE_NOT_KNOWN;
-        enum ac_none none = page_none(query, kind, conditions, count, page);
+        enum ac_none none = examine_page(query, kind, &conditions, page);
+        if (none == AC_NONE_NOT_KNOWN)
+            return none;
         if (none == AC_NONE_FOUND_SOME) {
             furthest = none;
             break;
@@ -225,68 +260,25 @@ static bool falls_by_roots(const struct ac_query *query)
     return ac_next_anchor(&any_root, &root);
 }
 
-static uint64_t count_words(const uint64_t words[FIT_WORDS])
-{
-    uint64_t count = 0;
-    for (uint32_t w = 0; w < FIT_WORDS; w++)
-        count += (uint64_t)__builtin_popcountll(words[w]);
-    return count;
-}
-
-static void count_page(struct ac_query *query, const struct ac_kind *kind,
-                       struct condition *conditions, uint32_t count, uint32_t page)
-{
-    uint64_t words[FIT_WORDS];
-    memset(words, 0xff, sizeof(words));
-    for (uint32_t i = 0; i < count; i++) {
-        apply_condition(query, kind, &conditions[i], page, words);
-        if (conditions[i].demand != NULL)
-            ac_charge(query, FIT_WORDS);
-        if (conditions[i].is_counted)
-            conditions[i].step.providers += count_words(words);
-    }
-}
-
-/* False: the budget ran out. */
-static bool count_kind(struct ac_query *query, const struct ac_kind *kind,
-                       struct condition *conditions, uint32_t count)
-{
-    int64_t cost =
-        8 + (FIT_STEPS_A_SET + FIT_WORDS) * (int64_t)ac_none_group_of(query, kind)->set_count;
-    for (uint32_t page = 0; page < query->page_count; page++) {
-        if (!budget_take(query->budget, cost))
-            return false;
-        count_page(query, kind, conditions, count, page);
-    }
-    return true;
-}
-
-static size_t steps_at_most(const struct ac_query *query)
-{
-    size_t most = 0;
-    for (uint32_t k = 0; k < query->kind_count; k++)
-        most += conditions_at_most(&query->kinds[k]);
-    return most;
-}
-
 /* Counts one kind after the other until a condition leaves no provider. */
 static void count_steps(struct ac_query *query, struct ac_reason *reason)
 {
-    struct ac_step *steps = arena_array(query->arena, steps_at_most(query), sizeof(*steps));
+    struct ac_step *steps = NULL;
     uint32_t step_count = 0;
+    size_t capacity = 0;
     bool is_empty = false;
     for (uint32_t k = 0; k < query->kind_count && !is_empty; k++) {
         const struct ac_kind *kind = &query->kinds[k];
-        struct condition *conditions =
-            arena_array(query->arena, conditions_at_most(kind), sizeof(*conditions));
-        uint32_t count = list_conditions(query, kind, conditions);
-        if (!count_kind(query, kind, conditions, count))
-            return;
-        for (uint32_t i = 0; i < count && !is_empty; i++) {
-            if (!conditions[i].is_counted)
+        struct conditions conditions = list_conditions(query, kind);
+        for (uint32_t page = 0; page < query->page_count; page++)
+            if (examine_page(query, kind, &conditions, page) == AC_NONE_NOT_KNOWN)
+                return;
+        for (uint32_t i = 0; i < conditions.count && !is_empty; i++) {
+            if (!conditions.list[i].is_counted)
                 continue;
-            steps[step_count++] = conditions[i].step;
-            is_empty = conditions[i].step.providers == 0;
+            steps = arena_grow(query->arena, steps, step_count, &capacity, sizeof(*steps));
+            steps[step_count++] = conditions.list[i].step;
+            is_empty = conditions.list[i].step.providers == 0;
         }
     }
     reason->steps = steps;
@@ -309,7 +301,7 @@ static enum ac_none ac_none_find(struct ac_query *query)
     return can_share ? AC_NONE_SHARING : AC_NONE_ONE_TREE;
 }
 
-static enum ac_none find_on_own_budget(struct ac_query *query)
+static enum ac_none find_if_not_noted(struct ac_query *query)
 {
     if (query->lacks_traits)
         return AC_NONE_REQUIRED_TRAITS;
@@ -320,14 +312,20 @@ static enum ac_none find_on_own_budget(struct ac_query *query)
 
 void ac_reason_find(struct ac_query *query, bool has_some, struct ac_reason *reason)
 {
-    struct budget *search = query->budget;
-    struct budget own = {.left = FIND_STEPS};
-    query->budget = &own;
-    *reason = (struct ac_reason){.none = has_some ? AC_NONE_FOUND_SOME : find_on_own_budget(query)};
+    struct budget *whole = query->budget;
     enum ac_counts counts = query->request->counts;
-    if (counts == AC_COUNTS_ALWAYS || (counts == AC_COUNTS_IF_NONE && !has_some)) {
-        own = (struct budget){.left = FIND_STEPS};
-        count_steps(query, reason);
+    *reason = (struct ac_reason){.none = AC_NONE_FOUND_SOME};
+    if (!has_some) {
+        struct budget part = budget_begin_part(whole, FIND_STEPS);
+        query->budget = &part;
+        reason->none = find_if_not_noted(query);
+        budget_end_part(&part);
     }
-    query->budget = search;
+    if (counts == AC_COUNTS_ALWAYS || (counts == AC_COUNTS_IF_NONE && !has_some)) {
+        struct budget part = budget_begin_part(whole, COUNT_STEPS);
+        query->budget = &part;
+        count_steps(query, reason);
+        budget_end_part(&part);
+    }
+    query->budget = whole;
 }

@@ -7,6 +7,10 @@
 struct ac_group;
 struct ac_resource;
 
+/* The most that finding the reason and counting may cost, in steps of the request's budget: half of
+ * it each. On a worker also at most what the search has left of its budget. */
+enum { AC_REASON_STEPS_MOST = 100000 };
+
 /* In the order in which the search checks: the condition that excluded the last remaining ones. Of
  * several groups, the first one counts that no provider can serve; the conditions after
  * AC_NONE_IN_TREE concern several groups together. */
@@ -31,7 +35,7 @@ enum ac_none {
     AC_NONE_SAME_SUBTREE,
     AC_NONE_LIMIT,     /* max_allocation_candidates is 0 */
     AC_NONE_ABANDONED, /* the client had disconnected, or the answer became too large */
-    AC_NONE_NOT_KNOWN, /* finding the reason took too long */
+    AC_NONE_NOT_KNOWN, /* finding the reason would have cost too much */
     AC_NONE_COUNT
 };
 

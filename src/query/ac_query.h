@@ -241,7 +241,9 @@ void ac_walk_return(const struct ac_query *query, struct ac_walk *walk, const ui
 bool ac_walk_next(struct ac_query *query, struct ac_walk *walk);
 
 /* Determines why a resolved query whose search is over has no candidate (has_some: it has one), and
- * how many providers its conditions leave. Reads the pages again, on a budget of its own. */
+ * how many providers its conditions leave. Reads the pages again, which costs AC_REASON_STEPS_MOST
+ * or less, charged to the query's budget. If a worker's budget has less left, the reason is
+ * AC_NONE_NOT_KNOWN or the counts are missing, but the budget is not exhausted. */
 void ac_reason_find(struct ac_query *query, bool has_some, struct ac_reason *reason);
 
 #endif

@@ -50,7 +50,7 @@ enum ac_outcome {
 };
 
 /* Emits every candidate, or as many as the request's limits allow. All memory comes from the arena.
- * *reason is set unless the outcome is AC_EXPENSIVE. */
+ * *reason is set unless the outcome is AC_EXPENSIVE; NULL: it is not searched for. */
 enum ac_outcome ac_search(const struct version *version, const struct ac_request *request,
                           struct arena *arena, struct budget *budget, ac_emit *emit, void *cls,
                           struct ac_summaries *summaries, struct ac_reason *reason,

@@ -212,6 +212,9 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
                           struct ac_summaries *summaries, struct ac_reason *reason, struct err *err)
 {
     struct ac_query query;
+    struct ac_reason unused;
+    bool has_reason = reason != NULL;
+    reason = has_reason ? reason : &unused;
     *summaries = (struct ac_summaries){.are_roots = request->nested_aware};
     enum ac_resolved resolved = ac_resolve(version, request, arena, budget, &query, err);
     *reason = (struct ac_reason){.none = query.none};
@@ -244,7 +247,8 @@ enum ac_outcome ac_search(const struct version *version, const struct ac_request
         run_depth(&search);
     if (budget->exhausted)
         return query.is_too_large ? AC_TOO_LARGE : AC_EXPENSIVE;
-    ac_reason_find(&query, search.output.emitted > 0, reason);
+    if (has_reason)
+        ac_reason_find(&query, search.output.emitted > 0, reason);
     ac_output_summaries(&search.output, summaries);
     return budget_take(budget, 0) ? AC_DONE : AC_EXPENSIVE;
 }

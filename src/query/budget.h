@@ -18,8 +18,9 @@ struct budget {
     bool (*cancelled)(void *cls); /* used with refill; NULL: never */
     void *cls;
     bool exhausted;
-    bool is_short; /* on a worker: work that needs more steps than are left is not begun */
-    int64_t spare; /* on a worker: the steps available for refills */
+    bool is_short;        /* on a worker: work that needs more steps than are left is not begun */
+    int64_t spare;        /* on a worker, and of a part: the steps available for refills */
+    struct budget *whole; /* of a part: what its refills are taken from */
 };
 
 /* Out of line: handles a budget with nothing left. */
@@ -51,5 +52,15 @@ static inline bool budget_take(struct budget *budget, int64_t steps)
     budget->left -= steps;
     return budget->left >= 0 || budget_renew(budget);
 }
+
+/* A part of a budget, for work that its request can do without: at most `most` steps. They are
+ * taken from `whole` a few at a time, so that a request on the slow lane has its turns meanwhile.
+ * If they are not available, only the part is exhausted: on a worker, `whole` keeps what it has
+ * left. `whole` must not be used until budget_end_part(). */
+struct budget budget_begin_part(struct budget *whole, int64_t most);
+
+/* Returns what is left to `whole`, and charges it the work done beyond; a worker's request, or one
+ * without refills, is not ended by that. */
+void budget_end_part(struct budget *part);
 
 #endif

@@ -261,10 +261,9 @@ static bool search(struct collector *collector, bool with_traits,
         .headroom_count = overlay_count,
     };
     struct ac_summaries summaries;
-    struct ac_reason reason;
     struct err err = {.arena = collector->scratch};
     enum ac_outcome outcome = ac_search(collector->version, &request, collector->scratch, budget,
-                                        needs_collect, collector, &summaries, &reason, &err);
+                                        needs_collect, collector, &summaries, NULL, &err);
     check(outcome != AC_REFUSED);
     return outcome == AC_DONE;
 }

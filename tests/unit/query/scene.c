@@ -77,6 +77,31 @@ void flat_cloud(struct scene *scene)
     link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 1, AGGREGATE_1);
 }
 
+void scene_trees(struct scene *scene, int64_t trees)
+{
+    static const char *const CLASSES[] = {"A", NULL};
+    static const char *const TRAITS[] = {"X", NULL};
+    static const char *const AGGREGATES[] = {"1", "2", NULL};
+    names(scene, CHANGE_CLASS_INSERT, CLASSES);
+    names(scene, CHANGE_TRAIT_INSERT, TRAITS);
+    names(scene, CHANGE_AGGREGATE_INSERT, AGGREGATES);
+    for (int64_t i = 0; i < trees; i++) {
+        provider(scene, 2 * i + 1, 0);
+        provider(scene, 2 * i + 2, 2 * i + 1);
+    }
+    change_append(&scene->changes, CHANGE_LOAD_PROVIDERS_END);
+    for (int64_t i = 0; i < trees; i++) {
+        inventory(scene, 2 * i + 1, CLASS_A, 10);
+        inventory(scene, 2 * i + 2, CLASS_A, 10);
+        if (i % 2 == 0)
+            link_to(scene, CHANGE_PROVIDER_TRAIT_INSERT, 2 * i + 1, TRAIT_X);
+        if (i % 3 == 0)
+            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 1, AGGREGATE_1);
+        if (i % 5 == 0)
+            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 2, AGGREGATE_1);
+    }
+}
+
 void open_scene(struct scene *scene, void (*build)(struct scene *))
 {
     *scene = (struct scene){.arena = arena_create(), .replica = replica_create()};

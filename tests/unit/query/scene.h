@@ -34,6 +34,9 @@ void link_to(struct scene *scene, enum change_kind kind, int64_t id, int64_t oth
 void cloud(struct scene *scene);
 /* The same without nesting and sharing, where pages hold every filter. */
 void flat_cloud(struct scene *scene);
+/* Trees of a root and one child, each with 10 of class A. Every third root and every fifth child is
+ * in aggregate 1; every second root has trait X. */
+void scene_trees(struct scene *scene, int64_t trees);
 
 void open_scene(struct scene *scene, void (*build)(struct scene *));
 void close_scene(struct scene *scene);

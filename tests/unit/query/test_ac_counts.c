@@ -87,41 +87,14 @@ static void counts_of_conditions(void **state)
     close_scene(&scene);
 }
 
-/* Trees of a root and one child, each with 10 of class A. Every third root and every fifth child is
- * in aggregate 1; every second root has trait X. */
-static void build_trees(struct scene *scene, int64_t trees)
-{
-    static const char *const CLASSES[] = {"A", NULL};
-    static const char *const TRAITS[] = {"X", NULL};
-    static const char *const AGGREGATES[] = {"1", "2", NULL};
-    names(scene, CHANGE_CLASS_INSERT, CLASSES);
-    names(scene, CHANGE_TRAIT_INSERT, TRAITS);
-    names(scene, CHANGE_AGGREGATE_INSERT, AGGREGATES);
-    for (int64_t i = 0; i < trees; i++) {
-        provider(scene, 2 * i + 1, 0);
-        provider(scene, 2 * i + 2, 2 * i + 1);
-    }
-    change_append(&scene->changes, CHANGE_LOAD_PROVIDERS_END);
-    for (int64_t i = 0; i < trees; i++) {
-        inventory(scene, 2 * i + 1, CLASS_A, 10);
-        inventory(scene, 2 * i + 2, CLASS_A, 10);
-        if (i % 2 == 0)
-            link_to(scene, CHANGE_PROVIDER_TRAIT_INSERT, 2 * i + 1, TRAIT_X);
-        if (i % 3 == 0)
-            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 1, AGGREGATE_1);
-        if (i % 5 == 0)
-            link_to(scene, CHANGE_PROVIDER_AGGREGATE_INSERT, 2 * i + 2, AGGREGATE_1);
-    }
-}
-
 static void trees(struct scene *scene)
 {
-    build_trees(scene, TREES);
+    scene_trees(scene, TREES);
 }
 
 static void too_many_trees(struct scene *scene)
 {
-    build_trees(scene, TOO_MANY_TREES);
+    scene_trees(scene, TOO_MANY_TREES);
 }
 
 static struct ac_group *in_aggregate(struct scene *scene, const char *suffix, const char *name)
@@ -173,7 +146,8 @@ static void expect_reason(struct scene *scene, enum ac_none none, uint32_t step_
     assert_int_equal(reason.step_count, step_count);
 }
 
-/* The search for the condition and the count have a budget each; what does not fit is left out. */
+/* The search for the condition and the count have a part of the budget each; what does not fit is
+ * left out. */
 static void work_is_bounded(void **state)
 {
     (void)state;

@@ -88,12 +88,97 @@ static void short_ones_pay(void **state)
     assert_true(budget.exhausted);
 }
 
+/* It takes what it uses, at most what it may, and returns the rest. */
+static void parts_take_what_they_use(void **state)
+{
+    (void)state;
+    struct budget whole = {.left = 100000};
+    struct budget part = budget_begin_part(&whole, 3500);
+    assert_true(budget_take(&part, 10));
+    budget_end_part(&part);
+    assert_int_equal(whole.left, 100000 - 10);
+
+    part = budget_begin_part(&whole, 3500);
+    int64_t taken = 0;
+    while (budget_take(&part, 100))
+        taken += 100;
+    assert_true(part.exhausted);
+    assert_int_equal(taken, 3500);
+    assert_false(whole.exhausted);
+    part.left = 0;
+    budget_end_part(&part);
+    assert_int_equal(whole.left, 100000 - 10 - 3500);
+
+    /* Work that was done all the same is paid for: first by the part, then by the whole. */
+    part = budget_begin_part(&whole, 3500);
+    part.left -= 3000;
+    assert_true(budget_take(&part, 0));
+    part.left -= 3000;
+    assert_false(budget_take(&part, 0));
+    budget_end_part(&part);
+    assert_int_equal(whole.left, 100000 - 10 - 3500 - 6000);
+}
+
+/* A request whose answer is known is not ended because a part found nothing left. */
+static void parts_of_a_worker(void **state)
+{
+    (void)state;
+    unsigned asked = 0;
+    struct budget whole = {.left = 1500,
+                           .refill = 5000,
+                           .cancelled = at_the_third,
+                           .cls = &asked,
+                           .is_short = true,
+                           .spare = 11000};
+    struct budget part = budget_begin_part(&whole, 1000000);
+    int64_t taken = 0;
+    while (budget_take(&part, 100))
+        taken += 100;
+    assert_true(part.exhausted);
+    assert_int_equal(asked, 3);
+    assert_true(taken > 10000 && taken <= 11500);
+    budget_end_part(&part);
+    assert_false(whole.exhausted);
+    assert_true(whole.left >= 0);
+    assert_true(budget_take(&whole, 0));
+
+    whole = (struct budget){.left = 500};
+    part = budget_begin_part(&whole, 1000000);
+    part.left -= 700;
+    assert_false(budget_take(&part, 0));
+    budget_end_part(&part);
+    assert_int_equal(whole.left, 0);
+    assert_false(whole.exhausted);
+
+    whole = (struct budget){.left = 500, .exhausted = true};
+    part = budget_begin_part(&whole, 1000000);
+    assert_false(budget_take(&part, 1));
+}
+
+/* The slow lane is asked as often as by the request itself, and can end both. */
+static void parts_on_the_slow_lane(void **state)
+{
+    (void)state;
+    unsigned asked = 0;
+    int64_t taken = 0;
+    struct budget whole = {.left = 5000, .refill = 5000, .cancelled = at_the_third, .cls = &asked};
+    struct budget part = budget_begin_part(&whole, 1000000);
+    while (budget_take(&part, 100))
+        taken += 100;
+    assert_int_equal(asked, 3);
+    assert_in_range(taken, 14000, 17000);
+    budget_end_part(&part);
+    assert_true(whole.exhausted);
+    assert_false(budget_take(&whole, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_out),         cmocka_unit_test(renewed_until_cancelled),
-        cmocka_unit_test(renewed_for_ever), cmocka_unit_test(short_ones),
-        cmocka_unit_test(short_ones_pay),
+        cmocka_unit_test(runs_out),          cmocka_unit_test(renewed_until_cancelled),
+        cmocka_unit_test(renewed_for_ever),  cmocka_unit_test(short_ones),
+        cmocka_unit_test(short_ones_pay),    cmocka_unit_test(parts_take_what_they_use),
+        cmocka_unit_test(parts_of_a_worker), cmocka_unit_test(parts_on_the_slow_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
