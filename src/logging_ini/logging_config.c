@@ -191,7 +191,7 @@ static bool read_handler(struct reader *r, struct slice name)
     *handler = *r->defaults;
     handler->level = LOG_NUMBER_UNSET;
     const char *why = "its arguments are not understood";
-    if (understood)
+    if (understood && args.kind == PYTHON_SEQUENCE && kwargs.kind == PYTHON_MAPPING)
         why = logging_handler_fill(class_name, &args, &kwargs, r->arena, handler);
     if (why != NULL) {
         logging_config_warn(r, section, class_name, "standard error", why);

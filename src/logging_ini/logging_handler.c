@@ -15,10 +15,8 @@ struct arguments {
 static const struct python_value *get(const struct arguments *arguments, size_t position,
                                       const char *name)
 {
-    if (arguments->positional->kind == PYTHON_SEQUENCE && position < arguments->positional->count)
+    if (position < arguments->positional->count)
         return &arguments->positional->items[position];
-    if (arguments->named->kind != PYTHON_MAPPING)
-        return NULL;
     for (size_t i = 0; i < arguments->named->count; i += 2)
         if (slice_equal(arguments->named->items[i].text, slice_of(name)))
             return &arguments->named->items[i + 1];

@@ -190,6 +190,10 @@ static void handlers_that_make_no_sense_here(void **state)
                         "f:11: [handler_h] fluent.handler.FluentHandler becomes standard error: "
                         "handlers of this class are not supported");
     becomes_stderr("class=StreamHandler\nargs=(open('/x'),)\n", "its arguments are not understood");
+    becomes_stderr("class=StreamHandler\nargs=(sys.stdout)\n", /* without the comma */
+                   "its arguments are not understood");
+    becomes_stderr("class=StreamHandler\nkwargs=('stream', sys.stdout)\n",
+                   "its arguments are not understood");
     becomes_stderr("class=StreamHandler\nargs=(sys.stdin,)\n",
                    "its stream is neither sys.stdout nor sys.stderr");
     becomes_stderr("class=FileHandler\nargs=()\n", "its file name is not a plain string");
@@ -284,6 +288,19 @@ static void refused(void **state)
     expect_refused(
         HANDLER "class=StreamHandler\nargs=%\n",
         "the logging configuration f:13: a % that does not begin a reference (write %%)");
+    expect_refused(HANDLER "class=StreamHandler\nlevel=%x\n",
+                   "the logging configuration f:13: a % that does not begin a reference (write "
+                   "%%)");
+    expect_refused(HANDLER "class=StreamHandler\nformatter=%(g)s\n",
+                   "the logging configuration f:13: a reference to a key that does not exist");
+    expect_refused(FORMATTERS "[handlers]\nkeys=\n",
+                   "the logging configuration f has no section [loggers]");
+    expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=root\n[logger_root]\n",
+                   "the logging configuration f:9: no `handlers` in this section");
+    expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=root,x\n[logger_root]\n"
+                              "handlers=\n[logger_x]\nhandlers=\nqualname=x\npropagate=%\n",
+                   "the logging configuration f:14: a % that does not begin a reference (write "
+                   "%%)");
     expect_refused(FORMATTERS "[handlers]\nkeys=\n[loggers]\nkeys=x\n[logger_x]\nhandlers=\n"
                               "qualname=x\n",
                    "the logging configuration f: root is not among the loggers' keys");
