@@ -125,10 +125,7 @@ void arena_reset(struct arena *arena)
         else
             block_free(arena, block);
     }
-    if (keep == NULL) {
-        block_push(arena, ARENA_FIRST_BYTES);
-        return;
-    }
+    check(keep != NULL); /* the first block is small */
     charge_budget(arena);
     keep->next = NULL;
     keep->used = 0;

@@ -200,9 +200,6 @@ void log_output_close(struct log_output *output);
 /* Ends the output's thread, if it has one, after it has sent what is left. */
 void log_output_stop(struct log_output *output);
 
-/* Whether it accepts frames, not lines. */
-bool log_output_takes_frames(const struct log_output *output);
-
 /* Between begin and end, the caller has exclusive use of the output; others wait. Any thread. */
 void log_output_begin(struct log_output *output);
 void log_output_end(struct log_output *output);

@@ -123,12 +123,6 @@ void log_output_close(struct log_output *output)
     free(output);
 }
 
-bool log_output_takes_frames(const struct log_output *output)
-{
-    return output->to == LOG_TO_SYSLOG || output->to == LOG_TO_SYSLOGD ||
-           output->to == LOG_TO_JOURNAL;
-}
-
 static int poll_for(int fd, uint64_t us, short *events)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};

@@ -75,8 +75,6 @@ int64_t log_rotate_next(const struct log_rotation_settings *rotation, int64_t fr
 int64_t log_rotate_after(const struct log_rotation_settings *rotation, int64_t now_s)
 {
     int64_t next = log_rotate_next(rotation, now_s);
-    while (next <= now_s)
-        next += interval_s(rotation);
     if (by_calendar(rotation))
         next += daylight_shift(local_time(now_s).tm_isdst > 0, next);
     return next;
