@@ -62,12 +62,26 @@ static void forms(void **state)
     arena_destroy(arena);
 }
 
+/* The first reason stays, whether or not an error is set. */
+static void reasons(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    assert_false(err_reason(&err, "%d hosts, none of them free", 3));
+    assert_false(err_is_set(&err));
+    assert_false(err_reason(&err, "later"));
+    assert_true(slice_equal(err.reason, SLICE_LIT("3 hosts, none of them free")));
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_wins),
         cmocka_unit_test(kinds),
         cmocka_unit_test(forms),
+        cmocka_unit_test(reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

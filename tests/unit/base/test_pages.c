@@ -14,6 +14,10 @@ static void grows_and_keeps(void **state)
     assert_true(pages.cap >= 4096);
     memset(pages.data, 'x', pages.cap);
     size_t before = pages.cap;
+    const char *data = pages.data;
+    assert_true(pages_reserve(&pages, before)); /* already there */
+    assert_ptr_equal(pages.data, data);
+    assert_int_equal(pages.cap, before);
     assert_true(pages_reserve(&pages, 64 << 20));
     for (size_t i = 0; i < before; i++)
         assert_int_equal(pages.data[i], 'x');

@@ -122,11 +122,32 @@ static void ascending_load_fills_nodes(void **state)
     cow_retired_free(&cow.retired);
 }
 
+static void the_last_entry(void **state)
+{
+    (void)state;
+    struct ptree tree = {0};
+    struct cow cow = {.birth = 1};
+    assert_null(ptree_last(&tree));
+    for (uint64_t i = 0; i < 1000; i++) {
+        ptree_set(&cow, &tree, i * 7 % 1000, i, i);
+        const struct ptree_entry *last = ptree_last(&tree);
+        struct ptree_iter iter;
+        ptree_seek(&tree, last->k1, last->k2, &iter);
+        assert_ptr_equal(ptree_iter_get(&iter), last);
+        ptree_iter_next(&iter);
+        assert_null(ptree_iter_get(&iter));
+    }
+    assert_int_equal(ptree_last(&tree)->k1, 999);
+    ptree_free(&tree, 0, NULL, NULL);
+    cow_retired_free(&cow.retired);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_edits),
         cmocka_unit_test(ascending_load_fills_nodes),
+        cmocka_unit_test(the_last_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

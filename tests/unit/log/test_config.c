@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -146,6 +147,65 @@ static void handlers_of_loggers(void **state)
     log_stop();
     close(one);
     close(other);
+}
+
+/* %(msg)s is the message before its arguments are put in, as in Python. */
+static void messages_without_arguments(void **state)
+{
+    (void)state;
+    int fd = temporary();
+    const struct slice part = SLICE_LIT("3 things");
+    const struct log_message message = {.parts = &part, .part_count = 1, .format = "%d things"};
+    const struct log_handler_settings handler = handler_to(fd, 0, "%(msg)s|%(message)s");
+    const struct log_logger_settings root = {.name = "", .level = 20, .handler_count = 1};
+    const struct log_settings settings = {
+        .handlers = &handler, .handler_count = 1, .loggers = &root, .logger_count = 1};
+    start(&settings);
+    log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "%d things", 2);
+    log_gather(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, &message);
+    log_stop();
+    expect_new(fd, "2 things|2 things\n%d things|3 things\n");
+    close(fd);
+}
+
+static void write_line(struct log_output *output)
+{
+    log_output_begin(output);
+    log_output_write(output, SLICE_LIT("a line\n"));
+    log_output_end(output);
+}
+
+/* A file that no longer has a name, in a directory that does not exist: its lines are counted as
+ * lost, until it can be opened again. */
+static void lines_without_a_file(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/berth-test-config-XXXXXX";
+    char path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/log", directory);
+    struct err err = {.arena = arena_create()};
+    const struct log_handler_settings settings = {.to = LOG_TO_FILE, .path = path};
+    struct log_output *output = log_output_open(&settings, &err);
+    assert_non_null(output);
+    arena_destroy(err.arena);
+    uint64_t lost = log_lost_bytes();
+    write_line(output);
+    assert_int_equal(log_lost_bytes(), lost);
+    assert_true(log_output_is_well(output));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
+    write_line(output);
+    assert_int_equal(log_lost_bytes(), lost + 7);
+    assert_false(log_output_is_well(output));
+    assert_int_equal(mkdir(directory, 0700), 0);
+    log_output_follow(output, true);
+    write_line(output);
+    assert_int_equal(log_lost_bytes(), lost + 7);
+    assert_true(log_output_is_well(output));
+    log_output_close(output);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 static void settings_that_fail(void **state)
@@ -361,11 +421,19 @@ static void lost_lines_are_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_of_loggers),      cmocka_unit_test(our_own_loggers),
-        cmocka_unit_test(handlers_of_loggers),    cmocka_unit_test(settings_that_fail),
-        cmocka_unit_test(unknown_keys),           cmocka_unit_test(rate),
-        cmocka_unit_test(rate_in_the_log),        cmocka_unit_test(changes_while_threads_log),
-        cmocka_unit_test(changes_get_their_turn), cmocka_unit_test(lost_lines_are_reported),
+        cmocka_unit_test(levels_of_loggers),
+        cmocka_unit_test(our_own_loggers),
+        cmocka_unit_test(handlers_of_loggers),
+        cmocka_unit_test(settings_that_fail),
+        cmocka_unit_test(messages_without_arguments),
+
+        cmocka_unit_test(unknown_keys),
+        cmocka_unit_test(rate),
+        cmocka_unit_test(rate_in_the_log),
+        cmocka_unit_test(changes_while_threads_log),
+        cmocka_unit_test(changes_get_their_turn),
+        cmocka_unit_test(lost_lines_are_reported),
+        cmocka_unit_test(lines_without_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

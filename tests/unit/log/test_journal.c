@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -310,6 +311,50 @@ static void test_streams_of_the_journal(void **state)
     close(pipes[1]);
 }
 
+/* Standard error is the journal's stream: its lines become entries, once each. */
+static void test_a_descriptor_becomes_entries(void **state)
+{
+    (void)state;
+    int pipes[2];
+    struct stat file;
+    char stream[64];
+    struct err err = {.arena = arena_create()};
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(fstat(pipes[1], &file), 0);
+    snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)file.st_dev,
+             (unsigned long long)file.st_ino);
+    assert_int_equal(setenv("JOURNAL_STREAM", stream, 1), 0);
+    const struct log_handler_settings handlers[] = {
+        {.to = LOG_TO_DESCRIPTOR, .fd = pipes[1], .format = log_format_default},
+        {.to = LOG_TO_JOURNAL, .identity = "of its own", .format = log_format_default},
+    };
+    const struct log_logger_settings root = {
+        .name = "", .level = LOG_NUMBER_INFO, .handlers = {0, 1}, .handler_count = 1};
+    struct log_settings settings = {
+        .handlers = handlers, .handler_count = 1, .loggers = &root, .logger_count = 1};
+    for (unsigned both = 0; both < 2; both++) {
+        assert_true(log_start_with(&settings, &err));
+        log_write(LOG_LEVEL_WARNING, "x", LOG_NO_CONTEXT, "hello");
+        log_stop();
+        if (both == 0) {
+            expect_field("PRIORITY", "4");
+            expect_field("SYSLOG_FACILITY", "3");
+            expect_field("SYSLOG_IDENTIFIER", program_invocation_short_name);
+        } else {
+            assert_int_equal(journal.entry.len, 0); /* the root does not use the second handler */
+        }
+        journal.entry.len = 0;
+        settings.handler_count = 2;
+    }
+    int readable = 0;
+    assert_int_equal(ioctl(pipes[0], FIONREAD, &readable), 0);
+    assert_int_equal(readable, 0);
+    unsetenv("JOURNAL_STREAM");
+    arena_destroy(err.arena);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -321,6 +366,7 @@ int main(void)
         TEST(test_large_messages),
         TEST(test_what_cannot_be_sent_is_lost),
         TEST(test_streams_of_the_journal),
+        TEST(test_a_descriptor_becomes_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

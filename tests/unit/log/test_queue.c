@@ -305,6 +305,110 @@ static void a_daemon_that_hangs(void **state)
     sleep(1); /* its abandoned thread finds the socket closed and ends */
 }
 
+/* The two below: a daemon that does not read for five seconds. */
+static bool poll_ends_at_once;
+
+int poll(struct pollfd *waits, nfds_t count, int timeout_ms)
+{
+    if (poll_ends_at_once)
+        return 0;
+    const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+    return ppoll(waits, count, timeout_ms < 0 ? NULL : &timeout, NULL);
+}
+
+static struct slice a_line(struct buf *line, size_t bytes)
+{
+    line->len = 0;
+    while (line->len < bytes)
+        buf_append_char(line, 'z');
+    return buf_slice(line);
+}
+
+/* Its lines are lost, and those after it reads again arrive; so does one after a line that is too
+ * long for the socket. */
+static void a_datagram_that_does_not_pass(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena_create()};
+    struct buf line = {0};
+    char text[1024];
+    int sent = 0;
+    int fd = listen_on(SOCK_DGRAM);
+    const struct log_handler_settings handler = syslog_handler(LOG_TO_SYSLOG);
+    void *syslog = log_syslog_open(&handler, &err);
+    assert_non_null(syslog);
+    struct slice field = a_line(&line, 100);
+    poll_ends_at_once = true;
+    while (log_syslog_send(syslog, &field, 1))
+        assert_in_range(++sent, 1, 100000);
+    assert_true(sent > 0);
+    poll_ends_at_once = false;
+    for (int i = 0; i < sent; i++)
+        assert_int_equal(receive(fd, text, sizeof(text)), 100);
+    assert_true(log_syslog_send(syslog, &field, 1));
+    assert_int_equal(receive(fd, text, sizeof(text)), 100);
+    field = a_line(&line, 64 << 20);
+    assert_false(log_syslog_send(syslog, &field, 1));
+    field = a_line(&line, 50);
+    assert_true(log_syslog_send(syslog, &field, 1));
+    assert_int_equal(receive(fd, text, sizeof(text)), 50);
+    log_syslog_end(syslog);
+    buf_free(&line);
+    arena_destroy(err.arena);
+    close(fd);
+}
+
+/* Part of a line has been sent: the next one goes over a new connection. */
+static void a_stream_that_does_not_pass(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena_create()};
+    struct buf line = {0};
+    char text[1024];
+    int fd = listen_on(SOCK_STREAM);
+    const struct log_handler_settings handler = syslog_handler(LOG_TO_SYSLOG);
+    void *syslog = log_syslog_open(&handler, &err);
+    assert_non_null(syslog);
+    struct slice field = a_line(&line, 64 << 20);
+    poll_ends_at_once = true;
+    assert_false(log_syslog_send(syslog, &field, 1));
+    poll_ends_at_once = false;
+    field = SLICE_LIT("short");
+    assert_true(log_syslog_send(syslog, &field, 1));
+    int first = accept(fd, NULL, NULL);
+    int second = accept(fd, NULL, NULL);
+    assert_true(first >= 0 && second >= 0);
+    size_t len = receive(second, text, sizeof(text));
+    while (len < 6)
+        len += receive(second, text + len, sizeof(text) - len);
+    assert_int_equal(len, 6);
+    assert_string_equal(text, "short");
+    log_syslog_end(syslog);
+    buf_free(&line);
+    arena_destroy(err.arena);
+    close(first);
+    close(second);
+    close(fd);
+}
+
+/* After its end an output drops lines and counts them. */
+static void lines_after_the_end(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena_create()};
+    const struct log_handler_settings handler = syslog_handler(LOG_TO_SYSLOG);
+    struct log_output *output = log_output_open(&handler, &err);
+    assert_non_null(output);
+    log_output_stop(output);
+    uint64_t lost = log_lost_bytes();
+    log_output_begin(output);
+    log_output_write(output, SLICE_LIT("12345"));
+    log_output_end(output);
+    assert_int_equal(log_lost_bytes(), lost + 5);
+    log_output_close(output);
+    arena_destroy(err.arena);
+}
+
 static void bad_addresses(void **state)
 {
     (void)state;
@@ -321,6 +425,10 @@ static void bad_addresses(void **state)
     handler.host = "host.invalid";
     handler.port = "not a port";
     assert_null(log_syslog_open(&handler, &err));
+    assert_memory_equal(err.message.data, "syslog: host.invalid:not a port: ", 33);
+    err.status = 0;
+    const struct log_settings settings = {.handlers = &handler, .handler_count = 1};
+    assert_false(log_start_with(&settings, &err));
     assert_memory_equal(err.message.data, "syslog: host.invalid:not a port: ", 33);
     arena_destroy(err.arena);
 }
@@ -402,11 +510,19 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_pass_whole),   cmocka_unit_test(failures_are_counted),
-        cmocka_unit_test(a_sender_that_hangs), cmocka_unit_test(syslog_datagrams),
-        cmocka_unit_test(syslogd_datagrams),   cmocka_unit_test(syslog_stream),
-        cmocka_unit_test(syslog_over_udp),     cmocka_unit_test(a_daemon_that_hangs),
-        cmocka_unit_test(bad_addresses),       cmocka_unit_test(journal_fields),
+        cmocka_unit_test(frames_pass_whole),
+        cmocka_unit_test(failures_are_counted),
+        cmocka_unit_test(a_sender_that_hangs),
+        cmocka_unit_test(syslog_datagrams),
+        cmocka_unit_test(syslogd_datagrams),
+        cmocka_unit_test(syslog_stream),
+        cmocka_unit_test(syslog_over_udp),
+        cmocka_unit_test(a_daemon_that_hangs),
+        cmocka_unit_test(a_datagram_that_does_not_pass),
+        cmocka_unit_test(a_stream_that_does_not_pass),
+        cmocka_unit_test(lines_after_the_end),
+        cmocka_unit_test(bad_addresses),
+        cmocka_unit_test(journal_fields),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

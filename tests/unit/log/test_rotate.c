@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,6 +93,14 @@ static void by_size(void **state)
     touch("log", "only");
     assert_true(log_rotate_by_size("log", 1));
     expect_content("log.1", "only");
+    touch("log", "more");
+    touch("log.9999", "old");
+    touch("log.10001", "kept by nobody");
+    assert_true(log_rotate_by_size("log", 4000000000)); /* at most 10000 are kept */
+    expect_content("log.1", "more");
+    expect_content("log.2", "only");
+    expect_content("log.10000", "old");
+    expect_content("log.10001", "kept by nobody");
 }
 
 /* Only files that this rotation created are removed, the oldest first; compressed ones count. */
@@ -133,6 +142,34 @@ static void by_time(void **state)
     assert_true(log_rotate_by_time("log", &all, 1795388400, 1795388400));
     expect_content("log.2026-11-19.gz", "19");
     expect_content("log.2026-11-22", "once more");
+}
+
+/* File systems that cannot refuse to replace a file in the same call, such as older ones of a
+ * network: what is there stays, too. */
+static bool cannot_refuse;
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    if (!cannot_refuse)
+        return (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+    errno = EINVAL;
+    return -1;
+}
+
+static void by_time_without_no_replace(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings days = {.when = LOG_ROTATION_DAYS, .interval = 1};
+    cannot_refuse = true;
+    touch("log", "today");
+    assert_true(log_rotate_by_time("log", &days, 1795302000, 1795302000));
+    expect_content("log.2026-11-21", "today");
+    touch("log", "again");
+    assert_false(log_rotate_by_time("log", &days, 1795302000, 1795302000));
+    assert_int_equal(errno, EEXIST);
+    expect_content("log.2026-11-21", "today");
+    expect_content("log", "again");
+    cannot_refuse = false;
 }
 
 /* A file, to its directory and back. */
@@ -181,6 +218,23 @@ static void files_are_appended_to(void **state)
     assert_int_equal(status.st_mode & 0777, 0640);
     log_file_close(&file);
     umask(022);
+}
+
+/* Only regular files are rotated. */
+static void a_pipe(void **state)
+{
+    (void)state;
+    const struct log_rotation_settings rotation = {
+        .when = LOG_ROTATION_SIZE, .keep = 1, .max_bytes = 4};
+    struct log_file file;
+    assert_int_equal(mkfifo("log", 0600), 0);
+    int reader = open("log", O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    open_file(&file, &rotation, 100);
+    assert_int_equal(log_file_ready(&file, SLICE_LIT("aaaa\nbbbb\n"), 100), 10);
+    assert_int_equal(count_files(), 1);
+    log_file_close(&file);
+    close(reader);
 }
 
 static void files_that_cannot_be_opened(void **state)
@@ -275,6 +329,36 @@ static void rotated_by_time(void **state)
     expect_content("log.2026-11-22_00-00", NULL); /* two are kept */
     assert_int_equal(count_files(), 3);
     log_file_close(&file);
+}
+
+/* Of the files that a rotation has made, the oldest are removed: those whose names have its form.
+ */
+static void removed_by_time(void **state)
+{
+    (void)state;
+    static const struct {
+        enum log_rotation when;
+        const char *oldest;
+        const char *older;
+        const char *newest;
+    } cases[] = {
+        {LOG_ROTATION_SECONDS, "log.2026-11-21_23-59-57", "log.2026-11-21_23-59-58",
+         "log.2026-11-21_23-59-59"},
+        {LOG_ROTATION_HOURS, "log.2026-11-21_21", "log.2026-11-21_22", "log.2026-11-21_23"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct log_rotation_settings rotation = {
+            .when = cases[i].when, .interval = 1, .keep = 2};
+        touch(cases[i].oldest, "1");
+        touch(cases[i].older, "2");
+        touch("log.2026-11-20", "of another rotation");
+        touch("log", "3");
+        assert_true(log_rotate_by_time("log", &rotation, 1795302000, 1795302000));
+        expect_content(cases[i].oldest, NULL);
+        expect_content(cases[i].older, "2");
+        expect_content(cases[i].newest, "3");
+        expect_content("log.2026-11-20", "of another rotation");
+    }
 }
 
 /* When daylight saving time ends two hours get the same name: the lines of both are kept. */
@@ -402,12 +486,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(as_python_does, setup, teardown),
         cmocka_unit_test_setup_teardown(by_size, setup, teardown),
         cmocka_unit_test_setup_teardown(by_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(by_time_without_no_replace, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_appended_to, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pipe, setup, teardown),
         cmocka_unit_test_setup_teardown(files_that_cannot_be_opened, setup, teardown),
         cmocka_unit_test_setup_teardown(removed_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_size, setup, teardown),
         cmocka_unit_test_setup_teardown(no_rotation_by_size, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(removed_by_time, setup, teardown),
         cmocka_unit_test_setup_teardown(an_hour_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_another, setup, teardown),
         cmocka_unit_test_setup_teardown(rotated_by_another_now, setup, teardown),

@@ -26,6 +26,8 @@ static void others_differ(void **state)
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b175294b649464caa3411adb3")));
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b175294b649464caa3411adb3g")));
     assert_false(project_equal(plain, SLICE_LIT("b7d0e9b1-7529-4b64-9464-caa3411a-b3f")));
+    /* a digit in place of a hyphen */
+    assert_false(project_equal(plain, SLICE_LIT("b7d0e9b10752904b64094640caa3411adb3f")));
 }
 
 static void what_is_no_uuid_is_bytes(void **state)
