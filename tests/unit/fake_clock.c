@@ -1,6 +1,7 @@
 /* The real clock, or the time at which it was stopped, plus what the test has added. The linker
  * sends all calls here (--wrap). A waiting thread looks at the clock every millisecond and returns:
- * a wait may always end early, as a wakeup without a cause does. */
+ * a wait may always end early, as a wakeup without a cause does. It must not wait on instead: a
+ * signal that comes while it looks would be lost. */
 #include "fake_clock.h"
 
 #include <stdatomic.h>
@@ -13,6 +14,8 @@ enum { LOOK_US = 1000, THREADS_MAX = 64, PATIENCE_US = 1000000 };
 
 static _Atomic uint64_t stopped_at_us; /* 0: it runs */
 static _Atomic uint64_t added_us;
+static _Atomic uint64_t sleeps;
+static _Thread_local bool rushes_now;
 
 /* What each thread last waited for, until it waits again or ends; 0: nobody's. */
 static _Atomic uint64_t until_of[THREADS_MAX];
@@ -55,6 +58,34 @@ void fake_clock_run(void)
     atomic_store(&stopped_at_us, 0);
 }
 
+void fake_clock_add_us(uint64_t us)
+{
+    atomic_fetch_add(&added_us, us);
+}
+
+void fake_clock_rush(bool rushes)
+{
+    rushes_now = rushes;
+}
+
+uint64_t fake_clock_sleeps(void)
+{
+    return atomic_load(&sleeps);
+}
+
+bool fake_clock_is_awaited_in_ms(unsigned least_ms, unsigned most_ms)
+{
+    uint64_t now_us = __wrap_clock_monotonic_us();
+    uint64_t least_us = now_us + least_ms * 1000ULL;
+    uint64_t most_us = now_us + most_ms * 1000ULL;
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        uint64_t until_us = atomic_load(&until_of[i]);
+        if (until_us >= least_us && until_us <= most_us)
+            return true;
+    }
+    return false;
+}
+
 static void on_thread_end(void *until)
 {
     atomic_store((_Atomic uint64_t *)until, 0);
@@ -94,7 +125,7 @@ static bool someone_is_late(void)
 
 void fake_clock_advance_ms(unsigned ms)
 {
-    atomic_fetch_add(&added_us, (uint64_t)ms * 1000);
+    fake_clock_add_us((uint64_t)ms * 1000);
     uint64_t end_us = __real_clock_monotonic_us() + PATIENCE_US;
     while (someone_is_late() && __real_clock_monotonic_us() < end_us)
         await_pause();
@@ -107,7 +138,9 @@ bool __wrap_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_
     if (now_us >= until_us)
         return false;
     uint64_t left_us = until_us - now_us < LOOK_US ? until_us - now_us : LOOK_US;
-    (void)__real_wait_until(condition, lock, __real_clock_monotonic_us() + left_us);
+    bool has_ended = __real_wait_until(condition, lock, __real_clock_monotonic_us() + left_us);
+    if (rushes_now && !has_ended)
+        fake_clock_add_us(until_us - now_us);
     return __wrap_clock_monotonic_us() < until_us;
 }
 
@@ -116,6 +149,11 @@ void __wrap_wait_sleep_us(uint64_t us)
     const uint64_t until_us = __wrap_clock_monotonic_us() + us;
     const uint64_t end_us = __real_clock_monotonic_us() + us;
     uint64_t real_us;
+    atomic_fetch_add(&sleeps, 1);
+    if (rushes_now) {
+        fake_clock_add_us(us);
+        return;
+    }
     while ((real_us = __real_clock_monotonic_us()) < end_us &&
            __wrap_clock_monotonic_us() < until_us)
         __real_wait_sleep_us(end_us - real_us < LOOK_US ? end_us - real_us : LOOK_US);
