@@ -1,6 +1,7 @@
 /* Rows of our own tables: written and loaded, followed by a second store, made in databases that
  * lack them, read where others have written into them. */
 #include "fixture.h"
+#include "records.h"
 
 #include "model/node.h"
 #include "model/node_allocation.h"
@@ -37,13 +38,6 @@ static void put_allocation(struct change_list *list, int64_t id, const char *uui
     change_put_node_allocation(list, node_allocation_pack(&draft, list->arena));
 }
 
-static void expect_dump(struct buf *out, const char *text)
-{
-    buf_append_char(out, '\0');
-    assert_string_equal(out->data, text);
-    buf_free(out);
-}
-
 /* What a load sends behind CHANGE_LOAD_PROVIDERS_END. */
 static void expect_load(struct fixture *fixture, struct store *store, const char *text)
 {
@@ -54,7 +48,7 @@ static void expect_load(struct fixture *fixture, struct store *store, const char
     struct buf rows = {0};
     buf_append(&rows, end + 10, (size_t)(out.data + out.len - end - 10));
     buf_free(&out);
-    expect_dump(&rows, text);
+    expect_records(&rows, text);
 }
 
 static void expect_follow(struct fixture *fixture, struct store *store, const char *text)
@@ -63,7 +57,7 @@ static void expect_follow(struct fixture *fixture, struct store *store, const ch
     struct store_stamp stamp;
     assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_FOLLOW);
     assert_true(store_rollback(store, &stamp));
-    expect_dump(&out, text);
+    expect_records(&out, text);
 }
 
 static struct change_list one_put(struct fixture *fixture, int64_t id, const char *uuid,
@@ -145,8 +139,8 @@ static void rows_as_they_lie(void **state)
                  " updated_at, traits, extra, conductor_group, typeof(protected) FROM berth_nodes;"
                  "SELECT id, uuid, state, node_id FROM berth_node_allocations;",
                  &out);
-    expect_dump(&out, "1|" UUID_A "|NULL|1|0|NULL|2026-09-21 14:13:20.123456|NULL||{}||integer\n"
-                      "1|" UUID_B "|allocating|1\n2|" UUID_C "|allocating|NULL\n");
+    expect_records(&out, "1|" UUID_A "|NULL|1|0|NULL|2026-09-21 14:13:20.123456|NULL||{}||integer\n"
+                         "1|" UUID_B "|allocating|1\n2|" UUID_C "|allocating|NULL\n");
     store_close(store);
 }
 

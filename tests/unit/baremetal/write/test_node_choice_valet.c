@@ -11,11 +11,13 @@ static struct metal_world metal;
 
 #define GROUP "10000000-0000-4000-8000-000000000001"
 
-static void put_row(const struct plan *plan, enum valet_table table, struct record_value *values)
+/* Returns its id. */
+static int64_t put_row(const struct plan *plan, enum valet_table table, struct record_value *values)
 {
     int64_t id = store_next_id(plan->store, (enum store_table)(STORE_VALET + (int)table));
     change_put_valet(plan->changes, table,
                      record_pack(&VALET_SHAPES[table], id, values, plan->arena));
+    return id;
 }
 
 static void put_group(void)
@@ -25,10 +27,10 @@ static void put_group(void)
     record_init(&VALET_SHAPES[VALET_GROUPS], group);
     group[VALET_GROUP_UUID].text = SLICE_LIT(GROUP);
     group[VALET_GROUP_NAME].text = SLICE_LIT("g");
-    put_row(&plan, VALET_GROUPS, group);
+    int64_t group_id = put_row(&plan, VALET_GROUPS, group);
     struct record_value member[VALET_MEMBER_FIELD_COUNT];
     record_init(&VALET_SHAPES[VALET_MEMBERS], member);
-    member[VALET_MEMBER_GROUP_ID].number = plan.changes->items[0].row.id;
+    member[VALET_MEMBER_GROUP_ID].number = group_id;
     member[VALET_MEMBER_PROJECT].text = SLICE_LIT("friend");
     put_row(&plan, VALET_MEMBERS, member);
     assert_true(metal_conclude(&metal, true));

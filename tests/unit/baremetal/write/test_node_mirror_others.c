@@ -58,15 +58,16 @@ static void name_of_another(void **state)
 static void make_empty_consumer(const char *uuid)
 {
     struct plan plan = metal_plan(&metal);
-    change_append(plan.changes, CHANGE_PROJECT_INSERT)->catalog =
-        (struct change_catalog){store_next_id(plan.store, STORE_PROJECTS), SLICE_LIT("p")};
-    change_append(plan.changes, CHANGE_USER_INSERT)->catalog =
-        (struct change_catalog){store_next_id(plan.store, STORE_USERS), SLICE_LIT("u")};
+    const struct change_catalog project = {store_next_id(plan.store, STORE_PROJECTS),
+                                           SLICE_LIT("p")};
+    const struct change_catalog user = {store_next_id(plan.store, STORE_USERS), SLICE_LIT("u")};
+    change_append(plan.changes, CHANGE_PROJECT_INSERT)->catalog = project;
+    change_append(plan.changes, CHANGE_USER_INSERT)->catalog = user;
     struct change *change = change_append(plan.changes, CHANGE_CONSUMER_INSERT);
     change->consumer = (struct change_consumer){
         .id = store_next_id(plan.store, STORE_CONSUMERS),
-        .project_id = plan.changes->items[0].catalog.id,
-        .user_id = plan.changes->items[1].catalog.id,
+        .project_id = project.id,
+        .user_id = user.id,
         .generation = 7,
         .uuid = slice_of(uuid),
     };

@@ -55,7 +55,7 @@ static void classes(void **state)
 {
     (void)state;
     assert_true(create_class(T("CUSTOM_A")));
-    assert_int_equal(world.changes.items[0].catalog.id, 10000);
+    assert_int_equal(catalog_find(&world.edit->version->classes, T("CUSTOM_A"))->id, 10000);
     assert_false(create_class(T("CUSTOM_A")));
     world_assert_refused(&world, 409, NULL, "Conflicting resource class already exists: CUSTOM_A");
     assert_true(rename_class(T("CUSTOM_A"), T("CUSTOM_B")));

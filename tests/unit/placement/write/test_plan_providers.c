@@ -1,5 +1,6 @@
 /* Providers, their aggregates and their traits: names, trees, generations, texts of refusals. */
 #include "engine/world.h"
+#include "memory_store/memory_store.h"
 #include "placement/write/plan_aggregates.h"
 #include "placement/write/plan_provider_traits.h"
 #include "placement/write/plan_providers.h"
@@ -61,6 +62,26 @@ static void assert_text(struct slice text, const char *want)
     assert_memory_equal(text.data, want, text.len);
 }
 
+/* Where a provider is in its tree, in memory and in the database. "" as parent: none. */
+static void assert_place(struct slice uuid, const char *parent_uuid, const char *root_uuid)
+{
+    const struct version *version = world.edit->version;
+    const struct provider *provider = version_provider_by_uuid(version, uuid);
+    const struct provider *root = version_provider(version, provider->root);
+    const struct provider *parent = NULL;
+    assert_text(provider_uuid(root), root_uuid);
+    if (provider->parent.v != NUMBER_NONE) {
+        parent = version_provider(version, provider->parent);
+        assert_text(provider_uuid(parent), parent_uuid);
+    } else {
+        assert_string_equal(parent_uuid, "");
+    }
+    const struct row *row = tables_find(&world.store->tables, TABLE_PROVIDERS, provider->id);
+    assert_non_null(row);
+    assert_int_equal(row->image.provider.root_id, root->id);
+    assert_int_equal(row->image.provider.parent_id, parent == NULL ? 0 : parent->id);
+}
+
 static void creating(void **state)
 {
     (void)state;
@@ -72,8 +93,9 @@ static void creating(void **state)
     assert_text(result.root_uuid, "u4");
     assert_text(result.parent_uuid, "u5");
     assert_int_equal(result.generation, 0);
-    assert_int_equal(world.changes.items[0].provider.root_id, 1000);
-    assert_int_equal(world.changes.items[0].provider.parent_id, 1001);
+    assert_place(T("u4"), "", "u4");
+    assert_place(T("u5"), "u4", "u4");
+    assert_place(T("u6"), "u5", "u4");
 
     assert_false(create(T("u4"), T("n5"), NONE));
     world_assert_refused(&world, 409, "placement.duplicate_name",
@@ -117,11 +139,8 @@ static void moving(void **state)
     /* a root can always be moved below another tree, with its descendants */
     assert_true(move(T("p1"), T("p2"), false));
     assert_text(result.root_uuid, "p2");
-    assert_int_equal(world.changes.count, 2);
-    assert_int_equal(world.changes.items[1].provider.root_id, 2);
-    assert_int_equal(world.changes.items[1].provider.parent_id, 1);
-    assert_false(world.changes.items[0].is_root_only);
-    assert_true(world.changes.items[1].is_root_only);
+    assert_place(T("p1"), "p2", "p2");
+    assert_place(T("u4"), "p1", "p2");
     assert_true(move(T("p1"), T("p2"), false));
     assert_int_equal(world.changes.count, 0);
 
@@ -148,8 +167,12 @@ static void moving(void **state)
         "parent provider UUID does not exist.");
     assert_true(move(T("p1"), T("p3"), true));
     assert_text(result.root_uuid, "p3");
+    assert_place(T("p1"), "p3", "p3");
+    assert_place(T("u4"), "p1", "p3");
     assert_true(move(T("p1"), NONE, true));
     assert_text(result.root_uuid, "p1");
+    assert_place(T("p1"), "", "p1");
+    assert_place(T("u4"), "p1", "p1");
     assert_int_equal(world_provider(&world, 2)->generation, 0);
 }
 
