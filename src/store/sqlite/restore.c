@@ -217,7 +217,9 @@ static bool stage(struct restore *r, const char *file, struct backup_facts *fact
     if (!partial_open(&r->partial, r->path, ".restoring", err) ||
         !refuse_changing(file, &before, err) || !copy_backup(r, real, file, err))
         return false;
-    if (!refuse_changing(file, &before, err) || !is_as_before(file, &before))
+    /* If it was replaced, another file may have its number by now. */
+    if (!is_as_before(file, &before) || !refuse_changing(file, &before, err) ||
+        !is_as_before(file, &before))
         return err_set(err, 503, NULL, "'%s' was changed while it was read", file);
     return examine_copy(r->partial.path, file, r->watch, facts, err);
 }

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "store/backup.h"
 #include "store/sqlite/db.h"
 
@@ -302,13 +305,35 @@ static void test_the_wal_is_beside_the_file_that_a_link_leads_to(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
-/* Another file takes the name while the first is copied; size and times are the same. */
+/* Another file takes the name while the first is copied; size and times are the same. The number of
+ * the first is free then, and the next file that any process creates may get it: here a process has
+ * the first itself open for writing. */
+struct replacement {
+    const struct fixture *fixture;
+    pid_t child;
+    int ends[2]; /* the child ends when the second is closed */
+};
+
 static bool watch_and_replace(void *cls, const char *what, unsigned percent)
 {
-    const struct fixture *fixture = cls;
+    struct replacement *replacement = cls;
+    const struct fixture *fixture = replacement->fixture;
+    char byte;
     (void)what;
     (void)percent;
-    rename(name_in(fixture, "twin"), name_in(fixture, "copy"));
+    if (replacement->child != 0)
+        return true;
+    int fd = open(name_in(fixture, "copy"), O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pipe2(replacement->ends, O_CLOEXEC), 0);
+    replacement->child = fork();
+    assert_true(replacement->child >= 0);
+    if (replacement->child == 0) {
+        close(replacement->ends[1]);
+        _exit(read(replacement->ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(fd);
+    assert_int_equal(rename(name_in(fixture, "twin"), name_in(fixture, "copy")), 0);
     return true;
 }
 
@@ -317,7 +342,9 @@ static void test_a_backup_that_is_replaced_meanwhile_is_refused(void **state)
     struct fixture *fixture = *state;
     struct restore_result result;
     char script[512];
-    const struct backup_watch replace = {watch_and_replace, fixture};
+    struct replacement replacement = {.fixture = fixture};
+    const struct backup_watch replace = {watch_and_replace, &replacement};
+    int status;
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, name_in(fixture, "copy"), false));
     snprintf(script, sizeof(script), "cd %s && cp -p copy twin", fixture->dir);
@@ -326,6 +353,10 @@ static void test_a_backup_that_is_replaced_meanwhile_is_refused(void **state)
     assert_false(backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), false, &replace,
                                 &result, &fixture->err));
     expect_message(fixture, "was changed while it was read");
+    close(replacement.ends[0]);
+    close(replacement.ends[1]);
+    assert_int_equal(waitpid(replacement.child, &status, 0), replacement.child);
+    assert_int_equal(status, 0);
     assert_false(exists(name_in(fixture, "twin")));
     assert_true(restore(fixture, name_in(fixture, "copy"), false, NULL));
 }
@@ -357,11 +388,14 @@ static void test_who_waited_does_not_use_the_old_file(void **state)
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, copy, false));
     assert_true(db_open(&db, &options, &fixture->err));
+    uint64_t sleeps = fake_clock_sleeps();
+    fake_clock_stop(); /* however long the rename takes, the wait for the lock goes on */
     assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, fixture), 0);
-    usleep(100000);
+    AWAIT(fake_clock_sleeps() > sleeps);
     assert_int_equal(rename(copy, fixture->path), 0);
     db_close(&db, true);
     assert_int_equal(pthread_join(thread, &result), 0);
+    fake_clock_run();
     assert_ptr_equal(result, fixture);
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
