@@ -1,8 +1,7 @@
 /* See shim.h. */
 #include "shim.h"
 
-#include <unistd.h>
-
+#include "await.h"
 #include "fixture.h"
 
 struct shim shim;
@@ -58,8 +57,9 @@ static int shim_xWrite(sqlite3_file *file, const void *from, int count, sqlite3_
     shim_wal_writes += ((struct shim_file *)file)->is_wal;
     if (((struct shim_file *)file)->is_database) {
         shim_database_writes++;
-        if (shim.database_write_takes_us > 0)
-            usleep(shim.database_write_takes_us);
+        shim.held_database_writes += shim.holds_database_writes;
+        while (shim.holds_database_writes)
+            await_pause();
     }
     return real_of(file)->pMethods->xWrite(real_of(file), from, count, at);
 }

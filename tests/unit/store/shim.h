@@ -13,7 +13,8 @@ struct shim {
     _Atomic int database_sync_fails_once;
     _Atomic bool read_only;
     _Atomic bool no_shared_memory;
-    _Atomic unsigned database_write_takes_us; /* each write to the database file itself */
+    _Atomic bool holds_database_writes;    /* to the file itself, until this is false again */
+    _Atomic unsigned held_database_writes; /* so far */
 };
 extern struct shim shim;
 

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "store/sqlite/internal.h"
 
 enum {
@@ -154,6 +155,12 @@ static void test_backlog_is_copied_beside_the_writer(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM others"), 36000);
 }
 
+static bool copier_has_ended(const struct store *store)
+{
+    const struct copier *copier = &store->sentinel->copier;
+    return !copier->is_started || atomic_load(&copier->is_done);
+}
+
 /* A sync of the file that failed is not made good by one that succeeds: all that was copied before
  * is copied again, and until then the WAL keeps it. */
 static void test_all_is_copied_again_after_a_failed_sync(void **state)
@@ -186,12 +193,21 @@ static void test_all_is_copied_again_after_a_failed_sync(void **state)
             store_upkeep(store);
             is_forgotten |= sentinel_backfilled(store->sentinel) == 0;
             bytes = store_figures(store).wal_bytes;
-            usleep(1000);
+            AWAIT(copier_has_ended(store));
+            fake_clock_advance_ms(1); /* the pause after an attempt is over */
         } while (bytes >= before);
         assert_true(is_forgotten);
     }
     store_close(store);
     expect_batches(fixture, batches);
+}
+
+/* The next upkeep, after the pause that follows an attempt beside a reader. */
+static bool is_copying(struct store *store)
+{
+    fake_clock_advance_ms(100);
+    store_upkeep(store);
+    return shim.held_database_writes > 0;
 }
 
 /* Closed in the middle of it, and taken away in the middle of it. */
@@ -200,15 +216,15 @@ static void test_end_while_copying(void **state)
     struct fixture *fixture = *state;
     for (int taken_away = 0; taken_away < 2; taken_away++) {
         struct store *store = open_with_backlog(fixture);
-        shim.database_write_takes_us = 5;
-        store_upkeep(store);
+        shim.holds_database_writes = true;
+        AWAIT(is_copying(store));
         commit_batch(fixture, store, 0);
-        if (taken_away) {
+        if (taken_away)
             assert_int_equal(remove(fixture->path), 0);
+        shim.holds_database_writes = false; /* what follows waits for the end of the copy */
+        if (taken_away)
             assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
-        }
         store_close(store);
-        shim.database_write_takes_us = 0;
         if (taken_away)
             continue;
         expect_batches(fixture, 1);

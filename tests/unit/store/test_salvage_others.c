@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fake_clock.h"
 #include "store/sqlite/internal.h"
 
 /* A shell opens the file meanwhile, reads and goes, or stays. */
@@ -52,10 +53,10 @@ static void test_a_reader_in_the_way(void **state)
         fixture->err = (struct err){.arena = fixture->arena};
         assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_FAILED);
         assert_int_equal(fixture->err.status, 503);
-        usleep(25000);
+        fake_clock_advance_ms(25); /* it is tried again */
     }
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
-    usleep(25000);
+    fake_clock_advance_ms(25);
     assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_OK);
     salvage_expect_after_crash(fixture, fixture->path, 2);
     store_close(store);

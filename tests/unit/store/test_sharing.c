@@ -8,8 +8,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "await.h"
+#include "base/clock.h"
+#include "fake_clock.h"
 
 static void test_busy(void **state)
 {
@@ -20,32 +23,29 @@ static void test_busy(void **state)
     sqlite3 *other;
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    struct timespec began;
-    struct timespec ended;
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    fake_clock_stop();
+    fake_clock_rush(true);
+    uint64_t began_us = clock_monotonic_us();
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
-    clock_gettime(CLOCK_MONOTONIC, &ended);
     assert_int_equal(fixture->err.status, 503);
-    double waited =
-        (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
-    assert_true(waited >= 0.3 && waited < 3);
+    assert_in_range(clock_monotonic_us() - began_us, 300000, 302000);
     /* A little at a time it is the same in all, and reading goes on in between. */
     int busy = 0;
     enum store_begun begun;
     struct store_stamp stamp;
     fixture->err = (struct err){.arena = fixture->arena};
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    began_us = clock_monotonic_us();
     while ((begun = store_begin(store, STORE_TO_WRITE_SOON, &fixture->err)) == STORE_BEGIN_BUSY) {
         busy++;
         assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
         assert_true(store_rollback(store, &stamp));
     }
-    clock_gettime(CLOCK_MONOTONIC, &ended);
+    assert_in_range(clock_monotonic_us() - began_us, 300000, 302000);
     assert_int_equal(begun, STORE_BEGIN_FAILED);
     assert_int_equal(fixture->err.status, 503);
     assert_in_range(busy, 2, 30);
-    waited = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
-    assert_true(waited >= 0.29 && waited < 3);
+    fake_clock_rush(false);
+    fake_clock_run();
     assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     fixture->err = (struct err){.arena = fixture->arena};
     assert_int_equal(store_begin(store, STORE_TO_WRITE_SOON, &fixture->err), STORE_BEGIN_UNCHANGED);
@@ -59,7 +59,7 @@ struct writer {
     struct store *store;
     atomic_bool *stop;
     pthread_barrier_t *start; /* both have seen the file, and one of them the other */
-    int commits;
+    atomic_int commits;
     int failed;
 };
 
@@ -97,6 +97,8 @@ static void *write_in_loop(void *cls)
     return NULL;
 }
 
+enum { FEWEST = 300 }; /* commits of each, while both write */
+
 static void test_two_writers_share(void **state)
 {
     struct fixture *fixture = *state;
@@ -109,7 +111,7 @@ static void test_two_writers_share(void **state)
         writers[i] = (struct writer){fixture, fixture_open(fixture), &stop, &start, 0, 0};
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, write_in_loop, &writers[i]);
-    usleep(800000);
+    AWAIT(writers[0].commits >= FEWEST && writers[1].commits >= FEWEST);
     stop = true;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
@@ -217,10 +219,12 @@ static void test_killed_writers(void **state)
         pid_t child = start_writer(fixture->path, is_foreign, &acknowledged);
         assert_int_equal(read(acknowledged, &last, sizeof(last)), sizeof(last));
         for (int i = 0; i < round % 5; i++) {
-            usleep(500);
+            assert_int_equal(read(acknowledged, &last, sizeof(last)), sizeof(last));
             begun[update_projects(fixture, store, &projects)]++;
         }
-        usleep((useconds_t)(round * 137 % 4000));
+        /* Killed anywhere in a commit: after a varying number of looks beside it. */
+        for (int i = 0; i < round * 7 % 11; i++)
+            foreign(fixture->path, "SELECT count(*) FROM projects");
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         while (read(acknowledged, &last, sizeof(last)) == (ssize_t)sizeof(last))
