@@ -3,25 +3,35 @@
 #include "unit.h"
 
 #include <stdatomic.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/arena.h"
-#include "base/clock.h"
 #include "engine/pipeline.h"
+#include "fake_clock.h"
 
 enum { CROWD = 8, SLOW_US = 600000 };
+
+struct disk {
+    atomic_uint takes_us; /* each commit */
+    atomic_bool is_held;  /* none ends */
+    atomic_bool is_busy;
+};
 
 /* memory_store.before_commit */
 static void take_time(void *cls)
 {
-    const atomic_uint *commit_takes_us = cls;
-    usleep(*commit_takes_us);
+    struct disk *disk = cls;
+    disk->is_busy = true;
+    while (disk->is_held)
+        await_pause();
+    fake_clock_add_us(disk->takes_us);
+    disk->is_busy = false;
 }
 
 struct ask {
     struct pipeline_request request;
     struct slice trait;
-    _Atomic uint64_t answered_at_us;
+    _Atomic bool is_answered;
 };
 
 static bool plan(struct pipeline_request *request, const struct plan *plan)
@@ -34,66 +44,59 @@ static bool plan(struct pipeline_request *request, const struct plan *plan)
 
 static void answered(struct pipeline_request *request)
 {
-    ((struct ask *)request)->answered_at_us = clock_monotonic_us();
+    ((struct ask *)request)->is_answered = true;
 }
 
 static void submit(struct pipeline *pipeline, struct ask *ask, struct arena *arena)
 {
     static unsigned number;
-    ask->answered_at_us = 0;
+    ask->is_answered = false;
     ask->trait = arena_printf(arena, "CUSTOM_%u", number++);
     ask->request =
         (struct pipeline_request){.plan = plan, .done = answered, .err = {.arena = arena}};
     pipeline_submit(pipeline, &ask->request);
 }
 
-static uint64_t await(const struct ask *ask, uint64_t since_us)
-{
-    while (ask->answered_at_us == 0)
-        usleep(200);
-    return ask->answered_at_us - since_us;
-}
-
-/* A commit that takes long, then one that does not: how long its only request waited. */
-static uint64_t wait_after_a_slow_commit(struct pipeline *pipeline, atomic_uint *commit_takes_us,
-                                         struct arena *arena)
+/* A batch of one, during whose commit a batch of many gathers; both commits take long. */
+static void commit_slowly(struct pipeline *pipeline, struct disk *disk, struct arena *arena)
 {
     struct ask crowd[CROWD];
-    *commit_takes_us = SLOW_US;
-    for (int i = 0; i < CROWD; i++)
-        submit(pipeline, &crowd[i], arena);
-    for (int i = 0; i < CROWD; i++)
-        await(&crowd[i], 0);
-    *commit_takes_us = 0;
-    uint64_t began_us = clock_monotonic_us();
+    disk->takes_us = SLOW_US;
+    disk->is_held = true;
     submit(pipeline, &crowd[0], arena);
-    return await(&crowd[0], began_us);
+    AWAIT(disk->is_busy);
+    for (int i = 1; i < CROWD; i++)
+        submit(pipeline, &crowd[i], arena);
+    disk->is_held = false;
+    for (int i = 0; i < CROWD; i++)
+        AWAIT(crowd[i].is_answered);
+    disk->takes_us = 0;
 }
 
 /* A disk that once took long is no reason for the next request to wait for company. */
 static void test_no_patience_after_a_slow_commit(void **state)
 {
-    enum { TRIES = 5, MOST_US = SLOW_US / 8 * 3 / 4 };
+    enum { PATIENCE_MS = 10 };
     (void)state;
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    atomic_uint commit_takes_us = 0;
+    struct disk disk = {0};
     static struct memory_database database;
+    fake_clock_stop();
     memory_database_init(&database);
     struct store *store = memory_store_open(&database);
     store->before_commit = take_time;
-    store->cls = &commit_takes_us;
-    uint64_t shortest_us = UINT64_MAX;
+    store->cls = &disk;
+    struct ask ask;
     struct replica *replica = replica_create();
     struct pipeline *pipeline = pipeline_start(store, replica, NULL, &err);
     assert_non_null(pipeline);
-    /* a busy machine may hold a thread up, but not each time */
-    for (int i = 0; i < TRIES && shortest_us > MOST_US; i++) {
-        uint64_t waited_us = wait_after_a_slow_commit(pipeline, &commit_takes_us, arena);
-        if (waited_us < shortest_us)
-            shortest_us = waited_us;
-    }
-    assert_in_range(shortest_us, 0, MOST_US);
+    commit_slowly(pipeline, &disk, arena);
+    submit(pipeline, &ask, arena);
+    AWAIT(fake_clock_is_awaited_in_ms(PATIENCE_MS, PATIENCE_MS));
+    assert_false(ask.is_answered);
+    fake_clock_add_us(PATIENCE_MS * 1000);
+    AWAIT(ask.is_answered);
     pipeline_stop(pipeline);
     replica_destroy(replica);
     store_close(store);

@@ -2,10 +2,12 @@
 #include "engine/bench.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/clock.h"
+#include "fake_clock.h"
 #include "replica/apply.h"
 #include "unit.h"
 
@@ -27,6 +29,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+    fake_clock_run();
     bench_close(*state);
     return 0;
 }
@@ -90,6 +93,37 @@ static uint64_t await(struct ask *ask, uint64_t since_us)
     return ask->answered_at_us - since_us;
 }
 
+static bool is_answered(struct ask *ask)
+{
+    pthread_mutex_lock(&ask->lock);
+    bool is = ask->answered_at_us != 0;
+    pthread_mutex_unlock(&ask->lock);
+    return is;
+}
+
+/* Once the writer has taken what was submitted, it waits for a lock that somebody else holds. */
+static bool is_taken(struct bench *bench)
+{
+    return pipeline_figures(bench->pipeline).queued == 0;
+}
+
+/* A while of waiting for a lock passes. */
+static bool is_answered_later(struct ask *ask)
+{
+    fake_clock_add_us(BENCH_BUSY_MS * 1000 / 20);
+    return is_answered(ask);
+}
+
+/* The next upkeep is due, and is over. */
+static void wait_for_upkeep(struct bench *bench)
+{
+    uint64_t turns = pipeline_turns(bench->pipeline);
+    fake_clock_add_us(100000);
+    AWAIT(pipeline_turns(bench->pipeline) > turns);
+    fake_clock_add_us(100000);
+    AWAIT(pipeline_turns(bench->pipeline) > turns + 1);
+}
+
 static void test_reads_go_on_under_a_lock(void **state)
 {
     struct bench *bench = *state;
@@ -106,9 +140,9 @@ static void test_reads_go_on_under_a_lock(void **state)
     struct ask write;
     uint64_t began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_MINE");
-    uint64_t took_us = await(&write, began_us);
+    AWAIT(is_answered_later(&write));
+    assert_true(await(&write, began_us) >= BENCH_BUSY_MS * 1000);
     assert_int_equal(write.request.err.status, 503);
-    assert_true(took_us >= BENCH_BUSY_MS * 1000);
     submit(bench, &read, NULL);
     await(&read, 0);
     assert_false(err_is_set(&read.request.err));
@@ -131,19 +165,19 @@ static void test_reads_of_a_batch_go_first(void **state)
     struct ask read;
     bench_shell(bench, "BEGIN IMMEDIATE");
     submit(bench, &first, "CUSTOM_ONE"); /* the writer waits in here */
-    usleep(50000);
-    uint64_t began_us = clock_monotonic_us();
+    AWAIT(is_taken(bench));
     submit(bench, &write, "CUSTOM_TWO");
     submit(bench, &read, NULL);
     bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS')");
-    await(&first, began_us);
-    uint64_t write_us = await(&write, began_us);
-    uint64_t read_us = await(&read, began_us);
-    assert_int_equal(first.request.err.status, 503);
-    assert_int_equal(write.request.err.status, 503);
+    await(&read, 0);
     assert_false(err_is_set(&read.request.err));
     assert_false(read.known);
-    assert_true(read_us < write_us);
+    assert_false(is_answered(&first) || is_answered(&write));
+    AWAIT(is_answered_later(&write));
+    await(&first, 0);
+    await(&write, 0);
+    assert_int_equal(first.request.err.status, 503);
+    assert_int_equal(write.request.err.status, 503);
     bench_shell(bench, "COMMIT");
     submit(bench, &read, NULL);
     await(&read, 0);
@@ -157,22 +191,24 @@ static void test_reads_do_not_wait_with_a_write(void **state)
     struct ask write;
     struct ask reads[3];
     bench_shell(bench, "INSERT INTO traits (name) VALUES ('CUSTOM_NEWS'); BEGIN IMMEDIATE");
-    uint64_t began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_MINE");
-    usleep(50000);
+    AWAIT(is_taken(bench));
     for (int i = 0; i < 3; i++) {
         submit(bench, &reads[i], NULL);
-        assert_in_range(await(&reads[i], began_us), 0, BENCH_BUSY_MS * 1000 * 3 / 4);
+        await(&reads[i], 0);
+        fake_clock_add_us(BENCH_BUSY_MS * 1000 / 5);
         assert_false(err_is_set(&reads[i].request.err));
         assert_true(reads[i].known);
     }
+    assert_false(is_answered(&write));
     bench_shell(bench, "COMMIT");
-    assert_in_range(await(&write, began_us), 50000, BENCH_BUSY_MS * 1000);
+    await(&write, 0);
     assert_false(err_is_set(&write.request.err));
     /* The next wait is as long as the first could have been. */
     bench_shell(bench, "BEGIN IMMEDIATE");
-    began_us = clock_monotonic_us();
+    uint64_t began_us = clock_monotonic_us();
     submit(bench, &write, "CUSTOM_LATE");
+    AWAIT(is_answered_later(&write));
     assert_true(await(&write, began_us) >= BENCH_BUSY_MS * 1000);
     assert_int_equal(write.request.err.status, 503);
     bench_shell(bench, "COMMIT");
@@ -208,7 +244,7 @@ static void test_file_gone(void **state)
     char away[128];
     snprintf(away, sizeof(away), "%s-away", bench->path);
     assert_int_equal(rename(bench->path, away), 0);
-    usleep(300000); /* upkeep notices */
+    wait_for_upkeep(bench); /* notices */
     submit(bench, &ask, NULL);
     await(&ask, 0);
     assert_int_equal(ask.request.err.status, 503);
@@ -256,10 +292,9 @@ static void test_probes(void **state)
     struct ask write;
     bench_shell(bench, "BEGIN IMMEDIATE");
     submit(bench, &write, "CUSTOM_LATE");
-    usleep(50000);
-    uint64_t began_us = clock_monotonic_us();
+    AWAIT(is_taken(bench));
     found = probe(bench, 0);
-    assert_true(clock_monotonic_us() - began_us < BENCH_BUSY_MS * 1000 / 2);
+    assert_false(is_answered(&write));
     assert_true(found.is_reached && found.is_followed);
     bench_shell(bench, "COMMIT");
     await(&write, 0);
@@ -293,11 +328,18 @@ static void test_probes_find_faults(void **state)
     probe(bench, 0);
 }
 
-static bool plan_nap(struct pipeline_request *request, const struct plan *plan)
+static struct {
+    atomic_bool is_held;
+    atomic_bool is_busy;
+} writer;
+
+static bool plan_hold(struct pipeline_request *request, const struct plan *plan)
 {
     (void)plan;
-    usleep(300000);
-    return err_set(&request->err, 409, NULL, "slept");
+    writer.is_busy = true;
+    while (writer.is_held)
+        await_pause();
+    return err_set(&request->err, 409, NULL, "held");
 }
 
 /* The writer's signs of life, and the database's figures. */
@@ -305,11 +347,16 @@ static void test_figures(void **state)
 {
     struct bench *bench = *state;
     struct ask ask = {.bench = bench};
-    usleep(300000);
-    assert_true(pipeline_figures(bench->pipeline).silent_us < 200000);
-    submit_plan(bench, &ask, plan_nap);
-    usleep(250000);
-    assert_true(pipeline_figures(bench->pipeline).silent_us >= 150000);
+    fake_clock_stop();
+    for (int i = 0; i < 3; i++)
+        wait_for_upkeep(bench);
+    assert_in_range(pipeline_figures(bench->pipeline).silent_us, 0, 100000);
+    writer.is_held = true;
+    submit_plan(bench, &ask, plan_hold);
+    AWAIT(writer.is_busy);
+    fake_clock_add_us(250000);
+    assert_in_range(pipeline_figures(bench->pipeline).silent_us, 250000, 350000);
+    writer.is_held = false;
     await(&ask, 0);
     struct store_figures before = store_figures(bench->store);
     submit(bench, &ask, "CUSTOM_ONE");

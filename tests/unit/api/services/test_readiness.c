@@ -2,12 +2,13 @@
 #include "api/services/readiness.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "base/clock.h"
+#include "await.h"
 #include "engine/bench.h"
+#include "fake_clock.h"
 #include "unit.h"
 
 struct world {
@@ -34,6 +35,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct world *world = *state;
+    fake_clock_run();
     readiness_stop(world->readiness);
     bench_close(world->bench);
     free(world);
@@ -77,7 +79,7 @@ static void await(struct asked *asked)
 static struct readiness_report ask(struct world *world)
 {
     struct asked asked;
-    usleep(READINESS_AGAIN_MS * 1000 + 10000);
+    fake_clock_add_us(READINESS_AGAIN_MS * 1000);
     begin(world, &asked);
     await(&asked);
     return asked.wait.report;
@@ -114,43 +116,76 @@ static void comes_and_goes(void **state)
     assert_string_equal(text(&report, READINESS_SERVING), "stopping");
 }
 
-static bool plan_nap(struct pipeline_request *request, const struct plan *plan)
+static bool is_answered(struct asked *asked)
 {
-    (void)plan;
-    usleep(READINESS_MOST_MS * 2000);
-    return err_set(&request->err, 409, NULL, "slept");
+    pthread_mutex_lock(&asked->lock);
+    bool is = asked->is_answered;
+    pthread_mutex_unlock(&asked->lock);
+    return is;
 }
 
-static void done(struct pipeline_request *request)
+/* A request that keeps the writer busy until it is released. */
+struct blocker {
+    struct pipeline_request request;
+    atomic_bool is_planned;
+    atomic_bool is_released;
+    atomic_bool is_done;
+};
+
+static bool plan_block(struct pipeline_request *request, const struct plan *plan)
 {
-    (void)request;
+    (void)plan;
+    struct blocker *blocker = (struct blocker *)request;
+    blocker->is_planned = true;
+    while (!blocker->is_released)
+        await_pause();
+    return err_set(&request->err, 409, NULL, "blocked");
+}
+
+static void blocked(struct pipeline_request *request)
+{
+    ((struct blocker *)request)->is_done = true;
+}
+
+static void block(struct world *world, struct blocker *blocker)
+{
+    *blocker = (struct blocker){
+        .request = {.plan = plan_block, .done = blocked, .err = {.arena = world->bench->arena}}};
+    pipeline_submit(world->bench->pipeline, &blocker->request);
+    AWAIT(blocker->is_planned);
+}
+
+static void release(struct blocker *blocker)
+{
+    blocker->is_released = true;
+    AWAIT(blocker->is_done);
 }
 
 /* Whatever blocks the writer, the answer comes in time; later it is correct. */
 static void answers_in_time(void **state)
 {
     struct world *world = *state;
-    struct pipeline_request nap = {
-        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
-    pipeline_submit(world->bench->pipeline, &nap);
-    usleep(20000);
-    uint64_t began_us = clock_monotonic_us();
+    struct blocker blocker;
+    fake_clock_stop();
+    block(world, &blocker);
     struct asked first;
     struct asked second;
     begin(world, &first);
-    usleep(200000);
+    fake_clock_add_us(200000);
     begin(world, &second);
+    AWAIT(fake_clock_is_awaited_in_ms(READINESS_MOST_MS - 200, READINESS_MOST_MS - 200));
+    fake_clock_add_us(READINESS_MOST_MS * 1000 - 200000);
     await(&first);
-    assert_in_range(clock_monotonic_us() - began_us, READINESS_MOST_MS * 1000,
-                    READINESS_MOST_MS * 1000 + 150000);
     assert_false(first.wait.report.findings[READINESS_DATABASE].is_ok);
     assert_true(first.wait.report.findings[READINESS_REPLICA].is_ok);
+    AWAIT(fake_clock_is_awaited_in_ms(200, 200));
+    assert_false(is_answered(&second));
+    fake_clock_add_us(200000);
     await(&second);
-    assert_in_range(clock_monotonic_us() - began_us, READINESS_MOST_MS * 1000 + 200000,
-                    READINESS_MOST_MS * 1000 + 350000);
     assert_false(readiness_is_ready(&second.wait.report));
     struct asked third; /* waits for the probe that the first began */
     begin(world, &third);
+    release(&blocker);
     await(&third);
     assert_true(readiness_is_ready(&third.wait.report));
 }
@@ -191,8 +226,7 @@ static void fresh(void **state)
     }
     enum { MANY = 50 };
     static struct asked many[MANY];
-    struct pipeline_request nap = {
-        .plan = plan_nap, .done = done, .err = {.arena = world->bench->arena}};
+    struct blocker blocker;
     uint64_t before = pipeline_figures(world->bench->pipeline).requests;
     for (unsigned i = 0; i < MANY; i++)
         begin_as(world, &many[i], i % 2 == 0);
@@ -201,15 +235,17 @@ static void fresh(void **state)
         assert_true(readiness_is_ready(&many[i].wait.report));
     }
     assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY);
-    pipeline_submit(world->bench->pipeline, &nap);
-    usleep(20000);
+    fake_clock_stop();
+    block(world, &blocker);
     begin(world, &many[0]);
     begin_as(world, &many[1], true);
+    fake_clock_add_us(READINESS_MOST_MS * 1000);
     await(&many[0]);
     await(&many[1]);
     assert_false(readiness_is_ready(&many[1].wait.report));
     begin_as(world, &many[2], true);
     begin_as(world, &many[3], true);
+    release(&blocker);
     await(&many[2]);
     await(&many[3]);
     assert_true(readiness_is_ready(&many[3].wait.report));
