@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "await.h"
 #include "log/internal.h"
 #include "unit.h"
 
@@ -306,17 +306,19 @@ static void rate_in_the_log(void **state)
     close(fd);
 }
 
-enum { THREADS = 3, LINES = 20000 };
+enum { THREADS = 3, ROUNDS = 40, LINES = 500 /* of each thread in each round */ };
+
+static pthread_barrier_t round_begins;
 
 static void *gather_many(void *argument)
 {
     const char *name = argument;
     const struct slice parts[] = {slice_of(name), SLICE_LIT(" end")};
     const struct log_message message = {.parts = parts, .part_count = 2};
-    for (int i = 0; i < LINES; i++) {
+    for (int i = 0; i < ROUNDS * LINES; i++) {
+        if (i % LINES == 0)
+            pthread_barrier_wait(&round_begins);
         log_gather(LOG_LEVEL_INFO, name, LOG_NO_CONTEXT, &message);
-        if (i % 1000 == 0)
-            usleep(1000);
     }
     return NULL;
 }
@@ -334,7 +336,8 @@ static size_t count_lines(int fd, const char *line)
     return n;
 }
 
-/* Every line is written once and whole, with the settings in force when it was logged. */
+/* Every line is written once and whole, with the settings in force when it was logged. In each
+ * round the settings change while all threads log. */
 static void changes_while_threads_log(void **state)
 {
     (void)state;
@@ -346,53 +349,70 @@ static void changes_while_threads_log(void **state)
     pthread_t threads[THREADS];
     static char name[] = "x";
     start(&settings);
+    pthread_barrier_init(&round_begins, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, gather_many, name), 0);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&round_begins);
         handler.fd = fds[i % 2];
         start(&settings);
         log_set_debug(i % 3 == 0);
         log_look_after();
         log_reopen();
-        usleep(1000);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     log_stop();
+    pthread_barrier_destroy(&round_begins);
     size_t lines = count_lines(fds[0], "x end") + count_lines(fds[1], "x end");
-    assert_int_equal(lines, THREADS * LINES);
+    assert_int_equal(lines, THREADS * ROUNDS * LINES);
     close(fds[0]);
     close(fds[1]);
 }
 
-static void *write_on(void *stop)
+enum { WRITERS = 8, WRITES_MAX = 100000 };
+
+static atomic_bool changes_are_made;
+static atomic_uint writes[WRITERS];
+
+static void *write_on(void *cls)
 {
-    while (!atomic_load((atomic_bool *)stop))
+    atomic_uint *count = cls;
+    while (!changes_are_made && *count < WRITES_MAX) {
         log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "more");
+        ++*count;
+    }
     return NULL;
 }
 
-/* SIGHUP disables the debug lines that keep all threads writing. */
+static unsigned count_writers(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < WRITERS; i++)
+        count += writes[i] > 0;
+    return count;
+}
+
+/* SIGHUP disables the debug lines that keep all threads writing: the changes do not wait until the
+ * threads have nothing more to write. */
 static void changes_get_their_turn(void **state)
 {
     (void)state;
     int fd = open("/dev/null", O_WRONLY);
-    pthread_t threads[8];
-    atomic_bool stop = false;
+    pthread_t threads[WRITERS];
     log_start(fd, false);
-    for (size_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, write_on, &stop), 0);
-    usleep(20000);
-    uint64_t began_us = clock_monotonic_us();
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_on, &writes[i]), 0);
+    AWAIT(count_writers() == WRITERS);
     for (int i = 0; i < 10; i++)
         log_set_debug(i % 2 == 0);
-    uint64_t took_us = clock_monotonic_us() - began_us;
-    atomic_store(&stop, true);
-    for (size_t i = 0; i < 8; i++)
+    changes_are_made = true;
+    for (size_t i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
     log_stop();
     close(fd);
-    assert_true(took_us < 5000000);
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_in_range(writes[i], 1, WRITES_MAX - 1);
 }
 
 /* Reported once no more lines are lost, and not repeated immediately. */

@@ -3,18 +3,21 @@
 #include "log/settings.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "fake_clock.h"
+#include "log/internal.h"
 #include "unit.h"
 
 static const struct log_context CONTEXT = {.request_id = SLICE_LIT("req-1")};
@@ -23,11 +26,6 @@ static void gather(const char *logger, struct slice text)
 {
     const struct log_message message = {.parts = &text, .part_count = 1};
     log_gather(LOG_LEVEL_INFO, logger, &CONTEXT, &message);
-}
-
-static void wait_ms(unsigned ms)
-{
-    usleep(ms * 1000);
 }
 
 /* The content of the temporary file, NUL-terminated; the caller frees it. */
@@ -171,11 +169,14 @@ static void gathered_lines_come_by_themselves(void **state)
     (void)state;
     int fd = temporary();
     log_start(fd, false);
+    gather("r", SLICE_LIT("zero"));
+    AWAIT(lseek(fd, 0, SEEK_END) > 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    pthread_mutex_lock(&log_state.lock); /* which the flusher needs */
     gather("r", SLICE_LIT("first"));
     assert_int_equal(lseek(fd, 0, SEEK_END), 0);
-    uint64_t start = clock_monotonic_us();
-    while (lseek(fd, 0, SEEK_END) == 0 && clock_monotonic_us() - start < 5000000)
-        wait_ms(5);
+    pthread_mutex_unlock(&log_state.lock);
+    AWAIT(lseek(fd, 0, SEEK_END) > 0);
     char *text = read_back(fd);
     assert_non_null(strstr(text, " INFO r [None req-1 - - - - - -] first\n"));
     free(text);
@@ -248,6 +249,33 @@ static void full_disk(void **state)
     close(fd);
 }
 
+enum { READER_MS = 100, PATIENCE_US = 200000 };
+
+/* A slow reader, such as a log shipper: a page each READER_MS of the test's clock. */
+static int reader_end = -1; /* of the pipe; -1: nobody reads */
+static uint64_t reader_next_us;
+
+static void pass_ms(unsigned ms)
+{
+    char page[4096];
+    fake_clock_add_us(ms * 1000);
+    for (; reader_end >= 0 && reader_next_us <= clock_monotonic_us();
+         reader_next_us += READER_MS * 1000)
+        assert_true(read(reader_end, page, sizeof(page)) > 0);
+}
+
+/* The log waits for an output with poll: here that takes no time, but puts the clock forward. The
+ * linker sends all calls here. */
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    int ready;
+    while ((ready = __real_poll(fds, count, 0)) == 0 && timeout_ms-- > 0)
+        pass_ms(1);
+    return ready;
+}
+
 /* A reader that stops costs one short wait, and later finds only whole lines. */
 static void full_pipe(void **state)
 {
@@ -257,11 +285,13 @@ static void full_pipe(void **state)
     uint64_t lost = log_lost_bytes();
     assert_int_equal(pipe(ends), 0);
     memset(line, 'y', sizeof(line));
+    fake_clock_stop();
     log_start(ends[1], false);
-    uint64_t start = clock_monotonic_us();
+    uint64_t began_us = clock_monotonic_us();
     for (int i = 0; i < 200; i++)
         log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "%.*s", (int)sizeof(line), line);
-    assert_true(clock_monotonic_us() - start < 5000000);
+    assert_int_equal(clock_monotonic_us() - began_us, PATIENCE_US);
+    fake_clock_run();
     assert_true(log_lost_bytes() > lost);
     struct buf got = {0};
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -278,40 +308,33 @@ static void full_pipe(void **state)
     close(ends[1]);
 }
 
-static atomic_bool reader_stops;
-
-/* Four KiB at a time, like a slow log shipper. */
-static void *read_slowly(void *argument)
-{
-    char page[4096];
-    while (!atomic_load(&reader_stops) && read(*(int *)argument, page, sizeof(page)) > 0)
-        wait_ms(100);
-    return NULL;
-}
-
-/* A slow reader does not delay the writers either: only a small part of each second is spent
- * waiting. */
+/* A slow reader does not delay the writers either: after the first wait, at most a tenth of the
+ * time is spent waiting. */
 static void slow_pipe(void **state)
 {
+    enum { LINE_COUNT = 400, LINE_MS = 10 };
     (void)state;
     int ends[2];
     char line[1000];
-    pthread_t reader;
     memset(line, 'y', sizeof(line));
     assert_int_equal(pipe(ends), 0);
-    atomic_store(&reader_stops, false);
-    assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
+    fake_clock_stop();
+    reader_end = ends[0];
+    reader_next_us = clock_monotonic_us() + READER_MS * 1000;
     log_start(ends[1], false);
-    uint64_t start_us = clock_monotonic_us();
-    for (int i = 0; i < 400; i++)
+    uint64_t waited_us = 0;
+    for (int i = 0; i < LINE_COUNT; i++) {
+        uint64_t began_us = clock_monotonic_us();
         log_write(LOG_LEVEL_INFO, "x", LOG_NO_CONTEXT, "%.*s", (int)sizeof(line), line);
-    uint64_t took_us = clock_monotonic_us() - start_us;
+        waited_us += clock_monotonic_us() - began_us;
+        pass_ms(LINE_MS);
+    }
+    fake_clock_run();
+    reader_end = -1;
     log_stop();
-    atomic_store(&reader_stops, true);
     close(ends[1]);
-    pthread_join(reader, NULL);
     close(ends[0]);
-    assert_true(took_us < 2000000); /* 400 KiB at 40 a second are ten of them */
+    assert_in_range(waited_us, PATIENCE_US, PATIENCE_US + LINE_COUNT * LINE_MS * 1000 / 10);
 }
 
 /* exit() without log_stop writes the collected lines. */
