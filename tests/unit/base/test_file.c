@@ -1,12 +1,14 @@
 /* Whole files and pipes, up to the limit. */
 #include "base/file.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/arena.h"
 #include "unit.h"
 
@@ -59,6 +61,25 @@ static void pipes(void **state)
     buf_free(&out);
 }
 
+static int unread(int fd)
+{
+    int bytes = -1;
+    assert_int_equal(ioctl(fd, FIONREAD, &bytes), 0);
+    return bytes;
+}
+
+/* Each time the reader has read everything and waits. */
+static void *write_slowly(void *cls)
+{
+    const int *fd = cls;
+    for (int i = 0; i < 3; i++) {
+        AWAIT(unread(*fd) == 0);
+        assert_int_equal(write(*fd, "abc", 3), 3);
+    }
+    close(*fd);
+    return NULL;
+}
+
 /* The writer is slower than the reader, which waits for everything. */
 static void slow_pipes(void **state)
 {
@@ -68,20 +89,12 @@ static void slow_pipes(void **state)
     struct err err = {0};
     struct buf out = {0};
     assert_int_equal(pipe(ends), 0);
-    pid_t writer = fork();
-    assert_true(writer >= 0);
-    for (int i = 0; writer == 0 && i < 3; i++)
-        if (usleep(20 * 1000) != 0 || write(ends[1], "abc", 3) != 3)
-            _exit(1);
-    if (writer == 0)
-        _exit(0);
-    close(ends[1]);
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
     snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
     assert_true(file_read(path, "the pipe", 10, &out, &err));
     assert_true(slice_equal(buf_slice(&out), SLICE_LIT("abcabcabc")));
-    int status;
-    assert_int_equal(waitpid(writer, &status, 0), writer);
-    assert_int_equal(status, 0);
+    assert_int_equal(pthread_join(writer, NULL), 0);
     close(ends[0]);
     buf_free(&out);
 }

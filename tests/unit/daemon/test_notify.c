@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "daemon/notify.h"
+#include "fake_clock.h"
 #include "unit.h"
 
 enum { S = 1000 * 1000 };
@@ -118,29 +119,26 @@ static void no_watchdog(void **state)
     assert_string_equal(notified(), "");
 }
 
-static void nap_ms(unsigned ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000},
-              NULL);
-}
-
 /* More time is requested only as long as there is progress. */
 static void start(void **state)
 {
     (void)state;
     _Atomic uint64_t steps = 0;
     struct starting starting;
+    fake_clock_stop();
     notify_starting(&starting, &steps);
-    nap_ms(1200);
+    AWAIT(fake_clock_is_awaited_in_ms(1000, 1000));
+    fake_clock_advance_ms(1000);
     assert_string_equal(notified(), "");
     atomic_store(&steps, 1);
-    nap_ms(1000);
+    fake_clock_advance_ms(1000);
     assert_int_equal(strncmp(notified(), "EXTEND_TIMEOUT_USEC=", 20), 0);
-    nap_ms(1000);
+    fake_clock_advance_ms(1000);
     assert_string_equal(notified(), "");
     notify_started(&starting);
     notify_starting(&starting, &steps); /* stops at once, without waiting for its next check */
     notify_started(&starting);
+    fake_clock_run();
 }
 
 int main(void)

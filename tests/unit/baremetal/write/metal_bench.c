@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "baremetal/write/plan_node_allocations.h"
@@ -211,8 +210,7 @@ static void asked_done(struct pipeline_request *request)
 
 static void wait_for(struct asked *asked)
 {
-    while (!asked->is_done)
-        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    METAL_BENCH_AWAIT(asked->is_done);
 }
 
 static int ask(struct berth *berth, enum what what, const char *uuid, const char *word)

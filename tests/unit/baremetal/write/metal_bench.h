@@ -6,9 +6,11 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+#include "await.h"
 #include "baremetal/write/conductor.h"
 #include "baremetal/write/plan_node_states.h"
 #include "base/arena.h"
+#include "fake_clock.h"
 #include "model/node.h"
 #include "model/node_allocation.h"
 #include "products/products.h"
@@ -50,6 +52,10 @@ void metal_bench_pass(int64_t us);
 /* From now until the end of the bench only metal_bench_pass advances the time, however slow the
  * machine is. */
 void metal_bench_stop_clock(void);
+
+/* Meanwhile a little time passes, also on a monotonic clock that stands still: the writer gives
+ * other requests a moment to join its batch. */
+#define METAL_BENCH_AWAIT(condition) AWAIT((fake_clock_add_us(100), (condition)))
 
 /* A berth that can be changed before it is opened: transient states last BENCH_DELAY_US, the
  * instance is one that cannot be seen here. */

@@ -1,13 +1,16 @@
 /* The conductor with its thread: woken, waited for, stopped during work, without a database
- * (baremetal-allocations spec, 8.6). Times are generous, because the machine may be busy. */
-#include <time.h>
-
+ * (baremetal-allocations spec, 8.6). Both clocks stand still unless a test moves them. */
 #include "baremetal/write/conductor_internal.h"
 #include "baremetal/write/metal_bench.h"
 #include "base/clock.h"
 #include "unit.h"
 
-enum { SOON_MS = 3000, MS_US = 1000 };
+enum {
+    MS_US = 1000,
+    LOOK_MS = 50, /* how often waiting requests are tried again */
+    LOOK_EVERY_MS = CONDUCTOR_LOOK_EVERY_US / MS_US,
+    RETRY_AFTER_MS = CONDUCTOR_RETRY_AFTER_US / MS_US
+};
 
 static struct metal_bench bench;
 static struct berth berth;
@@ -16,6 +19,8 @@ static int set_up(void **state)
 {
     (void)state;
     metal_bench_open(&bench);
+    metal_bench_stop_clock();
+    fake_clock_stop();
     berth = berth_new(&bench, "there boot space 2 2");
     return 0;
 }
@@ -23,43 +28,46 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    fake_clock_run();
     berth_close(&berth);
     metal_bench_close(&bench);
     return 0;
 }
 
-static uint64_t now_ms(void)
+/* Both clocks. */
+static void pass_ms(unsigned ms)
 {
-    return clock_monotonic_us() / MS_US;
+    metal_bench_pass((int64_t)ms * MS_US);
+    fake_clock_advance_ms(ms);
 }
 
-static void rest_ms(long ms)
+static bool is_allocation(const char *uuid, const char *state)
 {
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    const char *at = berth_allocation_text(&berth, uuid, NODE_ALLOCATION_STATE);
+    return slice_equal(slice_of(at), slice_of(state));
 }
 
-static bool comes(const char *uuid, const char *state)
+static bool is_node(const char *uuid, const char *state)
 {
-    uint64_t end_ms = now_ms() + SOON_MS;
-    while (now_ms() < end_ms) {
-        const char *at = berth_allocation_text(&berth, uuid, NODE_ALLOCATION_STATE);
-        if (slice_equal(slice_of(at), slice_of(state)))
-            return true;
-        rest_ms(2);
-    }
-    return false;
+    const char *at = berth_node_text(&berth, uuid, NODE_PROVISION_STATE);
+    return slice_equal(slice_of(at), slice_of(state));
 }
 
-static bool node_comes(const char *uuid, const char *state)
+/* Whether it is so after a little more time. */
+static bool is_node_later(const char *uuid, const char *state)
 {
-    uint64_t end_ms = now_ms() + SOON_MS;
-    while (now_ms() < end_ms) {
-        const char *at = berth_node_text(&berth, uuid, NODE_PROVISION_STATE);
-        if (slice_equal(slice_of(at), slice_of(state)))
-            return true;
-        rest_ms(2);
-    }
-    return false;
+    pass_ms(10);
+    return is_node(uuid, state);
+}
+
+static unsigned count_waiting(void)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&berth.conductor->lock);
+    for (const struct conductor_wait *at = berth.conductor->waiting; at != NULL; at = at->next)
+        count++;
+    pthread_mutex_unlock(&berth.conductor->lock);
+    return count;
 }
 
 /* It sleeps for seconds unless it is woken. */
@@ -68,20 +76,20 @@ static void woken(void **state)
     (void)state;
     berth.metal.fake_delay_us = 20 * MS_US;
     berth_open(&berth, true);
-    rest_ms(100);
+    METAL_BENCH_AWAIT(fake_clock_is_awaited_in_ms(LOOK_EVERY_MS / 2, LOOK_EVERY_MS));
+    uint64_t began_us = clock_monotonic_us();
     assert_int_equal(berth_create_node(&berth, "n1", "manageable"), 0);
-    uint64_t began_ms = now_ms();
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     conductor_wake(berth.conductor);
-    assert_true(node_comes("n1", "available"));
+    METAL_BENCH_AWAIT(is_node_later("n1", "available"));
     for (unsigned i = 0; i < 20; i++) {
         const char *uuid = arena_printf(bench.arena, "a%u", i).data;
         assert_int_equal(berth_allocate(&berth, uuid), 0);
         conductor_wake(berth.conductor);
-        assert_true(comes(uuid, "active"));
+        METAL_BENCH_AWAIT(is_allocation(uuid, "active"));
         assert_int_equal(berth_release(&berth, uuid), 0);
     }
-    assert_true(now_ms() - began_ms < SOON_MS);
+    assert_true(clock_monotonic_us() - began_us < CONDUCTOR_LOOK_EVERY_US / 2);
 }
 
 static void locked_and_then_free(void **state)
@@ -92,12 +100,20 @@ static void locked_and_then_free(void **state)
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     conductor_wake(berth.conductor);
-    uint64_t began_ms = now_ms();
-    assert_int_equal(berth_verb_waiting(&berth, "n1", "active"), 0);
-    assert_true(now_ms() - began_ms < 2000);
+    struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
+    METAL_BENCH_AWAIT(count_waiting() == 1);
+    uint64_t began_us = clock_monotonic_us();
+    while (clock_monotonic_us() - began_us < 280 * MS_US)
+        pass_ms(10);
+    assert_false(verb_request_is_done(asked));
+    pass_ms(10);
+    pass_ms(10);
+    assert_int_equal(verb_request_end(asked), 0);
     conductor_wake(berth.conductor);
-    assert_true(node_comes("n1", "active"));
+    METAL_BENCH_AWAIT(is_node_later("n1", "active"));
 }
+
+enum { PATIENCE_MS = 2000 };
 
 static void locked_for_too_long(void **state)
 {
@@ -107,17 +123,20 @@ static void locked_for_too_long(void **state)
     assert_int_equal(berth_create_node(&berth, "n1", "available"), 0);
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     struct verb_request *asked[40];
-    uint64_t began_ms = now_ms();
+    uint64_t began_us = clock_monotonic_us();
     for (unsigned i = 0; i < 40; i++)
         asked[i] = berth_begin_verb(&berth, "n1", "active");
+    METAL_BENCH_AWAIT(count_waiting() == 40);
     metal_bench_set_clock(-4000LL * MS_US); /* the wall clock does not matter */
+    while (clock_monotonic_us() - began_us < (PATIENCE_MS - LOOK_MS) * MS_US)
+        fake_clock_advance_ms(LOOK_MS / 2);
+    for (unsigned i = 0; i < 40; i++)
+        assert_false(verb_request_is_done(asked[i]));
+    for (unsigned i = 0; i < 4; i++)
+        fake_clock_advance_ms(LOOK_MS);
     for (unsigned i = 0; i < 40; i++)
         assert_int_equal(verb_request_end(asked[i]), 409);
-    uint64_t took_ms = now_ms() - began_ms;
-    assert_true(took_ms >= 1900 && took_ms < 2000 + SOON_MS);
-    began_ms = now_ms();
     assert_int_equal(berth_verb_waiting(&berth, "n1", "adopt"), 409); /* never possible */
-    assert_true(now_ms() - began_ms < 1000);
 }
 
 /* As long as nothing is committed, no request is tried again. */
@@ -130,8 +149,12 @@ static void locked_in_silence(void **state)
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     uint64_t before = pipeline_figures(berth.pipeline).requests;
     struct verb_request *first = berth_begin_verb(&berth, "n1", "active");
-    rest_ms(120);
+    METAL_BENCH_AWAIT(count_waiting() == 1);
+    fake_clock_advance_ms(120);
     struct verb_request *second = berth_begin_verb(&berth, "n1", "active");
+    METAL_BENCH_AWAIT(count_waiting() == 2);
+    for (unsigned ms = 0; ms < PATIENCE_MS + 2 * LOOK_MS; ms += LOOK_MS)
+        fake_clock_advance_ms(LOOK_MS);
     assert_int_equal(verb_request_end(first), 409);
     assert_int_equal(verb_request_end(second), 409);
     assert_in_range(pipeline_figures(berth.pipeline).requests - before, 4, 12);
@@ -171,14 +194,15 @@ static void lock_of_another(void **state)
     assert_int_equal(berth_power(&other, "n1", "power on"), 0);
     berth_follow(&berth);
     struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
-    rest_ms(300);
+    METAL_BENCH_AWAIT(count_waiting() == 1);
+    for (unsigned ms = 0; ms < 300; ms += LOOK_MS)
+        fake_clock_advance_ms(LOOK_MS);
     assert_false(verb_request_is_done(asked));
     metal_bench_pass(10000 * MS_US);
     assert_int_equal(berth_pass(&other), 1);
-    uint64_t began_ms = now_ms();
+    fake_clock_advance_ms(LOOK_MS);
     assert_int_equal(verb_request_end(asked), 0);
-    assert_true(now_ms() - began_ms < 1000);
-    assert_true(node_comes("n1", "deploying"));
+    METAL_BENCH_AWAIT(is_node("n1", "deploying"));
     berth_close(&other);
 }
 
@@ -193,17 +217,28 @@ static void stopped_while_waiting(void **state)
     struct verb_request *asked[60];
     for (unsigned i = 0; i < 30; i++)
         asked[i] = berth_begin_verb(&berth, "n1", "active");
-    rest_ms(150);
+    METAL_BENCH_AWAIT(count_waiting() == 30);
     assert_false(verb_request_is_done(asked[0]));
-    uint64_t began_ms = now_ms();
     for (unsigned i = 30; i < 60; i++)
         asked[i] = berth_begin_verb(&berth, "n1", "active");
     conductor_stop(berth.conductor);
     berth.conductor = NULL;
-    assert_true(now_ms() - began_ms < 1500);
     for (unsigned i = 0; i < 60; i++)
         assert_int_equal(verb_request_end(asked[i]), 409);
     assert_int_equal(berth_verb(&berth, "n1", "active"), 409); /* the writer goes on */
+}
+
+static uint64_t count_refused(void)
+{
+    return pipeline_figures(berth.pipeline).refused[REFUSED_BY_DATABASE];
+}
+
+/* Does not wait for the writer, which waits for the lock. */
+static bool is_refused_later(uint64_t count)
+{
+    metal_bench_pass(10 * MS_US);
+    fake_clock_add_us(10 * MS_US);
+    return count_refused() >= count;
 }
 
 /* While the file cannot be written it tries once a second, and no more. */
@@ -216,16 +251,17 @@ static void rests_after_a_failure(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     metal_bench_shell(&bench, "BEGIN IMMEDIATE");
     conductor_wake(berth.conductor);
-    rest_ms(300);
-    uint64_t before = pipeline_figures(berth.pipeline).refused[REFUSED_BY_DATABASE];
-    for (unsigned i = 0; i < 24; i++) {
+    METAL_BENCH_AWAIT(is_refused_later(1));
+    uint64_t failed_us = clock_monotonic_us();
+    METAL_BENCH_AWAIT(fake_clock_is_awaited_in_ms(RETRY_AFTER_MS / 2, RETRY_AFTER_MS));
+    while (clock_monotonic_us() - failed_us < (RETRY_AFTER_MS - 2 * LOOK_MS) * MS_US) {
         conductor_wake(berth.conductor);
-        rest_ms(50);
+        pass_ms(LOOK_MS);
     }
-    uint64_t refused = pipeline_figures(berth.pipeline).refused[REFUSED_BY_DATABASE] - before;
-    assert_true(refused >= 1 && refused <= 3);
+    assert_int_equal(count_refused(), 1);
+    METAL_BENCH_AWAIT(is_refused_later(2));
     metal_bench_shell(&bench, "ROLLBACK");
-    assert_true(node_comes("n1", "available"));
+    METAL_BENCH_AWAIT(is_node_later("n1", "available"));
 }
 
 /* Neither nodes nor the rest after a failure are stuck when the clock is set back. */
@@ -238,11 +274,12 @@ static void clock_set_back(void **state)
     assert_int_equal(berth_verb(&berth, "n1", "provide"), 0);
     metal_bench_shell(&bench, "BEGIN IMMEDIATE");
     conductor_wake(berth.conductor);
-    rest_ms(300);
+    METAL_BENCH_AWAIT(is_refused_later(1));
+    METAL_BENCH_AWAIT(fake_clock_is_awaited_in_ms(RETRY_AFTER_MS / 2, RETRY_AFTER_MS));
     metal_bench_shell(&bench, "ROLLBACK");
     metal_bench_set_clock(-3600000LL * MS_US);
     conductor_wake(berth.conductor);
-    assert_true(node_comes("n1", "available"));
+    METAL_BENCH_AWAIT(is_node_later("n1", "available"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -11,6 +11,7 @@
 #include "api/dispatch.h"
 #include "api/routes.h"
 #include "api/services/slow_lane.h"
+#include "await.h"
 #include "placement/write/plan_allocations.h"
 #include "policy/keeper.h"
 #include "unit.h"
@@ -212,6 +213,14 @@ static void *ask(void *cls)
     return NULL;
 }
 
+/* Runs what is queued; whether the client has its answer. */
+static bool run_until_answered(void)
+{
+    while (pipeline_run_once(world.bench.pipeline))
+        ;
+    return atomic_load(&world.is_answered);
+}
+
 /* This thread is the writer. */
 static void send_and_write(const char *line, const char *token, const char *body)
 {
@@ -223,9 +232,7 @@ static void send_and_write(const char *line, const char *token, const char *body
     memset(world.answer, 0, sizeof(world.answer));
     atomic_store(&world.is_answered, false);
     assert_int_equal(pthread_create(&client, NULL, ask, &question), 0);
-    while (!atomic_load(&world.is_answered))
-        if (!pipeline_run_once(world.bench.pipeline))
-            usleep(100);
+    AWAIT(run_until_answered());
     pthread_join(client, NULL);
     arena_destroy(arena);
 }
