@@ -37,6 +37,11 @@ ONLY_IN = {
     "curl/curl.h": "keystone/",
     "nettle/sha2.h": ("valet/api/", "keystone/"),
 }
+SLEEPS = re.compile(r"\b(?:(?:usleep|nanosleep|clock_nanosleep|sleep|thrd_sleep|wait_sleep_us)(?=\()|poll(?=\(NULL)|select(?=\(0))")
+MAY_SLEEP = {
+    "tests/unit/await.h": "between two looks at a condition",
+    "tests/unit/base/test_wait.c": "tests wait_sleep_us itself",
+}
 # Layers that are not folders, or whose behaviour the tests of whole programs cover.
 WITHOUT_UNITS = {"main"}
 
@@ -127,6 +132,14 @@ def check_clocks(sources):
         calls = set(re.findall(r"\b(clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep|pthread_cond_timedwait"
                                r"|sem_timedwait)\(", without_comments(read(path))))
         check(path.startswith("src/base/") or not calls, path, f"takes its time from {', '.join(sorted(calls))}, not from base/")
+
+
+def check_sleeps(paths):
+    """Unit tests move the clock (fake_clock.h) or wait for a condition (await.h), never for a guess."""
+    for path in paths:
+        sleeps = sorted(set(re.findall(SLEEPS, without_comments(read(path)))))
+        check(not sleeps or path in MAY_SLEEP, path, f"sleeps: {', '.join(sleeps)}")
+        check(sleeps or path not in MAY_SLEEP, path, "does not sleep: take it out of MAY_SLEEP")
 
 
 def check_globals(sources):
@@ -459,6 +472,7 @@ def main():
                              "meson_options.txt", ".clang-*")
     check_layers(sources, table)
     check_clocks(sources)
+    check_sleeps(files("tests/unit/**/*.[ch]"))
     check_globals(sources)
     check_circles(sources)
     check_shape(programs)
