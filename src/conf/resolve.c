@@ -286,8 +286,7 @@ static bool resolve(struct resolver *r, const struct option *option)
         /* An empty number. Upstream treats it as None, which no number of ours can be. */
         given = (struct given){0};
         give_fallback(&given, option, r->arena);
-        if (!convert(r, value, &given))
-            return false;
+        check(convert(r, value, &given)); /* the tests convert each default */
     }
     r->states[at] = RESOLVE_DONE;
     return true;

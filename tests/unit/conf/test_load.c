@@ -1,5 +1,9 @@
 /* Which files are read, and what is logged about them. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +16,23 @@
 #include "log/log.h"
 #include "log/settings.h"
 #include "unit.h"
+
+/* Of the user that a test plays, and of a directory that cannot be read; root may read them all. */
+static uid_t user_id;
+static bool directories_are_closed;
+
+uid_t geteuid(void)
+{
+    return user_id;
+}
+
+int scandir(const char *path, struct dirent ***entries, int (*filter)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **))
+{
+    __typeof__(&scandir) real = (__typeof__(&scandir))dlsym(RTLD_NEXT, "scandir");
+    errno = EACCES;
+    return directories_are_closed ? -1 : real(path, entries, filter, compare);
+}
 
 /* A machine with an installed placement always has a file. */
 static bool machine_has_placement(void)
@@ -32,9 +53,8 @@ static void embedded(void **state)
     assert_true(conf->embedded);
     assert_int_equal(conf->auth_strategy, CONF_AUTH_NOAUTH2);
     assert_true(conf->sync_on_startup);
-    assert_string_equal(conf->connection, geteuid() == 0 ? "sqlite:////var/lib/berth/berth.db"
-                                                         : "sqlite:////sta$te/berth/berth.db");
-    assert_string_equal(conf->state_directory, geteuid() == 0 ? "/var/lib/berth" : "/sta$te/berth");
+    assert_string_equal(conf->connection, "sqlite:////var/lib/berth/berth.db");
+    assert_string_equal(conf->state_directory, "/var/lib/berth");
     assert_int_equal(conf->listen_count, 1);
     assert_string_equal(conf->listen[0].host, "127.0.0.1");
     assert_int_equal(conf->listen[0].port, 8778);
@@ -43,6 +63,64 @@ static void embedded(void **state)
     load_ok();
     assert_string_equal(conf->connection, "sqlite:////y.db");
     assert_null(conf->state_directory);
+}
+
+/* Of a user who is not root. */
+static void embedded_in_a_home(void **state)
+{
+    (void)state;
+    char path[128];
+    if (machine_has_placement())
+        skip();
+    user_id = 1000;
+    setenv("XDG_STATE_HOME", "/sta$te", 1);
+    load_ok();
+    assert_string_equal(conf->connection, "sqlite:////sta$te/berth/berth.db");
+    assert_string_equal(conf->state_directory, "/sta$te/berth");
+    setenv("XDG_STATE_HOME", "not/absolute", 1);
+    load_ok();
+    snprintf(path, sizeof(path), "%s/.local/state/berth", home);
+    assert_string_equal(conf->state_directory, path);
+    unsetenv("XDG_STATE_HOME");
+    load_ok();
+    assert_string_equal(conf->state_directory, path);
+    snprintf(path, sizeof(path), "sqlite:///%s/.local/state/berth/berth.db", home);
+    assert_string_equal(conf->connection, path);
+    user_id = 0;
+
+    char text[512] = "";
+    int fd = open("log", O_RDWR | O_CREAT | O_APPEND, 0600);
+    log_start(fd, false);
+    notes_log(conf);
+    log_stop();
+    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    close(fd);
+    assert_non_null(strstr(text, "INFO berth.conf [-] no configuration file: running embedded\n"));
+    assert_null(strstr(text, "configuration files:"));
+}
+
+/* ~user/…, as in Python; an unknown user's is a name like any other. */
+static void homes_of_users(void **state)
+{
+    (void)state;
+    char message[256];
+    const struct passwd *user = getpwuid(getuid());
+    if (user == NULL)
+        skip();
+    char path[128];
+    snprintf(path, sizeof(path), "~%s/no/such.conf", user->pw_name);
+    snprintf(message, sizeof(message),
+             "cannot read the configuration file %s/no/such.conf: No such file or directory",
+             user->pw_dir);
+    inputs.sources[inputs.sources_n++] = (struct conf_source){path, false};
+    expect_error(message);
+    inputs.sources[0].path = "~no-such-user/a.conf";
+    expect_error("cannot read the configuration file ~no-such-user/a.conf: "
+                 "No such file or directory");
+    assert_int_equal(mkdir("~no-such-user", 0700), 0);
+    put("~no-such-user/a.conf", BASE);
+    load_ok();
+    assert_string_equal(conf->connection, "sqlite:////x.db");
 }
 
 static void directories(void **state)
@@ -92,6 +170,14 @@ static void search(void **state)
     setenv("OS_PLACEMENT_CONFIG_DIR", "  ", 1);
     load_ok();
     assert_string_equal(conf->connection, "z");
+
+    directories_are_closed = true;
+    char message[192];
+    snprintf(message, sizeof(message),
+             "cannot read the configuration directory %s/placement.conf.d: Permission denied",
+             home);
+    expect_error(message);
+    directories_are_closed = false;
 }
 
 static void notes(void **state)
@@ -121,7 +207,8 @@ static void logged_notes(void **state)
     char text[4096] = "";
     int fd = open("log", O_RDWR | O_CREAT | O_APPEND, 0600);
     use_file("a.conf", BASE "max_pool_size = 5\nfoo = 1\n[DEFAULT]\nauth_strategy = noauth2\n"
-                            "[berth]\nlisten = 127.0.0.1:1\nlisten = 0.0.0.0:1\n");
+                            "[berth]\nlisten = 127.0.0.1:1\nlisten = 0.0.0.0:1\n"
+                            "[audit]\nenabled = true\n[oslo_policy]\nenforce_scope = false\n");
     load_ok();
     log_start(fd, false);
     notes_log(conf);
@@ -129,10 +216,14 @@ static void logged_notes(void **state)
     assert_non_null(strstr(text, "] configuration files: a.conf\n"));
     assert_non_null(strstr(text, "] deprecated name: a.conf:6: [DEFAULT] auth_strategy is now"));
     assert_non_null(
-        strstr(text, "] options that have no effect here: [placement_database] max_pool_size\n"));
+        strstr(text, "] options that have no effect here: [placement_database] max_pool_size, "
+                     "[audit] enabled\n"));
     assert_non_null(strstr(text, "WARNING berth.conf [-] auth_strategy is noauth2 and 0.0.0.0 is"));
     assert_non_null(strstr(text, "WARNING berth.conf [-] a.conf:4: [placement_database] foo is "
                                  "not known, and is ignored\n"));
+    assert_non_null(strstr(text, "WARNING berth.conf [-] [audit] enabled is true, but berth emits "
+                                 "no audit events\n"));
+    assert_non_null(strstr(text, "WARNING berth.conf [-] [oslo_policy] enforce_scope is false: "));
     assert_null(strstr(text, "x.db"));
     log_stop();
     close(fd);
@@ -278,6 +369,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOADING_TEST(embedded),
+        LOADING_TEST(embedded_in_a_home),
+        LOADING_TEST(homes_of_users),
         LOADING_TEST(directories),
         LOADING_TEST(search),
         LOADING_TEST(notes),

@@ -74,6 +74,7 @@ static void details(void **state)
             fail_msg("section %s has no details", option_table[i].section);
     }
     assert_int_equal(n, option_details_count());
+    assert_null(section_details("cache"));
 }
 
 int main(void)

@@ -84,6 +84,15 @@ static void auth_section(void **state)
     assert_string_equal(conf_value(conf, "keystone_authtoken", "password")->text, "unused");
 }
 
+static void bad_auth_section(void **state)
+{
+    (void)state;
+    expect_refused(
+        "[keystone_authtoken]\nauth_section = $nothing\n",
+        "a.conf:4: [keystone_authtoken] auth_section refers to $nothing, which is not an "
+        "option (write $$ for a dollar sign)");
+}
+
 static void empty_number_is_the_default(void **state)
 {
     (void)state;
@@ -165,6 +174,7 @@ int main(void)
         LOADING_TEST(ranks),
         LOADING_TEST(deprecated_names),
         LOADING_TEST(auth_section),
+        LOADING_TEST(bad_auth_section),
         LOADING_TEST(empty_number_is_the_default),
         LOADING_TEST(references),
         LOADING_TEST(bad_references),

@@ -183,6 +183,15 @@ static void valet(void **state)
     assert_int_equal(conf->valet.listen_count, 0);
 }
 
+/* An empty value is the default: TLS without priorities would accept old versions. */
+static void empty_priorities(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE "[berth]\ntls_priorities =\n");
+    load_ok();
+    assert_non_null(strstr(conf->tls_priorities, "+VERS-TLS1.3"));
+}
+
 static void healthcheck(void **state)
 {
     (void)state;
@@ -192,7 +201,7 @@ static void healthcheck(void **state)
                             "enable_by_files\n"
                             "enable_by_file_paths = /a,,/b\n"
                             "disable_by_file_path = /run/off\n"
-                            "disable_by_file_paths = 1:/a,65535:/b:c\n"
+                            "disable_by_file_paths = 1:/a,,65535:/b:c,\n"
                             "allowed_source_ranges = 10.0.0.0/8,::1\n"
                             "ignore_proxied_requests = true\n");
     load_ok();
@@ -312,6 +321,7 @@ int main(void)
         LOADING_TEST(all_fields),
         LOADING_TEST(baremetal),
         LOADING_TEST(valet),
+        LOADING_TEST(empty_priorities),
         LOADING_TEST(healthcheck),
         LOADING_TEST(bad_endpoints),
         LOADING_TEST(bad_values),
