@@ -39,7 +39,11 @@ static bool check_logging(const struct question *q, struct err *err)
     struct log_settings settings;
     struct conf_texts warnings;
     const struct log_handler_settings common = log_options_handler(q->conf);
-    return logging_config_read(file->text, &common, q->arena, &settings, &warnings, err);
+    if (!logging_config_read(file->text, &common, q->arena, &settings, &warnings, err))
+        return false;
+    for (size_t i = 0; i < warnings.n; i++)
+        config_parts_warn(q, slice_of(warnings.items[i]));
+    return true;
 }
 
 static bool check_policies(const struct question *q, struct err *err)
@@ -66,7 +70,9 @@ static bool check_certificates(const struct question *q, struct err *err)
     struct http_tls *tls = http_tls_create(&files, err);
     if (tls == NULL)
         return false;
-    struct slice text;
+    struct slice text = http_tls_warning(tls, q->arena);
+    if (text.len > 0)
+        config_parts_warn(q, text);
     if (http_tls_check_expiry(tls, clock_wall_us() / US_PER_S, q->arena, &text) != HTTP_TLS_GOOD)
         config_parts_warn(q, text);
     http_tls_destroy(tls);

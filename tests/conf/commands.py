@@ -170,6 +170,30 @@ class Commands:
             code, out, _ = self.run("validate", "--strict", *where)
             assert code == count, (days, out)
 
+    def keys_that_others_may_read_are_warned_of(self):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                        "tls.key", "-out", "tls.pem", "-subj", "/CN=berth", "-days", "90"], cwd=self.directory,
+                       capture_output=True, check=True)
+        where = self.write("a.conf", GOOD.replace("[berth]\n", "[berth]\ntls_cert_file = tls.pem\ntls_key_file = tls.key\n"))
+        for mode, lines in ((0o600, []), (0o640, []), (0o604, ["the key in tls.key is readable by everybody"])):
+            os.chmod(os.path.join(self.directory, "tls.key"), mode)
+            code, out, _ = self.run("validate", *where)
+            assert code == 0 and re.findall("^warning: (.*)$", out, re.M) == lines, (mode, out)
+
+    def handlers_that_become_standard_error_are_warned_of(self):
+        """In a logging configuration, as berthd logs it."""
+        with open(os.path.join(self.directory, "logging.conf"), "w", encoding="utf-8") as file:
+            file.write("[formatters]\nkeys=\n[handlers]\nkeys=a,b,c\n[loggers]\nkeys=root\n[logger_root]\nhandlers=a,b,c\n"
+                       "[handler_a]\nclass=fluent.handler.FluentHandler\n[handler_b]\nclass=StreamHandler\nargs=(sys.stdout)\n"
+                       "[handler_c]\nclass=StreamHandler\nargs=(sys.stdout,)\n")
+        where = self.write("a.conf", GOOD.replace("log_dir = first\n    second\n", "log_config_append = logging.conf\n"))
+        code, out, _ = self.run("validate", *where)
+        wanted = ["logging.conf:9: [handler_a] fluent.handler.FluentHandler becomes standard error: handlers of this class are "
+                  "not supported", "logging.conf:11: [handler_b] StreamHandler becomes standard error: its arguments are not "
+                  "understood"]
+        assert code == 0 and re.findall("^warning: (.*)$", out, re.M) == wanted, out
+        assert self.run("validate", "--strict", *where)[0] == 1
+
     def options_that_moved_to_another_section(self):
         more = "auth_section = service\n[service]\n" + GOOD[GOOD.index("auth_type"):GOOD.index("[DEFAULT]")]
         code, out, _ = self.run("validate", *self.write("a.conf", GOOD.replace("[DEFAULT]\n", more + "[DEFAULT]\n")))
