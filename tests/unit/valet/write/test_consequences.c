@@ -1,6 +1,8 @@
 /* When claims of groups begin and end (Valet spec, 8.3). Rack r1 has h1 and h2, rack r2 has h3; h4
  * is in no rack. Group g has the member f. */
+#include "engine/allocations.h"
 #include "placement/write/plan_providers.h"
+#include "placement/write/plan_traits.h"
 #include "unit.h"
 #include "valet/write/valet_bench.h"
 
@@ -532,6 +534,82 @@ static void a_provider_that_is_created_sharing_changes_no_claim(void **state)
     assert_claimed("h5", true, true);
 }
 
+/* Its claim is one through the rack from then on, and ends with the rack's. */
+static void a_host_that_was_claimed_alone_ends_with_its_rack(void **state)
+{
+    (void)state;
+    put("c1 f h1:VCPU=1");
+    valet_claim_host(&bench, "g", "h1");
+    valet_claim_rack(&bench, "g", "r1");
+    valet_aggregates(&bench, "h2", "one");
+    assert_claimed("h1", false, false);
+    assert_claimed("h2", false, false);
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+}
+
+static bool make_zone_trait(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    struct planned_trait trait;
+    return plan_trait_put(SLICE_LIT("CUSTOM_VALET_ZONE"), plan, &trait, err);
+}
+
+static void a_host_that_becomes_a_zone_keeps_its_claim_for_when_it_is_one_again(void **state)
+{
+    (void)state;
+    assert_int_equal(valet_write(&bench, make_zone_trait, NULL), 0);
+    claim_r1();
+    put("c2 f h2:VCPU=1");
+    valet_traits(&bench, "h1", "CUSTOM_VALET_ZONE");
+    assert_claimed("h1", true, true);
+    put("c3 x h1:VCPU=1"); /* it is not a host */
+    assert_int_equal(valet_release(&bench, "c3"), 0);
+    assert_int_equal(valet_release(&bench, "c2"), 0); /* the last of the rack */
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h2", false, false);
+    assert_claimed("h1", true, true);
+    valet_traits(&bench, "h1", "");
+    assert_int_equal(valet_put(&bench, "c3 x h1:VCPU=1"), 409);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+}
+
+static void a_rack_with_inventory_is_none(void **state)
+{
+    (void)state;
+    claim_r1();
+    valet_host(&bench, "r1");
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h1", true, true); /* c1 is there */
+    assert_claimed("h2", false, false);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+}
+
+/* In one request, a host joins the rack and another one is emptied. */
+static bool join_and_release(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    (void)err;
+    const struct catalog_row *one =
+        catalog_find(&plan->version->aggregates, valet_uuid(&bench, "one"));
+    change_append(plan->changes, CHANGE_PROVIDER_AGGREGATE_INSERT)->link =
+        (struct change_link){valet_find(&bench, "h3")->id, one->id};
+    allocations_drop(plan, version_consumer(plan->version, valet_uuid(&bench, "c2")));
+    return true;
+}
+
+static void a_host_joins_while_another_is_emptied(void **state)
+{
+    (void)state;
+    valet_aggregates(&bench, "h4", "one");
+    claim_r1();
+    put("c2 f h4:VCPU=1");
+    assert_int_equal(valet_write(&bench, join_and_release, NULL), 0);
+    assert_claimed("h3", true, true);
+    assert_claimed("h4", true, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -580,6 +658,12 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_provider_that_is_created_sharing_changes_no_claim, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_host_that_was_claimed_alone_ends_with_its_rack, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_host_that_becomes_a_zone_keeps_its_claim_for_when_it_is_one_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rack_with_inventory_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_host_joins_while_another_is_emptied, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

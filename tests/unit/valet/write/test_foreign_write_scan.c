@@ -363,6 +363,19 @@ static void a_rack_without_one_of_its_aggregates_ends(void **state)
     assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 3);
 }
 
+/* The row has it as soon as the server has come. */
+static void the_last_location_is_known_after_a_foreign_release(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    put("s1 p h2:VCPU=4");
+    strange_release("s1");
+    valet_read(&bench);
+    valet_assert_location(&bench, "pl1", "h2");
+    put("c1 x h3:VCPU=1");
+    valet_assert_location(&bench, "pl1", "h2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +399,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(claims_of_a_group_that_is_gone_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_claimed_rack_with_a_deleted_host_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rack_without_one_of_its_aggregates_ends, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_last_location_is_known_after_a_foreign_release, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -376,6 +376,88 @@ static void no_planner_moves_a_hold_to_a_new_tree(void **state)
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
 }
 
+/* The first placement that there is. */
+static void a_hold_for_a_server_that_is_there_goes_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(put("s1 p h1:VCPU=4"), 0);
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    assert_int_equal(valet_holds(&bench, "s1", "h1"), 4);
+}
+
+/* A planner that knows no rule: it gives the consumer VCPU of a host, or another project. */
+struct giving {
+    const char *consumer;
+    const char *project;
+    const char *host; /* NULL: nothing */
+    const char *type; /* NULL: none */
+};
+
+static bool give(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)err;
+    const struct giving *giving = cls;
+    struct slice uuid = valet_uuid(&bench, giving->consumer);
+    const struct consumer *before = version_consumer(plan->version, uuid);
+    struct consumer_owner owner = {
+        .project_id = plan_name_id(plan, CHANGE_PROJECT_INSERT, slice_of(giving->project)),
+        .user_id = plan_name_id(plan, CHANGE_USER_INSERT, SLICE_LIT("user")),
+    };
+    if (giving->type != NULL)
+        owner.type_id = plan_name_id(plan, CHANGE_CONSUMER_TYPE_INSERT, slice_of(giving->type));
+    int64_t id = allocations_put_consumer(plan, before, uuid, &owner);
+    if (giving->host != NULL)
+        allocations_consume(plan, id, uuid, valet_find(&bench, giving->host)->id, 0, 1);
+    return true;
+}
+
+/* Then the consequence does what the claim would have done, and what follows from it. */
+static void a_server_that_a_planner_creates_drops_the_hold(void **state)
+{
+    (void)state;
+    struct giving cases[] = {{"s1", "p", "h2", NULL}, {"real", "p", "h2", NULL}};
+    valet_group(&bench, "g");
+    valet_member(&bench, "g", "p");
+    for (size_t i = 0; i < 2; i++) {
+        valet_place(&bench, "pl1", "s1", "h1", 4);
+        valet_bind(&bench, "pl1", "real");
+        valet_claim_host(&bench, "g", "h1");
+        assert_int_equal(valet_write(&bench, give, &cases[i]), 0);
+        assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+        valet_assert_location(&bench, "pl1", "h2");
+        assert_false(valet_is_in(&bench, "h1", "g") || valet_has_claim(&bench, "g", "h1"));
+        assert_int_equal(valet_release(&bench, cases[i].consumer), 0);
+    }
+}
+
+static void a_consumer_that_a_planner_gives_the_plans_project_drops_the_hold(void **state)
+{
+    (void)state;
+    struct giving giving = {"s1", "p", NULL, NULL};
+    assert_int_equal(put("s1 q h2:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(valet_write(&bench, give, &giving), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h2");
+}
+
+/* Also the first hold that there would be, and for a consumer that is no hold and has nothing. */
+static void no_planner_makes_a_hold(void **state)
+{
+    (void)state;
+    struct giving giving = {"new", "p", "h1", VALET_HOLD_TYPE};
+    assert_int_equal(valet_write(&bench, give, &giving), 409);
+    assert_int_equal(put_typed("new p h1:VCPU=1", VALET_HOLD_TYPE), 409);
+    giving.type = "INSTANCE";
+    assert_int_equal(valet_write(&bench, give, &giving), 0);
+    giving.type = VALET_HOLD_TYPE;
+    giving.host = NULL;
+    assert_int_equal(valet_write(&bench, give, &giving), 409);
+    assert_int_equal(valet_holds(&bench, "new", "h1"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +490,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_reshaper_takes_no_hold_out_of_the_known, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_planner_moves_a_hold_to_a_new_tree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hold_for_a_server_that_is_there_goes_at_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_a_planner_creates_drops_the_hold, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_consumer_that_a_planner_gives_the_plans_project_drops_the_hold, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_planner_makes_a_hold, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
