@@ -169,8 +169,6 @@ static bool passes(const struct finder *finder, const struct provider *provider)
     const struct filter *filter = &finder->filter;
     const struct providers_question *question = finder->question;
     struct slot_no slot = version_slot(finder->version, provider->no);
-    if (question->name.len > 0 && !slice_equal(provider_name(provider), question->name))
-        return false;
     if (question->uuid.len > 0 && !slice_equal(provider_uuid(provider), question->uuid))
         return false;
     if (filter->in_tree && (slot.v < filter->tree_root || slot.v >= filter->tree_end))
@@ -295,11 +293,8 @@ enum providers_outcome providers_find(const struct version *version,
         .found = found,
     };
     *found = (struct providers_found){0};
-    if (!providers_resolve(&finder, err)) {
-        if (!budget->exhausted)
-            return PROVIDERS_REFUSED;
-        err->status = 0; /* the query runs again */
-    }
+    if (!providers_resolve(&finder, err))
+        return PROVIDERS_REFUSED;
     if (!finder.filter.nobody && !budget->exhausted)
         find(&finder);
     return budget->exhausted ? PROVIDERS_EXPENSIVE : PROVIDERS_DONE;
