@@ -67,10 +67,12 @@ static void print_finding(void *cls, const struct placement_finding *finding)
     const struct record *row = &finding->placement->record;
     const struct valet_plan *plan =
         version_valet_plan(findings->version, record_number(row, VALET_PLACEMENT_PLAN_ID));
-    struct slice name =
-        plan == NULL ? SLICE_LIT("that is gone") : record_text(&plan->record, VALET_PLAN_UUID);
-    printf("placement %.*s of plan %.*s: neither its hold nor its server exists; it was on %.*s\n",
-           SLICE_ARG(record_text(row, VALET_PLACEMENT_UUID)), SLICE_ARG(name),
+    printf("placement %.*s of ", SLICE_ARG(record_text(row, VALET_PLACEMENT_UUID)));
+    if (plan == NULL)
+        fputs("a plan that no longer exists", stdout);
+    else
+        printf("plan %.*s", SLICE_ARG(record_text(&plan->record, VALET_PLAN_UUID)));
+    printf(": neither its hold nor its server exists; it was on %.*s\n",
            SLICE_ARG(record_text(row, VALET_PLACEMENT_LOCATION)));
 }
 

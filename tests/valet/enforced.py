@@ -341,8 +341,8 @@ def audit(world, python):
     make_placement(world.server.database, placement, new())
     write(world.server.database, "DELETE FROM berth_valet_plans")
     expect(look(1) == [f"hold {hold} of project {MEMBER}: its placement no longer exists",
-                       f"placement {placement} of plan that is gone: neither its hold nor its server exists; it was on "
-                       "nowhere"], look(1))
+                       f"placement {placement} of a plan that no longer exists: neither its hold nor its server exists; "
+                       "it was on nowhere"], look(1))
     upgrade_check(world)
 
 
