@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The help of all programs, their versions, and their errors for unknown names.
+"""The help of all programs, their versions, their errors for unknown names, and what their commands print (tools.py).
 
     tests/cli/operator.py --build build
 
@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import helps  # noqa: E402
 import servers  # noqa: E402
+import tools  # noqa: E402
 
 
 def problem_of(done, code, out=None, err=""):
@@ -102,6 +103,7 @@ def main():
                          (["placement-status", "upgrade", "chekc"], "check"), (["placement-status", "upgarde"], "upgrade"),
                          (["berthd", "--lisen", "x"], "--listen")):
         score.case(" ".join(words), problem_of(helps.run(build, words), 2, "", f"; did you mean {meant}?\n"))
+    tools.check(build, score)
     return score.end()
 
 
