@@ -33,7 +33,7 @@ struct config_problems config_report_problems(const struct conf *conf,
     }
     for (size_t i = 0; i < conf->deprecated.n; i++)
         fprintf(out, "warning: deprecated name: %s\n", conf->deprecated.items[i]);
-    problems.warnings += unknown_tell(conf, print_warning, out);
+    problems.warnings += unknown_report(conf, print_warning, out);
     for (size_t i = 0; i < conf->no_effect.n; i++)
         fprintf(out, "note: %s has no effect\n", conf->no_effect.items[i]);
     fprintf(out, "%zu error%s, %zu warning%s, %zu note%s\n", problems.errors,

@@ -72,7 +72,7 @@ static void notes_warn(void *cls, struct slice line)
 
 void notes_log_unknown(const struct conf *conf)
 {
-    (void)unknown_tell(conf, notes_warn, NULL);
+    (void)unknown_report(conf, notes_warn, NULL);
 }
 
 static void warn_of_weaker(const struct conf *conf)

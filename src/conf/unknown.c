@@ -56,7 +56,8 @@ static void write_option(const struct conf_unknown *unknown, struct buf *out)
         buf_printf(out, "; did you mean [%s] %s?", meant->section, meant->name);
 }
 
-size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slice line), void *cls)
+size_t unknown_report(const struct conf *conf, void (*report)(void *cls, struct slice line),
+                      void *cls)
 {
     struct buf line = {0};
     size_t count = 0;
@@ -69,7 +70,7 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
             line.len = 0;
             buf_printf(&line, "%s:%u: unknown options from here on are not listed", unknown->path,
                        unknown->line);
-            tell(cls, buf_slice(&line));
+            report(cls, buf_slice(&line));
             break;
         }
         line.len = 0;
@@ -81,7 +82,7 @@ size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slic
             write_section(unknown, &line);
         else
             write_option(unknown, &line);
-        tell(cls, buf_slice(&line));
+        report(cls, buf_slice(&line));
         count++;
     }
     buf_free(&line);

@@ -4,12 +4,14 @@
 
 #include "conf/settings.h"
 
-/* Calls `tell` with one line for each section that has no options here and for each unknown option
- * in other sections, with the name that may have been meant, in the order of the files. A section
- * is reported once, however many options it has; after UNKNOWN_LINES_MAX lines, one more says that
- * the rest is not listed. Returns the number of unknown sections and options. Any thread. */
+/* Calls `report` with one line for each section that has no options here and for each unknown
+ * option in other sections, with the name that may have been meant, in the order of the files. A
+ * section is reported once, however many options it has; after UNKNOWN_LINES_MAX lines, one more
+ * says that the rest is not listed. Returns the number of unknown sections and options. Any thread.
+ */
 enum { UNKNOWN_LINES_MAX = 100 };
 
-size_t unknown_tell(const struct conf *conf, void (*tell)(void *cls, struct slice line), void *cls);
+size_t unknown_report(const struct conf *conf, void (*report)(void *cls, struct slice line),
+                      void *cls);
 
 #endif

@@ -14,7 +14,7 @@ enum { SHOWN_MAX = 4096 };
 
 static const char LOGGER[] = "placement.wsgi";
 
-static void tell(const struct buf *line)
+static void log_line(const struct buf *line)
 {
     log_write(LOG_LEVEL_DEBUG, LOGGER, LOG_NO_CONTEXT, "%.*s", SLICE_ARG(buf_slice(line)));
 }
@@ -51,7 +51,7 @@ static void log_one_option(const struct conf_value *value)
              value->option->name);
     buf_printf(&line, "%-30s = ", name);
     notes_print_value(value, &line);
-    tell(&line);
+    log_line(&line);
     buf_free(&line);
 }
 
@@ -102,7 +102,7 @@ static void log_one_arguments(const struct conf_inputs *inputs)
                    secret ? NOTES_MASK : given->value);
     }
     buf_append_char(&line, ']');
-    tell(&line);
+    log_line(&line);
     buf_free(&line);
 }
 
@@ -117,7 +117,7 @@ void logging_tell_options(const struct conf *conf, const struct conf_inputs *inp
     log_one_arguments(inputs);
     buf_append_lit(&files, "config files: ");
     append_list(&files, conf->files.items, conf->files.n);
-    tell(&files);
+    log_line(&files);
     buf_free(&files);
     log_one_rule('=');
     for (size_t i = 0; i < option_count; i++)

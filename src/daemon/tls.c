@@ -30,7 +30,7 @@ static void warn_of_expiry(struct daemon *daemon, struct arena *arena)
                   LOG_NO_CONTEXT, "%.*s", SLICE_ARG(text));
 }
 
-static void tell(struct daemon *daemon)
+static void log_certificate(struct daemon *daemon)
 {
     struct arena *arena = arena_create();
     struct slice warning = http_tls_warning(daemon->tls, arena);
@@ -50,7 +50,7 @@ bool tls_open(struct daemon *daemon)
     daemon->tls = http_tls_create(&files, &daemon->err);
     if (daemon->tls == NULL)
         return false;
-    tell(daemon);
+    log_certificate(daemon);
     return true;
 }
 
@@ -61,7 +61,7 @@ void tls_reload(struct daemon *daemon)
         return;
     struct err err = {.arena = arena_create()};
     if (http_tls_load(daemon->tls, &files, &err))
-        tell(daemon);
+        log_certificate(daemon);
     else
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
                   "the old TLS certificate stays in use: %.*s", SLICE_ARG(err.message));

@@ -50,8 +50,8 @@ static void walk(const struct conf *conf)
         (void)suggest_option(conf->unknown[i].section, conf->unknown[i].name);
         (void)suggest_section(conf->unknown[i].section);
     }
-    size_t told = 0;
-    check(unknown_tell(conf, count_line, &told) <= told);
+    size_t reported = 0;
+    check(unknown_report(conf, count_line, &reported) <= reported);
     for (size_t i = 0; i < conf->faults.n; i++)
         check(conf->faults.items[i][0] != '\0');
     buf_free(&out);

@@ -139,7 +139,7 @@ pipeline_plan conductor_plan;
 /* conductor_pass.c: called when the job has been decided. */
 void conductor_job_done(struct pipeline_request *request);
 
-/* conductor_tries.c. The try of that row, or NULL; due_us tells whether it is the same row. */
+/* conductor_tries.c. The try of that row, or NULL; due_us shows whether it is the same row. */
 struct conductor_try *conductor_find_try(struct conductor *conductor, int64_t id, int64_t due_us);
 /* Keeps what the job's choice remembers until then; takes it from the job. */
 void conductor_keep_try(struct conductor *conductor, struct conductor_job *job, int64_t next_us);

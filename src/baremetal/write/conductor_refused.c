@@ -48,7 +48,7 @@ static struct conductor_refusal *conductor_refused_append(struct conductor_refus
     return &refused->at[refused->count++];
 }
 
-static void tell(struct conductor *conductor, const struct conductor_job *job)
+static void log_refusal(struct conductor *conductor, const struct conductor_job *job)
 {
     const struct version *version = replica_pin(conductor->reader);
     bool is_allocation = job->work == WORK_DECIDE;
@@ -73,7 +73,7 @@ void conductor_set_aside(struct conductor *conductor, const struct conductor_job
     struct conductor_refusal *at =
         conductor_refused_find(&conductor->refused, job->work, job->id, job->due_us);
     if (at == NULL) {
-        tell(conductor, job);
+        log_refusal(conductor, job);
         at = conductor_refused_append(&conductor->refused);
         *at = (struct conductor_refusal){.id = job->id, .due_us = job->due_us};
     }

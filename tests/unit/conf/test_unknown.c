@@ -32,7 +32,7 @@ static size_t load(const char *text)
     buf_free(&whole);
     load_ok();
     line_count = 0;
-    return unknown_tell(conf, keep, lines);
+    return unknown_report(conf, keep, lines);
 }
 
 /* The only line begins and ends like this; NULL: it asks nothing. */
