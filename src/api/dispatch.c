@@ -146,7 +146,7 @@ static enum http_step after_token(struct api_request *request, enum stages_outco
 /* A request that needs no token needs no body. */
 static bool is_for_everybody(const struct api_request *request)
 {
-    return healthcheck_is_asked(request) || request->definition->is_public(request) ||
+    return healthcheck_is_requested(request) || request->definition->is_public(request) ||
            slice_equal(request->http->method, SLICE_LIT("OPTIONS"));
 }
 
@@ -184,7 +184,7 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         return go_on_with_body(exchange->state);
     struct api_request *request = request_create(exchange, cls);
     exchange->state = request;
-    if (healthcheck_is_asked(request)) {
+    if (healthcheck_is_requested(request)) {
         healthcheck_begin(request);
         return HTTP_PENDING;
     }
@@ -213,7 +213,7 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
         }
         return after_handler(request, request->passage->slow_step);
     case PHASE_WRITING:
-        if (write_passage_is_to_be_made_anew(request))
+        if (write_passage_must_repeat(request))
             return run_handler(request);
         request->err = request->write->err;
         if (request->passage->is_large || request->ends_slowly)

@@ -52,7 +52,7 @@ enum http_step write_passage_follow(struct api_request *request)
     return submit(request, PHASE_FOLLOWING);
 }
 
-bool write_passage_is_to_be_made_anew(struct api_request *request)
+bool write_passage_must_repeat(struct api_request *request)
 {
     if (!err_is_set(&request->write->err) || request->write->err.kind != (int)REFUSED_CHANGED)
         return false;

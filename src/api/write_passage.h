@@ -13,6 +13,6 @@ enum http_step write_passage_follow(struct api_request *request);
 
 /* Optimistic conflict: whether the state on which the handler planned this write has changed. If
  * so, the handler runs again on the newest state, up to a few times (Valet spec, 9.4). */
-bool write_passage_is_to_be_made_anew(struct api_request *request);
+bool write_passage_must_repeat(struct api_request *request);
 
 #endif

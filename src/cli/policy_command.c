@@ -167,7 +167,7 @@ static bool ask_table(const struct asking *asking, enum policy_service service)
 {
     const struct policy_table *table = policy_table_of(service);
     bool all = true;
-    for (unsigned i = 0; i < table->asked; i++)
+    for (unsigned i = 0; i < table->checked; i++)
         all &= policy_command_ask(asking, service, slice_of(table->rows[i].name), NULL, false);
     return all;
 }

@@ -96,11 +96,11 @@ static void print_sample_row(struct buf *out, const struct policy_default *row, 
 static void print_sample_of(struct buf *out, const struct policy_table *table, bool all)
 {
     buf_printf(out, "# Rules of %s.\n\n", table->title);
-    for (unsigned i = table->asked; i < table->count; i++)
+    for (unsigned i = table->checked; i < table->count; i++)
         if (!table->rows[i].unserved)
             print_sample_row(out, &table->rows[i], all);
     for (unsigned i = 0; i < table->count; i++)
-        if (i < table->asked || table->rows[i].unserved)
+        if (i < table->checked || table->rows[i].unserved)
             print_sample_row(out, &table->rows[i], all);
 }
 
@@ -139,7 +139,7 @@ static void print_reference_row(struct buf *out, const struct policy_default *ro
 static void print_reference_part(struct buf *out, const struct policy_table *table,
                                  const char *title, unsigned from, bool unserved)
 {
-    unsigned end = from < table->asked ? table->asked : table->count;
+    unsigned end = from < table->checked ? table->checked : table->count;
     bool begun = false;
     for (unsigned i = from; i < end; i++) {
         if (table->rows[i].unserved != unserved)
@@ -159,7 +159,7 @@ void policy_print_reference(struct buf *out)
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++) {
         const struct policy_table *table = policy_table_of(i);
         print_reference_part(out, table, "operations", 0, false);
-        print_reference_part(out, table, "rules that others refer to", table->asked, false);
-        print_reference_part(out, table, "operations that are not served", table->asked, true);
+        print_reference_part(out, table, "rules that others refer to", table->checked, false);
+        print_reference_part(out, table, "operations that are not served", table->checked, true);
     }
 }

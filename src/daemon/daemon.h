@@ -144,7 +144,7 @@ void daemon_reload(struct daemon *daemon);
  * inherit the mask. */
 void loop_block_signals(void);
 
-/* Returns when the process is asked to end. */
+/* Returns when the process is to end. */
 void loop_run(struct daemon *daemon);
 
 /* Sends the watchdog a keep-alive if everything makes progress: see notify.h. */

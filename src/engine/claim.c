@@ -255,19 +255,19 @@ static void release_old(struct claim_set *set)
 }
 
 /* The classes that the request concerns, including those that a cleared consumer releases. */
-static bool *classes_asked(const struct claim_set *set)
+static bool *requested_classes(const struct claim_set *set)
 {
-    bool *asked = arena_zalloc(set->plan->arena, set->plan->version->classes.limit);
+    bool *requested = arena_zalloc(set->plan->arena, set->plan->version->classes.limit);
     for (size_t i = 0; i < set->row_count; i++)
-        asked[set->rows[i].class_row->number] = true;
+        requested[set->rows[i].class_row->number] = true;
     for (size_t i = 0; i < set->claim_count; i++) {
         const struct consumer *consumer = set->consumers[i];
         if (set->claims[i].provider_count > 0 || consumer == NULL)
             continue;
         for (uint32_t a = 0; a < consumer->allocation_count; a++)
-            asked[consumer->allocation[a].class_no.v] = true;
+            requested[consumer->allocation[a].class_no.v] = true;
     }
-    return asked;
+    return requested;
 }
 
 static void list_append(struct buf *list, struct slice name)
@@ -281,13 +281,13 @@ static void list_append(struct buf *list, struct slice name)
  * check. */
 static bool check_holders(struct claim_set *set)
 {
-    bool *asked = classes_asked(set);
+    bool *requested = requested_classes(set);
     struct buf holders = {0};
     for (size_t i = 0; i < set->target_count; i++) {
         const struct claim_target *target = &set->targets[i];
         bool holds = !target->is_named || target->stock == NULL;
         for (size_t s = 0; s < target->stock_count && !holds; s++)
-            holds = asked[target->stock[s].class_no.v];
+            holds = requested[target->stock[s].class_no.v];
         if (!holds)
             list_append(&holders, provider_uuid(target->provider));
     }
@@ -298,7 +298,7 @@ static bool check_holders(struct claim_set *set)
     ptree_seek(&set->plan->version->classes.by_id, 0, 0, &iter);
     for (const struct ptree_entry *entry; (entry = ptree_iter_get(&iter)) != NULL;
          ptree_iter_next(&iter))
-        if (asked[entry->value])
+        if (requested[entry->value])
             list_append(&classes, catalog_name(catalog_row_at(&set->plan->version->classes,
                                                               (uint32_t)entry->value)));
     err_set(set->err, 409, NULL,
@@ -339,9 +339,9 @@ static bool refuse_capacity(struct claim_set *set, const struct claim_row *row)
 {
     const struct inventory_figures *figures = row->stock->figures;
     int64_t used = row->stock->after;
-    for (const struct claim_row *asked = set->rows; asked <= row; asked++)
-        if (asked->stock == row->stock)
-            used -= asked->amount;
+    for (const struct claim_row *requested = set->rows; requested <= row; requested++)
+        if (requested->stock == row->stock)
+            used -= requested->amount;
     struct buf capacity = {0};
     json_write_double(&capacity,
                       ((double)figures->total - figures->reserved) * figures->allocation_ratio);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Whether the acceptor must end, after waiting up to that time for the request. */
-static bool asked_to_end(const struct http_server *server, int timeout_ms)
+static bool must_end(const struct http_server *server, int timeout_ms)
 {
     struct pollfd wake = {.fd = server->acceptor_wake_fd, .events = POLLIN};
     return poll(&wake, 1, timeout_ms) > 0;
@@ -39,7 +39,7 @@ static void wait_for_workers(struct http_server *server)
     for (unsigned naps = 0; naps < AHEAD_NAPS_MAX; naps++) {
         uint64_t handed = atomic_load(&server->connections_handed);
         if (handed - atomic_load(&server->connections_taken) < HANDED_AHEAD_MAX ||
-            asked_to_end(server, AHEAD_NAP_MS))
+            must_end(server, AHEAD_NAP_MS))
             return;
     }
     /* connections that no worker took in all this time were dropped by the library without notice
@@ -75,18 +75,18 @@ static void accept_waiting(struct http_server *server)
 {
     for (;;) {
         if (connection_limit_is_reached(server)) {
-            asked_to_end(server, SHORTAGE_NAP_MS);
+            must_end(server, SHORTAGE_NAP_MS);
             return;
         }
         if (accept_one(server)) {
             wait_for_workers(server);
         } else if (is_shortage(errno)) {
-            asked_to_end(server, SHORTAGE_NAP_MS);
+            must_end(server, SHORTAGE_NAP_MS);
             return;
         } else if (errno == EAGAIN || errno == EINVAL) { /* EINVAL: see acceptor_run() */
             return;
         }
-        if (asked_to_end(server, 0))
+        if (must_end(server, 0))
             return;
     }
 }
@@ -102,7 +102,7 @@ static void *acceptor_run(void *cls)
         /* another process that holds an inherited socket has shut it down, and may listen on it
          * again */
         if ((ready[0].revents & POLLHUP) != 0)
-            asked_to_end(server, SHUT_NAP_MS);
+            must_end(server, SHUT_NAP_MS);
     }
     /* connections that reached a listener which ends with this process are served; those on an
      * inherited socket are left to the next process */

@@ -341,8 +341,8 @@ enum body_verdict {
 };
 enum body_verdict body_begin(struct exchange *exchange);
 enum body_verdict body_take(struct exchange *exchange, const char *data, size_t size);
-/* No more bytes are expected: either the body is complete and http.body is set, or the service is
- * asked first. */
+/* No more bytes are expected: either the body is complete and http.body is set, or the service
+ * decides first. */
 enum body_verdict body_finish(struct exchange *exchange);
 void body_release(struct exchange *exchange);
 

@@ -19,7 +19,7 @@ bool stack_names_has(const struct stack_names *names, struct slice name)
     return false;
 }
 
-bool stack_server_asks_same(const struct stack_server *a, const struct stack_server *b)
+bool stack_server_requests_same(const struct stack_server *a, const struct stack_server *b)
 {
     if (a->amount_count != b->amount_count)
         return false;

@@ -68,6 +68,6 @@ bool stack_names_equal(const struct stack_names *a, const struct stack_names *b)
 bool stack_names_has(const struct stack_names *names, struct slice name);
 
 /* Whether both require the same from a host: amounts and traits, in the same order. */
-bool stack_server_asks_same(const struct stack_server *a, const struct stack_server *b);
+bool stack_server_requests_same(const struct stack_server *a, const struct stack_server *b);
 
 #endif

@@ -41,7 +41,7 @@ struct policy_default {
 struct policy_table {
     const char *service; /* prefix of the names of its operations, before a colon */
     const char *title;   /* for people */
-    unsigned asked;
+    unsigned checked;
     unsigned count;
     const struct policy_default *rows;
 };

@@ -180,7 +180,7 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_baremetal = {
     .service = "baremetal",
     .title = "Bare metal",
-    .asked = POLICY_BAREMETAL_COUNT - 1,
+    .checked = POLICY_BAREMETAL_COUNT - 1,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

@@ -32,8 +32,8 @@ static const struct policy_deprecation ROLE_ADMIN = {
 
 /* After the rules of operations. */
 enum {
-    ASKED = POLICY_PLACEMENT_COUNT - 1,
-    ALIAS_ADMIN = ASKED,
+    CHECKED = POLICY_PLACEMENT_COUNT - 1,
+    ALIAS_ADMIN = CHECKED,
     ALIAS_SERVICE,
     ALIAS_ADMIN_OR_SERVICE,
     ALIAS_PROJECT_READER,
@@ -99,7 +99,7 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_placement = {
     .service = "placement",
     .title = "Placement",
-    .asked = ASKED,
+    .checked = CHECKED,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

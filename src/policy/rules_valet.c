@@ -43,7 +43,7 @@ static const struct policy_default rows[] = {
 const struct policy_table policy_of_valet = {
     .service = "valet",
     .title = "Valet",
-    .asked = POLICY_VALET_COUNT - 1,
+    .checked = POLICY_VALET_COUNT - 1,
     .count = sizeof(rows) / sizeof(rows[0]),
     .rows = rows,
 };

@@ -148,8 +148,8 @@ static void resolve_references(struct set_builder *b, struct policy_set *set)
 static void fill_roots(struct set_builder *b, struct policy_set *set)
 {
     const struct policy_table *table = b->table;
-    struct policy_root *roots = arena_array(b->policy->arena, table->asked, sizeof(*roots));
-    for (unsigned i = 0; i < table->asked; i++) {
+    struct policy_root *roots = arena_array(b->policy->arena, table->checked, sizeof(*roots));
+    for (unsigned i = 0; i < table->checked; i++) {
         const struct policy_default *row = &table->rows[i];
         const struct policy_node *node =
             set_build_find(b->entries, b->count, slice_of(row->name))->root;

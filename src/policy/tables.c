@@ -25,6 +25,6 @@ const struct policy_default *policy_table_find(const struct policy_table *table,
 const char *policy_rule_name(enum policy_service service, unsigned rule)
 {
     const struct policy_table *table = policy_table_of(service);
-    check(rule <= table->asked);
+    check(rule <= table->checked);
     return rule == 0 ? "" : table->rows[rule - 1].name;
 }

@@ -395,7 +395,7 @@ static bool may_take_place(struct ac_query *query, uint32_t level, uint32_t of)
     return true;
 }
 
-static bool alike_in_subtrees(struct ac_query *query, uint32_t x, uint32_t y)
+static bool equal_in_subtrees(struct ac_query *query, uint32_t x, uint32_t y)
 {
     const struct ac_level *a = &query->levels[x];
     const struct ac_level *b = &query->levels[y];
@@ -422,7 +422,7 @@ bool ac_levels_subtrees(struct ac_query *query)
         *of_kind = l;
         if (!budget_take(query->budget, 2 + level->subtree_count / 4))
             return false;
-        if (other == NUMBER_NONE || !alike_in_subtrees(query, l, other))
+        if (other == NUMBER_NONE || !equal_in_subtrees(query, l, other))
             continue;
         level->twin = other;
         level->has_twin = query->levels[other].has_twin = query->has_twins = true;

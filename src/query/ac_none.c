@@ -26,7 +26,7 @@ const char *ac_none_name(enum ac_none none)
         [AC_NONE_FOUND_SOME] = "",
         [AC_NONE_UNKNOWN_CLASS] = "unknown_resource_class",
         [AC_NONE_UNKNOWN_TRAIT] = "unknown_trait",
-        [AC_NONE_NOTHING_ASKED] = "nothing_asked",
+        [AC_NONE_NOTHING_REQUESTED] = "nothing_requested",
         [AC_NONE_INVENTORY] = "no_inventory",
         [AC_NONE_CAPACITY] = "capacity",
         [AC_NONE_REQUIRED_TRAITS] = "required_traits",
@@ -119,7 +119,7 @@ static void add_condition(struct ac_query *query, const struct ac_query_group *g
     out->list = arena_grow(query->arena, out->list, out->count, &out->capacity, sizeof(*out->list));
     struct condition *added = &out->list[out->count++];
     *added = *condition;
-    added->step.group = group->asked;
+    added->step.group = group->requested;
     added->is_counted = was_counted || condition->demand != NULL ||
                         condition->filter.any_count > 0 || condition->step.by == AC_NONE_IN_TREE;
 }
@@ -153,7 +153,7 @@ static struct conditions list_conditions(struct ac_query *query, const struct ac
         const struct fit_demand *demand = &kind->demands[i];
         const struct condition capacity = {
             .step = {.by = AC_NONE_CAPACITY,
-                     .resource = &group->asked->resources[demand - group->demands]},
+                     .resource = &group->requested->resources[demand - group->demands]},
             .demand = demand};
         add_condition(query, group, &capacity, &conditions);
     }

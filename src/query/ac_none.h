@@ -18,8 +18,8 @@ enum ac_none {
     AC_NONE_FOUND_SOME, /* there are candidates */
     AC_NONE_UNKNOWN_CLASS,
     AC_NONE_UNKNOWN_TRAIT,
-    AC_NONE_NOTHING_ASKED, /* a group without resources, required traits and aggregates */
-    AC_NONE_INVENTORY,     /* no provider has inventory of the class */
+    AC_NONE_NOTHING_REQUESTED, /* a group without resources, required traits and aggregates */
+    AC_NONE_INVENTORY,         /* no provider has inventory of the class */
     AC_NONE_CAPACITY,
     AC_NONE_REQUIRED_TRAITS,
     AC_NONE_FORBIDDEN_TRAITS,

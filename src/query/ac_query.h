@@ -10,7 +10,7 @@
 #include "query/fit.h"
 
 struct ac_query_group {
-    const struct ac_group *asked;
+    const struct ac_group *requested;
     bool is_granular; /* one provider serves everything (a suffixed group) */
     struct fit_demand *demands;
     uint32_t demand_count;

@@ -79,13 +79,13 @@ static void resolve_headrooms(const struct ac_request *request, struct fit_deman
         demand->headroom_count++;
 }
 
-static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
+static bool resolve_demands(struct resolver *r, const struct ac_group *requested,
                             struct ac_query_group *group)
 {
-    group->demands = arena_array(r->arena, asked->resource_count, sizeof(*group->demands));
-    group->demand_count = asked->resource_count;
-    for (uint32_t i = 0; i < asked->resource_count; i++) {
-        const struct ac_resource *resource = &asked->resources[i];
+    group->demands = arena_array(r->arena, requested->resource_count, sizeof(*group->demands));
+    group->demand_count = requested->resource_count;
+    for (uint32_t i = 0; i < requested->resource_count; i++) {
+        const struct ac_resource *resource = &requested->resources[i];
         const struct catalog_row *row = catalog_find(&r->version->classes, resource->class_name);
         if (row == NULL) {
             r->query->none = AC_NONE_UNKNOWN_CLASS;
@@ -106,54 +106,56 @@ static bool resolve_demands(struct resolver *r, const struct ac_group *asked,
     return true;
 }
 
-static void resolve_tree(struct resolver *r, const struct ac_group *asked,
+static void resolve_tree(struct resolver *r, const struct ac_group *requested,
                          struct ac_query_group *group)
 {
-    if (asked->in_tree.data == NULL)
+    if (requested->in_tree.data == NULL)
         return;
-    const struct provider *provider = version_provider_by_uuid(r->version, asked->in_tree);
+    const struct provider *provider = version_provider_by_uuid(r->version, requested->in_tree);
     if (provider == NULL) {
         group->none = AC_NONE_IN_TREE;
         return;
     }
-    if (asked->resource_count == 0)
+    if (requested->resource_count == 0)
         return; /* a resourceless group ignores it (item 4) */
     group->in_tree = true;
     group->tree_root = version_slot(r->version, provider->root).v;
     group->tree_end = version_place(r->version, (struct slot_no){group->tree_root})->end;
 }
 
-static void count_sets(const struct ac_group *asked, struct ac_query_group *group)
+static void count_sets(const struct ac_group *requested, struct ac_query_group *group)
 {
-    uint32_t count = asked->forbidden.count + asked->forbidden_aggregates.count;
-    for (uint32_t i = 0; i < asked->required_count; i++)
-        count += 1 + asked->required[i].count;
-    for (uint32_t i = 0; i < asked->member_of_count; i++)
-        count += 1 + asked->member_of[i].count;
+    uint32_t count = requested->forbidden.count + requested->forbidden_aggregates.count;
+    for (uint32_t i = 0; i < requested->required_count; i++)
+        count += 1 + requested->required[i].count;
+    for (uint32_t i = 0; i < requested->member_of_count; i++)
+        count += 1 + requested->member_of[i].count;
     group->set_count = count;
 }
 
 /* False with err set: a name is unknown. *emptied: what comes before it in this group matches no
  * provider. */
-static bool resolve_group(struct resolver *r, const struct ac_group *asked,
+static bool resolve_group(struct resolver *r, const struct ac_group *requested,
                           struct ac_query_group *group, bool *emptied)
 {
-    *group = (struct ac_query_group){.asked = asked, .is_granular = asked->suffix.len > 0};
+    *group =
+        (struct ac_query_group){.requested = requested, .is_granular = requested->suffix.len > 0};
     *emptied = false;
-    count_sets(asked, group);
-    r->budget->left -= STEPS_OF_A_NAME * (int64_t)(group->set_count + asked->resource_count);
-    if (!resolve_demands(r, asked, group))
+    count_sets(requested, group);
+    r->budget->left -= STEPS_OF_A_NAME * (int64_t)(group->set_count + requested->resource_count);
+    if (!resolve_demands(r, requested, group))
         return false;
-    lookup_group_aggregates(r->version, r->arena, asked, &group->aggregates);
-    if (!resolve_traits(r, asked->required, asked->required_count, &asked->forbidden,
+    lookup_group_aggregates(r->version, r->arena, requested, &group->aggregates);
+    if (!resolve_traits(r, requested->required, requested->required_count, &requested->forbidden,
                         &group->traits)) {
         *emptied = !has_members(r, &group->aggregates);
         return false;
     }
-    resolve_tree(r, asked, group);
+    resolve_tree(r, requested, group);
     /* item 5: without a positive filter a resourceless group matches nothing */
-    if (asked->resource_count == 0 && asked->required_count == 0 && asked->member_of_count == 0)
-        group->none = AC_NONE_NOTHING_ASKED;
+    if (requested->resource_count == 0 && requested->required_count == 0 &&
+        requested->member_of_count == 0)
+        group->none = AC_NONE_NOTHING_REQUESTED;
     return true;
 }
 
@@ -227,7 +229,7 @@ struct suffixes {
 static uint32_t few_at(const struct ac_query *query, struct slice suffix)
 {
     uint32_t g = 0;
-    while (g < query->group_count && !slice_equal(query->groups[g].asked->suffix, suffix))
+    while (g < query->group_count && !slice_equal(query->groups[g].requested->suffix, suffix))
         g++;
     return g < query->group_count ? g : NUMBER_NONE;
 }
@@ -237,7 +239,7 @@ static uint32_t *suffix_at(const struct resolver *r, const struct suffixes *suff
 {
     uint32_t at = (uint32_t)hash_text(suffix) & suffixes->mask;
     while (suffixes->groups[at] != NUMBER_NONE &&
-           !slice_equal(r->query->groups[suffixes->groups[at]].asked->suffix, suffix))
+           !slice_equal(r->query->groups[suffixes->groups[at]].requested->suffix, suffix))
         at = (at + 1) & suffixes->mask;
     return &suffixes->groups[at];
 }
@@ -252,7 +254,7 @@ static struct suffixes index_suffixes(struct resolver *r)
     struct suffixes suffixes = {arena_array(r->arena, capacity, sizeof(uint32_t)), capacity - 1};
     memset(suffixes.groups, 0xff, capacity * sizeof(uint32_t));
     for (uint32_t g = 0; g < r->query->group_count; g++)
-        *suffix_at(r, &suffixes, r->query->groups[g].asked->suffix) = g;
+        *suffix_at(r, &suffixes, r->query->groups[g].requested->suffix) = g;
     r->budget->left -= STEPS_OF_A_NAME * (int64_t)r->query->group_count;
     return suffixes;
 }

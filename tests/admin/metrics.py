@@ -28,7 +28,7 @@ SLOW_LANE_S = 90  # its threads run when the processor is otherwise idle: they m
 QUESTIONS = [
     ("unknown_resource_class", "resources=CUSTOM_NEVER:1"),
     ("unknown_trait", "resources=VCPU:1&required=CUSTOM_NEVER"),
-    ("nothing_asked", "resources=VCPU:1&resources1=VCPU:1&forbidden=x"),
+    ("nothing_requested", "resources=VCPU:1&resources1=VCPU:1&forbidden=x"),
     ("no_inventory", "resources=PCI_DEVICE:1"),
     ("capacity", "resources=VCPU:17"),
     ("required_traits", "resources=VCPU:1&required=CUSTOM_NOBODY"),
@@ -143,7 +143,7 @@ class Metrics(Case):
             asked = {reason for reason, _ in QUESTIONS}
             expect(reasons == asked | {"limit", "abandoned", "not_known"}, reasons ^ asked)
             for reason, question in QUESTIONS:
-                if reason == "nothing_asked":
+                if reason == "nothing_requested":
                     continue  # the API refuses such a query before it is run
                 before = server.scrape()
                 status, answer = client.ask("GET", "/allocation_candidates?" + question, version=AT.get(reason))

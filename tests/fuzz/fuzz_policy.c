@@ -24,7 +24,7 @@ static void check_entry(const struct policy *policy, const struct policy_set *se
     static const char FIRST[] = {[POLICY_TRUE] = 'p', [POLICY_FALSE] = 'f', [POLICY_FAULT] = 'r'};
     check(why.len > 2 && why.data[2] == FIRST[outcome]);
     buf_free(&why);
-    if (entry->known == NULL || entry->known - set->table->rows >= set->table->asked)
+    if (entry->known == NULL || entry->known - set->table->rows >= set->table->checked)
         return;
     enum policy_verdict verdict = policy_decide(policy, (enum policy_service)(set - policy->sets),
                                                 1 + (unsigned)(entry->known - set->table->rows),

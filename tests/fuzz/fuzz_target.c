@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request->http->method = METHODS[data[0] % 5];
     struct slice raw = {(const char *)data + 1, size - 1};
     request->http->target = raw;
-    if (healthcheck_is_asked(request))
+    if (healthcheck_is_requested(request))
         check(memmem(raw.data, raw.len, "/healthcheck", 12) != NULL);
     request->path = percent_decode(arena, raw, false);
     check(request->path.len <= raw.len);

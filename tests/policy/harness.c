@@ -55,7 +55,7 @@ static void check_decide(const struct policy *policy, enum policy_service servic
                          const struct policy_question *question)
 {
     const struct policy_table *table = policy_table_of(service);
-    if (entry == NULL || entry->known == NULL || entry->known - table->rows >= table->asked)
+    if (entry == NULL || entry->known == NULL || entry->known - table->rows >= table->checked)
         return;
     enum policy_verdict verdict =
         policy_decide(policy, service, 1 + (unsigned)(entry->known - table->rows),
@@ -170,10 +170,10 @@ static json_t *table_of(enum policy_service service)
         if (row->deprecated != NULL)
             old = json_pack("{s:s, s:s, s:s}", "name", row->deprecated->name, "check",
                             row->deprecated->check, "since", row->deprecated->since);
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s?, s:b}", "name",
-                                              row->name, "check", row->check, "scopes", scopes,
-                                              "operations", operations, "deprecated", old,
-                                              "leaving", row->leaving, "asked", i < table->asked));
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s?, s:b}", "name", row->name, "check",
+                            row->check, "scopes", scopes, "operations", operations, "deprecated",
+                            old, "leaving", row->leaving, "asked", i < table->checked));
     }
     return rows;
 }

@@ -18,12 +18,12 @@ enum { LANE_WAITING = 64, LANE_SLICE_US = 1000 };
 
 static const char PLAIN[] = "text/plain; charset=utf-8";
 
-struct asked {
+struct page_request {
     struct readiness_wait wait; /* first, so that its address is that of the struct */
     struct slow_job job;
     struct admin *admin;
     struct http_exchange *http;
-    enum { ASKED_METRICS, ASKED_READINESS, ASKED_STATUS } what; /* while pending */
+    enum { PAGE_METRICS, PAGE_READINESS, PAGE_STATUS } what; /* while pending */
     bool inventory;
     bool allocations;
     bool is_abandoned; /* the client that requested the metrics has disconnected */
@@ -33,7 +33,7 @@ struct asked {
 struct page {
     const char *path;
     const char *help;
-    enum http_step (*answer)(struct asked *asked, struct slice query);
+    enum http_step (*answer)(struct page_request *request, struct slice query);
 };
 
 static enum http_step service_refuse(struct http_exchange *http, int status, const char *text)
@@ -47,10 +47,10 @@ static enum http_step service_refuse(struct http_exchange *http, int status, con
 }
 
 /* False: the client of a pending exchange has disconnected. */
-static bool write_metrics(struct asked *asked)
+static bool write_metrics(struct page_request *request)
 {
-    struct admin *admin = asked->admin;
-    struct http_exchange *http = asked->http;
+    struct admin *admin = request->admin;
+    struct http_exchange *http = request->http;
     struct slice accept = http_request_header(http, "Accept");
     unsigned openmetrics = accept_weight_named(accept, SLICE_LIT("application/openmetrics-text"));
     unsigned text = accept_weight_named(accept, SLICE_LIT("text/plain"));
@@ -59,10 +59,10 @@ static bool write_metrics(struct asked *asked)
     struct replica_reader *reader = thread_reader(admin->api->replica);
     const struct version *version = replica_pin(reader);
     metrics_write(admin, version, &exposition);
-    const struct admin_page page = {http, admin->lane, &asked->job};
-    bool goes_on = (!asked->inventory || (inventory_metrics_write(version, &page, &exposition) &&
-                                          node_metrics_write(version, &page, &exposition))) &&
-                   (!asked->allocations || allocation_metrics_write(version, &page, &exposition));
+    const struct admin_page page = {http, admin->lane, &request->job};
+    bool goes_on = (!request->inventory || (inventory_metrics_write(version, &page, &exposition) &&
+                                            node_metrics_write(version, &page, &exposition))) &&
+                   (!request->allocations || allocation_metrics_write(version, &page, &exposition));
     replica_unpin(reader);
     if (!goes_on)
         return false;
@@ -76,17 +76,17 @@ static bool write_metrics(struct asked *asked)
 
 static void run_slow(void *cls)
 {
-    struct asked *asked = cls;
-    asked->is_abandoned = http_client_gone(asked->http) || !write_metrics(asked);
-    http_resume(asked->http);
+    struct page_request *request = cls;
+    request->is_abandoned = http_client_gone(request->http) || !write_metrics(request);
+    http_resume(request->http);
 }
 
 static void refuse_slow(void *cls, enum slow_refusal why)
 {
-    struct asked *asked = cls;
+    struct page_request *request = cls;
     (void)why;
-    asked->is_refused = true;
-    http_resume(asked->http);
+    request->is_refused = true;
+    http_resume(request->http);
 }
 
 /* Reads NAME=1; false: the value is neither 1 nor 0. */
@@ -115,60 +115,60 @@ static struct slow_lane *lane_of(struct admin *admin)
     return lane;
 }
 
-static enum http_step handle_admin_metrics_show(struct asked *asked, struct slice text)
+static enum http_step handle_admin_metrics_show(struct page_request *request, struct slice text)
 {
-    struct query_string query = query_string_parse(asked->http->arena, text);
-    if (!read_flag(&query, SLICE_LIT("inventory"), &asked->inventory) ||
-        !read_flag(&query, SLICE_LIT("allocations"), &asked->allocations))
-        return service_refuse(asked->http, 400, "inventory and allocations are 0 or 1");
-    if (!asked->inventory && !asked->allocations) {
-        check(write_metrics(asked)); /* such a page is not abandoned */
+    struct query_string query = query_string_parse(request->http->arena, text);
+    if (!read_flag(&query, SLICE_LIT("inventory"), &request->inventory) ||
+        !read_flag(&query, SLICE_LIT("allocations"), &request->allocations))
+        return service_refuse(request->http, 400, "inventory and allocations are 0 or 1");
+    if (!request->inventory && !request->allocations) {
+        check(write_metrics(request)); /* such a page is not abandoned */
         return HTTP_ANSWERED;
     }
-    struct slow_lane *lane = lane_of(asked->admin);
+    struct slow_lane *lane = lane_of(request->admin);
     if (lane == NULL)
-        return service_refuse(asked->http, 503, "no thread can be started for it");
-    asked->what = ASKED_METRICS;
-    asked->job = (struct slow_job){
-        .run = run_slow, .refuse = refuse_slow, .cls = asked, .deadline_us = UINT64_MAX};
-    slow_lane_submit(lane, &asked->job);
+        return service_refuse(request->http, 503, "no thread can be started for it");
+    request->what = PAGE_METRICS;
+    request->job = (struct slow_job){
+        .run = run_slow, .refuse = refuse_slow, .cls = request, .deadline_us = UINT64_MAX};
+    slow_lane_submit(lane, &request->job);
     return HTTP_PENDING;
 }
 
-static enum http_step handle_admin_alive_show(struct asked *asked, struct slice text)
+static enum http_step handle_admin_alive_show(struct page_request *request, struct slice text)
 {
     (void)text;
-    health_write_alive(asked->admin, asked->http);
+    health_write_alive(request->admin, request->http);
     return HTTP_ANSWERED;
 }
 
 static void reported(struct readiness_wait *wait)
 {
-    http_resume(((struct asked *)wait)->http);
+    http_resume(((struct page_request *)wait)->http);
 }
 
-static enum http_step ask_readiness(struct asked *asked)
+static enum http_step ask_readiness(struct page_request *request)
 {
-    asked->wait.done = reported;
-    readiness_ask(asked->admin->api->readiness, &asked->wait);
+    request->wait.done = reported;
+    readiness_ask(request->admin->api->readiness, &request->wait);
     return HTTP_PENDING;
 }
 
-static enum http_step handle_admin_ready_show(struct asked *asked, struct slice text)
+static enum http_step handle_admin_ready_show(struct page_request *request, struct slice text)
 {
     (void)text;
-    asked->what = ASKED_READINESS;
-    return ask_readiness(asked);
+    request->what = PAGE_READINESS;
+    return ask_readiness(request);
 }
 
-static enum http_step handle_admin_status_show(struct asked *asked, struct slice text)
+static enum http_step handle_admin_status_show(struct page_request *request, struct slice text)
 {
     (void)text;
-    asked->what = ASKED_STATUS;
-    return ask_readiness(asked);
+    request->what = PAGE_STATUS;
+    return ask_readiness(request);
 }
 
-static enum http_step handle_admin_index_show(struct asked *asked, struct slice text);
+static enum http_step handle_admin_index_show(struct page_request *request, struct slice text);
 
 static const struct page PAGES[] = {
     {"/metrics",
@@ -183,14 +183,14 @@ static const struct page PAGES[] = {
 };
 enum { PAGE_COUNT = sizeof(PAGES) / sizeof(PAGES[0]) };
 
-static enum http_step handle_admin_index_show(struct asked *asked, struct slice text)
+static enum http_step handle_admin_index_show(struct page_request *request, struct slice text)
 {
     (void)text;
-    struct buf *out = &asked->http->out;
+    struct buf *out = &request->http->out;
     buf_append_lit(out, "berthd " BERTH_VERSION "\n\n");
     for (unsigned i = 0; i < PAGE_COUNT; i++)
         buf_printf(out, "%-10s %s\n", PAGES[i].path, PAGES[i].help);
-    admin_answer(asked->http, 200, PLAIN);
+    admin_answer(request->http, 200, PLAIN);
     return HTTP_ANSWERED;
 }
 
@@ -201,12 +201,12 @@ static bool reads(struct slice method)
 
 static enum http_step on_request(struct http_exchange *http, void *cls)
 {
-    struct asked *asked = arena_zalloc(http->arena, sizeof(*asked));
+    struct page_request *request = arena_zalloc(http->arena, sizeof(*request));
     struct slice query = http->target;
     struct slice path = slice_cut(&query, '?');
-    http->state = asked;
-    asked->admin = cls;
-    asked->http = http;
+    http->state = request;
+    request->admin = cls;
+    request->http = http;
     if (http->fault != HTTP_FAULT_NONE)
         return service_refuse(http, http->fault == HTTP_FAULT_BODY_TOO_LARGE ? 413 : 400,
                               "request bodies are not accepted here");
@@ -214,7 +214,7 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
         if (!slice_equal(path, slice_of(PAGES[i].path)))
             continue;
         if (reads(http->method))
-            return PAGES[i].answer(asked, query);
+            return PAGES[i].answer(request, query);
         (void)service_refuse(http, 405, "only GET and HEAD");
         http_add_header(http, "Allow", SLICE_LIT("GET, HEAD"));
         return HTTP_ANSWERED;
@@ -225,15 +225,15 @@ static enum http_step on_request(struct http_exchange *http, void *cls)
 static enum http_step on_resume(struct http_exchange *http, void *cls)
 {
     (void)cls;
-    struct asked *asked = http->state;
-    if (asked->what == ASKED_READINESS)
-        health_write_ready(&asked->wait.report, http);
-    else if (asked->what == ASKED_STATUS)
-        status_write(asked->admin, &asked->wait.report, http);
-    else if (asked->is_refused)
+    struct page_request *request = http->state;
+    if (request->what == PAGE_READINESS)
+        health_write_ready(&request->wait.report, http);
+    else if (request->what == PAGE_STATUS)
+        status_write(request->admin, &request->wait.report, http);
+    else if (request->is_refused)
         return service_refuse(http, 503,
                               "too many requests are waiting for pages with the inventory");
-    else if (asked->is_abandoned)
+    else if (request->is_abandoned)
         return service_refuse(http, 503,
                               http_is_cut(http) ? "This service is stopping."
                                                 : "The client disconnected.");

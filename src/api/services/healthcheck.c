@@ -54,7 +54,7 @@ static inline bool ends_at(const struct slice *target, size_t len)
 }
 
 /* Called for every request: most fail at the position where their path would have to end. */
-static bool path_is_asked(const struct api_request *request)
+static bool path_matches(const struct api_request *request)
 {
     const struct api_endpoint *endpoint = request->endpoint;
     const struct slice *target = &request->http->target;
@@ -90,10 +90,10 @@ static bool was_proxied(const struct api_request *request)
     return false;
 }
 
-bool healthcheck_is_asked(const struct api_request *request)
+bool healthcheck_is_requested(const struct api_request *request)
 {
     const struct conf_healthcheck *settings = request->api->healthcheck;
-    return settings != NULL && settings->is_enabled && path_is_asked(request) &&
+    return settings != NULL && settings->is_enabled && path_matches(request) &&
            request->http->fault == HTTP_FAULT_NONE && source_is_allowed(request) &&
            !(settings->ignores_proxied && was_proxied(request));
 }

@@ -7,7 +7,7 @@
 
 /* Whether the request is for the health check and its client may see it; any other request is
  * processed normally. */
-bool healthcheck_is_asked(const struct api_request *request);
+bool healthcheck_is_requested(const struct api_request *request);
 
 /* Begins the check; the exchange is pending. */
 void healthcheck_begin(struct api_request *request);

@@ -29,7 +29,7 @@ struct readiness {
     pthread_cond_t wake;
     struct readiness_wait *first; /* in the order of their deadlines */
     struct readiness_wait **last;
-    bool is_asking;  /* the probe is with the writer */
+    bool is_probing; /* the probe is with the writer */
     uint64_t probes; /* begun since the start */
     bool is_stopping;
     bool is_draining;
@@ -141,7 +141,7 @@ static void probed(struct pipeline_request *request)
     report_probe(readiness);
     answer_served(readiness);
     bool goes_on = readiness->first != NULL;
-    readiness->is_asking = goes_on;
+    readiness->is_probing = goes_on;
     readiness->probes += goes_on;
     pthread_cond_signal(&readiness->wake);
     pthread_mutex_unlock(&readiness->lock);
@@ -149,7 +149,7 @@ static void probed(struct pipeline_request *request)
         begin_probe(readiness);
 }
 
-/* The caller has set is_asking and counted the probe, and holds no lock. */
+/* The caller has set is_probing and counted the probe, and holds no lock. */
 static void begin_probe(struct readiness *readiness)
 {
     arena_reset(readiness->arena);
@@ -205,7 +205,7 @@ static void *watch(void *cls)
 {
     struct readiness *readiness = cls;
     pthread_mutex_lock(&readiness->lock);
-    while (!readiness->is_stopping || readiness->is_asking) {
+    while (!readiness->is_stopping || readiness->is_probing) {
         if (readiness->first == NULL) {
             pthread_cond_wait(&readiness->wake, &readiness->lock);
             continue;
@@ -222,7 +222,7 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     uint64_t now_us = clock_monotonic_us();
     unsigned long long number;
     pthread_mutex_lock(&readiness->lock);
-    if (!wait->is_fresh && !readiness->is_asking && readiness->reported_at_us > 0 &&
+    if (!wait->is_fresh && !readiness->is_probing && readiness->reported_at_us > 0 &&
         now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
         is_current(readiness, &number)) {
         readiness_answer(readiness, wait, &readiness->report);
@@ -233,8 +233,8 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     wait->next = NULL;
     *readiness->last = wait;
     readiness->last = &wait->next;
-    bool asks = !readiness->is_asking;
-    readiness->is_asking = true;
+    bool asks = !readiness->is_probing;
+    readiness->is_probing = true;
     readiness->probes += asks;
     wait->probe = readiness->probes + (wait->is_fresh && !asks);
     pthread_cond_signal(&readiness->wake);

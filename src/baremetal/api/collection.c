@@ -22,7 +22,7 @@ bool collection_read_types(struct collection *collection, const struct record_sh
     struct argument fields = argument_find(arena, query, "fields");
     collection->has_limit = limit.is_there;
     return argument_uuid(&marker, &collection->marker, err) &&
-           argument_integer(&limit, &collection->asked_limit, err) &&
+           argument_integer(&limit, &collection->requested_limit, err) &&
            argument_text(&sort_key, &collection->sort_key, err) &&
            argument_text(&sort_dir, &collection->sort_dir, err) &&
            argument_text(&fields, &collection->fields, err);
@@ -51,10 +51,10 @@ static bool refuse_sort_key(const struct collection *collection, struct slice qu
 bool collection_check_page(struct collection *collection, size_t max_limit, struct err *err)
 {
     collection->limit = max_limit;
-    if (collection->has_limit && collection->asked_limit <= 0)
+    if (collection->has_limit && collection->requested_limit <= 0)
         return err_set(err, 400, NULL, "Limit must be positive");
-    if (collection->has_limit && (uint64_t)collection->asked_limit < max_limit)
-        collection->limit = (size_t)collection->asked_limit;
+    if (collection->has_limit && (uint64_t)collection->requested_limit < max_limit)
+        collection->limit = (size_t)collection->requested_limit;
     if (!argument_check_sort_dir(collection->sort_dir, &collection->is_descending, err))
         return false;
     int field = record_find(collection->shape, collection->sort_key);

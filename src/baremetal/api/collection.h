@@ -19,7 +19,7 @@ struct collection {
     struct slice marker; /* a uuid, or data == NULL */
     struct slice fields; /* as in the request, or data == NULL */
     struct slice sort_dir;
-    int64_t asked_limit; /* 0: none */
+    int64_t requested_limit; /* 0: none */
     bool has_limit;
 };
 

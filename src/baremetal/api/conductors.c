@@ -40,16 +40,17 @@ static bool is_field(const void *with, struct slice name)
     return false;
 }
 
-static bool choose(const struct list_fields *asked, bool all, struct shown *shown, struct err *err)
+static bool choose(const struct list_fields *requested, bool all, struct shown *shown,
+                   struct err *err)
 {
     *shown = (struct shown){{[HOSTNAME] = true, [GROUP] = true, [ALIVE] = true}};
-    for (size_t i = 0; i < FIELD_COUNT && (all || asked->has_fields); i++)
+    for (size_t i = 0; i < FIELD_COUNT && (all || requested->has_fields); i++)
         shown->has[i] = all;
-    for (size_t i = 0; i < asked->words.count; i++)
+    for (size_t i = 0; i < requested->words.count; i++)
         for (size_t f = 0; f < FIELD_COUNT; f++)
-            shown->has[f] |= slice_equal(asked->words.words[i], slice_of(FIELDS[f]));
+            shown->has[f] |= slice_equal(requested->words.words[i], slice_of(FIELDS[f]));
     shown->has[LINKS] = true;
-    return argument_check_fields(&asked->words, is_field, NULL, err);
+    return argument_check_fields(&requested->words, is_field, NULL, err);
 }
 
 static void write_value(struct api_request *request, enum conductor_field field)
@@ -124,7 +125,7 @@ static bool refuse_text(struct err *err, const char *before, struct slice value,
 
 /* The arguments of a list of conductors. */
 struct conductor_page {
-    struct list_fields asked;
+    struct list_fields requested;
     struct shown shown;
     size_t limit;
     struct slice marker;
@@ -163,15 +164,16 @@ static bool read_page(struct api_request *request, struct conductor_page *page)
     if (!argument_text(&marker, &page->marker, err) ||
         !argument_text(&sort_key, &page->sort_key, err) ||
         !argument_text(&sort_dir, &page->sort_dir, err) ||
-        !list_fields_read(&page->asked, &query, request->arena, err))
+        !list_fields_read(&page->requested, &query, request->arena, err))
         return false;
     if (page->marker.data != NULL && !ident_is_name(page->marker))
         return refuse_text(err, "Expected name for marker: ", page->marker, "");
-    return check_access(request) && list_fields_check_detail(&page->asked, request->minor, err) &&
+    return check_access(request) &&
+           list_fields_check_detail(&page->requested, request->minor, err) &&
            argument_limit(&limit, &page->limit, err) &&
            argument_check_sort_dir(page->sort_dir, &is_descending, err) &&
            check_sort_key(page->sort_key, err) &&
-           choose(&page->asked, page->asked.is_detailed, &page->shown, err);
+           choose(&page->requested, page->requested.is_detailed, &page->shown, err);
 }
 
 static void write_next(struct api_request *request, const struct conductor_page *page)
@@ -181,16 +183,16 @@ static void write_next(struct api_request *request, const struct conductor_page 
     if (page->limit != 1)
         return;
     collection_add_filter(&query, "sort_dir", page->sort_dir);
-    for (size_t i = 0; i < page->asked.words.count; i++) {
+    for (size_t i = 0; i < page->requested.words.count; i++) {
         if (i == 0)
             buf_append_lit(&query, "&fields=");
         else
             buf_append_char(&query, ',');
-        buf_append_slice(&query, page->asked.words.words[i]);
+        buf_append_slice(&query, page->requested.words.words[i]);
     }
-    if (page->asked.has_detail)
+    if (page->requested.has_detail)
         collection_add_filter(&query, "detail",
-                              page->asked.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
+                              page->requested.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
     collection_add_filter(&query, "limit", SLICE_LIT("1"));
     collection_add_filter(&query, "marker", metal_conf(request)->host);
     buf_append_lit(out, ", \"next\": \"");
@@ -228,12 +230,12 @@ enum api_step handle_baremetal_conductor_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct shown shown;
     struct err *err = &request->err;
     struct slice host = request->args[0];
     if (!intake_query(request, NAMES, &query) ||
-        !list_fields_read(&asked, &query, request->arena, err))
+        !list_fields_read(&requested, &query, request->arena, err))
         return API_DONE;
     if (!ident_is_name(host)) {
         (void)refuse_text(err, "Expected name for hostname: ", host, "");
@@ -248,7 +250,7 @@ enum api_step handle_baremetal_conductor_show(struct api_request *request)
         (void)conductors_refuse_unknown(host, err);
         return API_DONE;
     }
-    if (!choose(&asked, !asked.has_fields, &shown, err))
+    if (!choose(&requested, !requested.has_fields, &shown, err))
         return API_DONE;
     write_conductor(request, &shown);
     api_answer_json(request, 0);

@@ -44,7 +44,7 @@ static struct slice driver_name(void)
 
 /* Writes the members of the answer one by one, if they were requested. */
 struct writing {
-    const struct list_fields *asked;
+    const struct list_fields *requested;
     struct buf *out;
     bool *is_known; /* for each requested field */
     bool is_first;
@@ -52,18 +52,18 @@ struct writing {
 
 static bool begin_member(struct writing *writing, struct slice name)
 {
-    bool is_asked = !writing->asked->has_fields || slice_equal(name, SLICE_LIT("links"));
-    for (size_t i = 0; i < writing->asked->words.count; i++) {
-        if (!slice_equal(writing->asked->words.words[i], name))
+    bool is_requested = !writing->requested->has_fields || slice_equal(name, SLICE_LIT("links"));
+    for (size_t i = 0; i < writing->requested->words.count; i++) {
+        if (!slice_equal(writing->requested->words.words[i], name))
             continue;
         writing->is_known[i] = true;
-        is_asked = true;
+        is_requested = true;
     }
-    if (is_asked && !writing->is_first)
+    if (is_requested && !writing->is_first)
         buf_append_lit(writing->out, ", ");
-    if (is_asked)
+    if (is_requested)
         writing->is_first = false;
-    return is_asked;
+    return is_requested;
 }
 
 static void drivers_write_text(struct writing *writing, const char *name, struct slice text)
@@ -92,21 +92,21 @@ static void write_interfaces(struct writing *writing, unsigned minor)
 static bool is_known_word(const void *with, struct slice name)
 {
     const struct writing *writing = with;
-    for (size_t i = 0; i < writing->asked->words.count; i++)
-        if (slice_equal(writing->asked->words.words[i], name))
+    for (size_t i = 0; i < writing->requested->words.count; i++)
+        if (slice_equal(writing->requested->words.words[i], name))
             return writing->is_known[i];
     return false;
 }
 
 /* Writes an object. False: a requested field does not exist. */
-static bool write_driver(struct api_request *request, const struct list_fields *asked,
+static bool write_driver(struct api_request *request, const struct list_fields *requested,
                          bool is_detailed)
 {
     struct buf *out = api_out(request);
     struct writing writing = {
-        .asked = asked,
+        .requested = requested,
         .out = out,
-        .is_known = arena_zalloc(request->arena, asked->words.count + 1),
+        .is_known = arena_zalloc(request->arena, requested->words.count + 1),
         .is_first = true,
     };
     buf_append_char(out, '{');
@@ -126,7 +126,7 @@ static bool write_driver(struct api_request *request, const struct list_fields *
     if (is_detailed)
         write_interfaces(&writing, request->minor);
     buf_append_char(out, '}');
-    return argument_check_fields(&asked->words, is_known_word, &writing, &request->err);
+    return argument_check_fields(&requested->words, is_known_word, &writing, &request->err);
 }
 
 static bool check_access(struct api_request *request)
@@ -135,20 +135,20 @@ static bool check_access(struct api_request *request)
     return access_check(&access, POLICY_DRIVER_GET, &request->err);
 }
 
-static bool check_fields_version(struct api_request *request, const struct list_fields *asked)
+static bool check_fields_version(struct api_request *request, const struct list_fields *requested)
 {
-    return !asked->has_fields || request->minor >= MINOR_OF_FIELDS ||
+    return !requested->has_fields || request->minor >= MINOR_OF_FIELDS ||
            err_set(&request->err, 406, NULL, "Request not acceptable.");
 }
 
-static bool check_type(struct api_request *request, const struct list_fields *asked, bool has_type,
-                       struct slice type)
+static bool check_type(struct api_request *request, const struct list_fields *requested,
+                       bool has_type, struct slice type)
 {
-    if ((has_type || asked->has_detail) && request->minor < MINOR_OF_TYPES)
+    if ((has_type || requested->has_detail) && request->minor < MINOR_OF_TYPES)
         return err_set(&request->err, 406, NULL,
                        "Request not acceptable. The minimal required API version should be 1.%d",
                        MINOR_OF_TYPES);
-    if (!check_fields_version(request, asked))
+    if (!check_fields_version(request, requested))
         return false;
     return !has_type || slice_equal(type, SLICE_LIT("classic")) ||
            slice_equal(type, SLICE_LIT("dynamic")) ||
@@ -160,24 +160,24 @@ enum api_step handle_baremetal_drivers_list(struct api_request *request)
 {
     static const char *const NAMES[] = {"type", "detail", "fields", NULL};
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct slice type = {0};
     struct err *err = &request->err;
     if (!intake_query(request, NAMES, &query))
         return API_DONE;
     struct argument argument = argument_find(request->arena, &query, "type");
     if (!argument_text(&argument, &type, err) ||
-        !list_fields_read(&asked, &query, request->arena, err))
+        !list_fields_read(&requested, &query, request->arena, err))
         return API_DONE;
-    if (asked.words.count > 0 && asked.is_detailed)
+    if (requested.words.count > 0 && requested.is_detailed)
         err_set(err, 400, NULL, "Can not specify ?detail=True and fields in the same request.");
     if (err_is_set(err) || !check_access(request) ||
-        !check_type(request, &asked, argument.is_there, type))
+        !check_type(request, &requested, argument.is_there, type))
         return API_DONE;
     struct buf *out = api_out(request);
     buf_append_lit(out, "{\"drivers\": [");
     if (!slice_equal(type, SLICE_LIT("classic")) &&
-        !write_driver(request, &asked, asked.is_detailed))
+        !write_driver(request, &requested, requested.is_detailed))
         return API_DONE;
     buf_append_lit(out, "]}");
     api_answer_json(request, 0);
@@ -188,11 +188,11 @@ enum api_step handle_baremetal_driver_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct err *err = &request->err;
     if (!intake_query(request, NAMES, &query) ||
-        !list_fields_read(&asked, &query, request->arena, err) || !check_access(request) ||
-        !check_fields_version(request, &asked))
+        !list_fields_read(&requested, &query, request->arena, err) || !check_access(request) ||
+        !check_fields_version(request, &requested))
         return API_DONE;
     if (!slice_equal(request->args[0], driver_name())) {
         err_set_join(err, 404, NULL,
@@ -200,7 +200,7 @@ enum api_step handle_baremetal_driver_show(struct api_request *request)
                      request->args[0], SLICE_LIT("."));
         return API_DONE;
     }
-    if (write_driver(request, &asked, true))
+    if (write_driver(request, &requested, true))
         api_answer_json(request, 0);
     return API_DONE;
 }

@@ -101,7 +101,7 @@ static enum api_step empty_collections_answer(struct api_request *request, const
 static enum api_step list_nothing(struct api_request *request, const struct empty_list *list)
 {
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct ident node = {0};
     struct slice uuid = {0};
     struct err *err = &request->err;
@@ -110,10 +110,11 @@ static enum api_step list_nothing(struct api_request *request, const struct empt
     struct argument by_node = argument_find(request->arena, &query, "node");
     struct argument by_uuid = argument_find(request->arena, &query, "node_uuid");
     if (!argument_ident(&by_node, &node, err) || !argument_uuid(&by_uuid, &uuid, err) ||
-        !check_address(request, &query) || !list_fields_read(&asked, &query, request->arena, err) ||
+        !check_address(request, &query) ||
+        !list_fields_read(&requested, &query, request->arena, err) ||
         !check_access(request, list, uuid.data != NULL ? uuid : node.text) ||
-        !list_fields_check_version(&asked, request->minor, err) ||
-        !list_fields_check_detail(&asked, request->minor, err) ||
+        !list_fields_check_version(&requested, request->minor, err) ||
+        !list_fields_check_detail(&requested, request->minor, err) ||
         !check_page(request, &query, list))
         return API_DONE;
     return empty_collections_answer(request, list->member);
@@ -179,12 +180,12 @@ enum api_step handle_baremetal_volume_targets_list(struct api_request *request)
 static enum api_step list_below(struct api_request *request, const struct empty_list *list)
 {
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct err *err = &request->err;
     if (!intake_query(request, list->names, &query) || !check_address(request, &query) ||
-        !list_fields_read(&asked, &query, request->arena, err) ||
+        !list_fields_read(&requested, &query, request->arena, err) ||
         node_find(request, request->version, request->args[0], list->rule, err) == NULL ||
-        !list_fields_check_version(&asked, request->minor, err) ||
+        !list_fields_check_version(&requested, request->minor, err) ||
         !check_page(request, &query, list))
         return API_DONE;
     return empty_collections_answer(request, list->member);

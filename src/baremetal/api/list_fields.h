@@ -13,15 +13,15 @@ struct list_fields {
 };
 
 /* Reads the arguments; 400. */
-bool list_fields_read(struct list_fields *asked, const struct query_string *query,
+bool list_fields_read(struct list_fields *requested, const struct query_string *query,
                       struct arena *arena, struct err *err) BERTH_MUST_CHECK;
 
 /* Whether the version has `fields`: 406. */
-bool list_fields_check_version(const struct list_fields *asked, unsigned minor,
+bool list_fields_check_version(const struct list_fields *requested, unsigned minor,
                                struct err *err) BERTH_MUST_CHECK;
 
 /* Whether the version has `detail`, and that not both arguments are given: 400. */
-bool list_fields_check_detail(const struct list_fields *asked, unsigned minor,
+bool list_fields_check_detail(const struct list_fields *requested, unsigned minor,
                               struct err *err) BERTH_MUST_CHECK;
 
 #endif

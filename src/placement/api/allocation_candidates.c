@@ -27,15 +27,15 @@ static enum api_step over_budget(struct api_request *request, struct candidates_
 
 enum api_step handle_placement_candidates_list(struct api_request *request)
 {
-    struct ac_request asked;
+    struct ac_request requested;
     if (!api_is_on_slow_lane(request) && request->query.len > LONG_QUERY_BYTES)
         return api_over_budget(request);
-    if (!candidates_parameters_read(request, &asked))
+    if (!candidates_parameters_read(request, &requested))
         return API_DONE;
     struct budget budget = api_budget(request);
     struct candidates_writer writer = {
         .version = request->version,
-        .asked = &asked,
+        .requested = &requested,
         .arena = request->arena,
         .out = api_out(request),
         .minor = request->minor,
@@ -45,7 +45,7 @@ enum api_step handle_placement_candidates_list(struct api_request *request)
     struct ac_reason reason;
     writer.out->len = 0;
     buf_append_lit(writer.out, "{\"allocation_requests\": [");
-    switch (ac_search(request->version, &asked, request->arena, &budget, candidates_write_one,
+    switch (ac_search(request->version, &requested, request->arena, &budget, candidates_write_one,
                       &writer, &summaries, &reason, &request->err)) {
     case AC_REFUSED:
         meter_count_candidates(0, reason.none);

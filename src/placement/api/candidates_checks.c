@@ -51,15 +51,15 @@ static struct name_table table_of(struct api_request *request, const struct ac_n
     return table;
 }
 
-bool candidates_check_root_traits(struct api_request *request, const struct ac_request *asked)
+bool candidates_check_root_traits(struct api_request *request, const struct ac_request *requested)
 {
-    struct ac_names conflicts = names_create(request, asked->root_required.count);
-    struct name_table forbidden = table_of(request, &asked->root_forbidden);
-    struct name_table reported = name_table_create(request->arena, asked->root_required.count);
-    for (uint32_t i = 0; i < asked->root_required.count; i++)
-        if (name_table_has(&forbidden, asked->root_required.names[i]) &&
-            name_table_add(&reported, asked->root_required.names[i]))
-            conflicts.names[conflicts.count++] = asked->root_required.names[i];
+    struct ac_names conflicts = names_create(request, requested->root_required.count);
+    struct name_table forbidden = table_of(request, &requested->root_forbidden);
+    struct name_table reported = name_table_create(request->arena, requested->root_required.count);
+    for (uint32_t i = 0; i < requested->root_required.count; i++)
+        if (name_table_has(&forbidden, requested->root_required.names[i]) &&
+            name_table_add(&reported, requested->root_required.names[i]))
+            conflicts.names[conflicts.count++] = requested->root_required.names[i];
     if (conflicts.count == 0)
         return true;
     struct buf text = {0};
@@ -69,26 +69,26 @@ bool candidates_check_root_traits(struct api_request *request, const struct ac_r
 }
 
 /* From 1.36: groups without resources must be named in same_subtree. */
-static bool check_suffixes(struct api_request *request, const struct ac_request *asked)
+static bool check_suffixes(struct api_request *request, const struct ac_request *requested)
 {
-    struct ac_names all = names_create(request, asked->group_count);
-    struct ac_names orphans = names_create(request, asked->group_count);
+    struct ac_names all = names_create(request, requested->group_count);
+    struct ac_names orphans = names_create(request, requested->group_count);
     size_t most = 0;
-    for (uint32_t i = 0; i < asked->same_subtree_count; i++)
-        most += asked->same_subtrees[i].count;
+    for (uint32_t i = 0; i < requested->same_subtree_count; i++)
+        most += requested->same_subtrees[i].count;
     struct name_table in_subtrees = name_table_create(request->arena, most);
-    for (uint32_t i = 0; i < asked->same_subtree_count; i++)
-        for (uint32_t j = 0; j < asked->same_subtrees[i].count; j++)
-            name_table_add(&in_subtrees, asked->same_subtrees[i].names[j]);
+    for (uint32_t i = 0; i < requested->same_subtree_count; i++)
+        for (uint32_t j = 0; j < requested->same_subtrees[i].count; j++)
+            name_table_add(&in_subtrees, requested->same_subtrees[i].names[j]);
     uint32_t resourceless = 0;
-    for (uint32_t i = 0; i < asked->group_count; i++) {
-        const struct ac_group *group = &asked->groups[i];
+    for (uint32_t i = 0; i < requested->group_count; i++) {
+        const struct ac_group *group = &requested->groups[i];
         all.names[all.count++] = group->suffix;
         resourceless += group->resource_count == 0;
         if (group->resource_count == 0 && !name_table_has(&in_subtrees, group->suffix))
             orphans.names[orphans.count++] = group->suffix;
     }
-    if (resourceless == asked->group_count)
+    if (resourceless == requested->group_count)
         return err_set(&request->err, 400, "placement.query.missing_value",
                        "There must be at least one resources or resources[$S] parameter.");
     struct buf text = {0};
@@ -102,11 +102,11 @@ static bool check_suffixes(struct api_request *request, const struct ac_request 
     struct ac_names unknown = names_create(request, most);
     struct name_table reported = name_table_create(request->arena, most);
     struct name_table groups = table_of(request, &all);
-    for (uint32_t i = 0; i < asked->same_subtree_count; i++)
-        for (uint32_t j = 0; j < asked->same_subtrees[i].count; j++)
-            if (!name_table_has(&groups, asked->same_subtrees[i].names[j]) &&
-                name_table_add(&reported, asked->same_subtrees[i].names[j]))
-                unknown.names[unknown.count++] = asked->same_subtrees[i].names[j];
+    for (uint32_t i = 0; i < requested->same_subtree_count; i++)
+        for (uint32_t j = 0; j < requested->same_subtrees[i].count; j++)
+            if (!name_table_has(&groups, requested->same_subtrees[i].names[j]) &&
+                name_table_add(&reported, requested->same_subtrees[i].names[j]))
+                unknown.names[unknown.count++] = requested->same_subtrees[i].names[j];
     if (unknown.count == 0)
         return true;
     buf_append_lit(&text, "Real suffixes should be specified in `same_subtree`: ");
@@ -118,15 +118,15 @@ static bool check_suffixes(struct api_request *request, const struct ac_request 
 }
 
 /* Collects "required<suffix>" for the groups without resources for which `belongs` is true. */
-static bool refuse_orphans(struct api_request *request, const struct ac_request *asked,
+static bool refuse_orphans(struct api_request *request, const struct ac_request *requested,
                            const char *parameter, const char *words,
                            bool (*belongs)(const struct ac_group *group))
 {
     struct buf text = {0};
     buf_append_slice(&text, slice_of(words));
     uint32_t count = 0;
-    for (uint32_t i = 0; i < asked->group_count; i++) {
-        const struct ac_group *group = &asked->groups[i];
+    for (uint32_t i = 0; i < requested->group_count; i++) {
+        const struct ac_group *group = &requested->groups[i];
         if (group->resource_count > 0 || !belongs(group))
             continue;
         if (count++ > 0)
@@ -151,35 +151,35 @@ static bool has_aggregates(const struct ac_group *group)
 }
 
 /* Before 1.36: every group must have resources. */
-static bool check_orphans(struct api_request *request, const struct ac_request *asked)
+static bool check_orphans(struct api_request *request, const struct ac_request *requested)
 {
-    if (!refuse_orphans(request, asked, "required",
+    if (!refuse_orphans(request, requested, "required",
                         "All traits parameters must be associated with resources.  Found the "
                         "following orphaned traits keys: ",
                         has_traits) ||
-        !refuse_orphans(request, asked, "member_of",
+        !refuse_orphans(request, requested, "member_of",
                         "All member_of parameters must be associated with resources. Found the "
                         "following orphaned member_of keys: ",
                         has_aggregates))
         return false;
-    for (uint32_t i = 0; i < asked->group_count; i++)
-        if (asked->groups[i].resource_count == 0)
+    for (uint32_t i = 0; i < requested->group_count; i++)
+        if (requested->groups[i].resource_count == 0)
             return err_set(&request->err, 400, NULL, "All request groups must specify resources.");
-    if (asked->group_count == 0)
+    if (requested->group_count == 0)
         return err_set(&request->err, 400, NULL,
                        "At least one request group (`resources` or `resources{$S}`) is required.");
     return true;
 }
 
 /* From 1.22: a group must not require what it forbids. */
-static bool check_forbidden(struct api_request *request, const struct ac_request *asked)
+static bool check_forbidden(struct api_request *request, const struct ac_request *requested)
 {
     size_t most = 0;
-    for (uint32_t i = 0; i < asked->group_count; i++)
-        most += asked->groups[i].required_count;
+    for (uint32_t i = 0; i < requested->group_count; i++)
+        most += requested->groups[i].required_count;
     struct ac_names conflicts = names_create(request, most);
-    for (uint32_t i = 0; i < asked->group_count; i++) {
-        const struct ac_group *group = &asked->groups[i];
+    for (uint32_t i = 0; i < requested->group_count; i++) {
+        const struct ac_group *group = &requested->groups[i];
         if (group->forbidden.count == 0)
             continue;
         struct name_table forbidden = table_of(request, &group->forbidden);
@@ -211,12 +211,12 @@ static bool check_forbidden(struct api_request *request, const struct ac_request
     return candidates_checks_refuse(request, NULL, &text);
 }
 
-static bool check_group_policy(struct api_request *request, const struct ac_request *asked,
+static bool check_group_policy(struct api_request *request, const struct ac_request *requested,
                                bool has_group_policy)
 {
     uint32_t granular = 0;
-    for (uint32_t i = 0; i < asked->group_count; i++)
-        granular += asked->groups[i].suffix.len > 0;
+    for (uint32_t i = 0; i < requested->group_count; i++)
+        granular += requested->groups[i].suffix.len > 0;
     if (granular < 2 || has_group_policy)
         return true;
     return err_set(&request->err, 400, NULL,
@@ -224,14 +224,14 @@ static bool check_group_policy(struct api_request *request, const struct ac_requ
                    "\"resources{N}\" parameter.");
 }
 
-bool candidates_check_groups(struct api_request *request, const struct ac_request *asked,
+bool candidates_check_groups(struct api_request *request, const struct ac_request *requested,
                              bool has_group_policy)
 {
-    bool suffixes =
-        request->minor >= 36 ? check_suffixes(request, asked) : check_orphans(request, asked);
+    bool suffixes = request->minor >= 36 ? check_suffixes(request, requested)
+                                         : check_orphans(request, requested);
     if (!suffixes)
         return false;
-    if (request->minor >= 22 && !check_forbidden(request, asked))
+    if (request->minor >= 22 && !check_forbidden(request, requested))
         return false;
-    return check_group_policy(request, asked, has_group_policy);
+    return check_group_policy(request, requested, has_group_policy);
 }

@@ -113,7 +113,7 @@ static void write_mappings(struct candidates_writer *writer, const struct ac_can
         uint32_t group = candidate->mappings[i].group;
         if (i > 0)
             buf_append_lit(out, ", ");
-        json_write_string(out, writer->asked->groups[group].suffix);
+        json_write_string(out, writer->requested->groups[group].suffix);
         buf_append_lit(out, ": [");
         for (bool first = true;
              i < candidate->mapping_count && candidate->mappings[i].group == group;
@@ -139,7 +139,7 @@ static void form_grow(struct candidates_writer *writer, uint32_t capacity)
 }
 
 /* Writes a candidate piece by piece, and stores it as the form of those that follow. */
-static void write_anew(struct candidates_writer *writer, const struct ac_candidate *candidate)
+static void write_in_full(struct candidates_writer *writer, const struct ac_candidate *candidate)
 {
     struct candidates_form *form = &writer->form;
     struct buf *out = writer->out;
@@ -170,7 +170,8 @@ static bool begins_provider(const struct ac_entry *entries, uint32_t i)
 }
 
 /* Whether the candidate's text differs from the form's only in the uuids. */
-static bool is_alike(const struct candidates_form *form, const struct ac_candidate *candidate)
+static bool differs_only_in_uuids(const struct candidates_form *form,
+                                  const struct ac_candidate *candidate)
 {
     if (!form->is_fit || candidate->entry_count != form->entry_count ||
         candidate->mapping_count != form->mapping_count)
@@ -189,7 +190,7 @@ static bool is_alike(const struct candidates_form *form, const struct ac_candida
 }
 
 /* Copies the form; false: one of the uuids has a different length. */
-static bool write_alike(struct candidates_writer *writer, const struct ac_candidate *candidate)
+static bool write_copy(struct candidates_writer *writer, const struct ac_candidate *candidate)
 {
     struct candidates_form *form = &writer->form;
     struct buf *out = writer->out;
@@ -234,9 +235,9 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
     if (writer->count++ > 0)
         buf_append_lit(out, ", ");
     size_t before = out->len;
-    bool is_copy = is_alike(&writer->form, candidate) && write_alike(writer, candidate);
+    bool is_copy = differs_only_in_uuids(&writer->form, candidate) && write_copy(writer, candidate);
     if (!is_copy)
-        write_anew(writer, candidate);
+        write_in_full(writer, candidate);
     /* if this exhausts it, the search notices at its next step */
     (void)budget_take(writer->budget,
                       (int64_t)((out->len - before) / (is_copy ? COPIED_A_STEP : WRITTEN_A_STEP)));
@@ -244,10 +245,10 @@ void candidates_write_one(void *cls, const struct ac_candidate *candidate)
 
 static bool is_requested(const struct candidates_writer *writer, struct slice class_name)
 {
-    writer->budget->left -= writer->asked->group_count;
-    for (uint32_t g = 0; g < writer->asked->group_count; g++)
-        for (uint32_t i = 0; i < writer->asked->groups[g].resource_count; i++)
-            if (slice_equal(writer->asked->groups[g].resources[i].class_name, class_name))
+    writer->budget->left -= writer->requested->group_count;
+    for (uint32_t g = 0; g < writer->requested->group_count; g++)
+        for (uint32_t i = 0; i < writer->requested->groups[g].resource_count; i++)
+            if (slice_equal(writer->requested->groups[g].resources[i].class_name, class_name))
                 return true;
     return false;
 }

@@ -36,7 +36,7 @@ enum { CANDIDATES_CLASSES = 8 };
 
 struct candidates_writer {
     const struct version *version;
-    const struct ac_request *asked;
+    const struct ac_request *requested;
     struct arena *arena;
     struct buf *out;
     unsigned minor;

@@ -97,7 +97,7 @@ static void write_step(struct buf *out, const struct ac_step *step)
 static const char *sentence_of(enum ac_none none)
 {
     static const char *const SENTENCES[AC_NONE_COUNT] = {
-        [AC_NONE_NOTHING_ASKED] = "a group asks for no resources, traits or aggregates",
+        [AC_NONE_NOTHING_REQUESTED] = "a group asks for no resources, traits or aggregates",
         [AC_NONE_INVENTORY] = "no provider has inventory of a requested resource class",
         [AC_NONE_CAPACITY] = "no provider has enough free capacity",
         [AC_NONE_REQUIRED_TRAITS] = "no provider has the required traits",

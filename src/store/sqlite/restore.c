@@ -233,7 +233,7 @@ static bool copy_attribute(const struct restore *r, const char *name, struct err
     int fd = r->partial.fd;
     ssize_t bytes = getxattr(r->path, name, value, sizeof(value));
     if (bytes < 0 && errno != ENODATA)
-        return errno == ENOTSUP || partial_fail(r->path, "asked for its attributes", err);
+        return errno == ENOTSUP || partial_fail(r->path, "checked for extended attributes", err);
     ssize_t own_bytes = fgetxattr(fd, name, own, sizeof(own));
     bool ok = bytes < 0 ? own_bytes < 0 || fremovexattr(fd, name) == 0
                         : (bytes == own_bytes && memcmp(value, own, (size_t)bytes) == 0) ||

@@ -97,8 +97,8 @@ static struct slice exclusive_uuid(const struct units *units, const struct unit 
 }
 
 /* A server that was not in the old content, and is in no group now, has nothing new to check. */
-static bool is_exclusive_anew(const struct standing_check *check_of, const struct unit *unit,
-                              uint32_t s)
+static bool is_newly_exclusive(const struct standing_check *check_of, const struct unit *unit,
+                               uint32_t s)
 {
     const struct unit *before = accepted_unit(&check_of->accepted, s);
     if (before == NULL)
@@ -173,7 +173,7 @@ static bool check_exclusive(struct standing_check *check_of, const struct unit *
                             uint32_t host)
 {
     const struct solver *solver = check_of->solver;
-    if (!is_exclusive_anew(check_of, unit, s))
+    if (!is_newly_exclusive(check_of, unit, s))
         return true;
     if (unit->exclusive != UNITS_NONE)
         return check_assigned(check_of, unit, s, host);

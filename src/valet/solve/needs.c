@@ -27,7 +27,7 @@ static uint64_t hash_names(uint64_t hash, const struct stack_names *names)
     return hash + names->count;
 }
 
-/* Over the values that stack_server_asks_same compares. */
+/* Over the values that stack_server_requests_same compares. */
 static uint64_t hash_need(const struct stack_server *server)
 {
     uint64_t hash = server->amount_count;
@@ -80,7 +80,7 @@ void needs_gather(const struct version *version, const struct solve_request *req
         uint32_t at = 0;
         hashes[needs->count] = hash_need(server);
         while (hashes[at] != hashes[needs->count] ||
-               (at < needs->count && !stack_server_asks_same(needs->need[at].like, server)))
+               (at < needs->count && !stack_server_requests_same(needs->need[at].like, server)))
             at++;
         if (at == needs->count)
             add_need(version, server, request->project, arena, &needs->need[needs->count++],

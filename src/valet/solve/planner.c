@@ -114,13 +114,13 @@ static enum search_result run_round(struct rounds *rounds, const struct kept *ke
     if (!is_last && rounds->scratch == NULL)
         rounds->scratch = arena_create_beside(arena);
     rounds->request.step_limit = is_last ? rounds->left : (rounds->first + 1) / 2;
-    const struct solve_request *asked = solver->request;
+    const struct solve_request *requested = solver->request;
     solver->request = &rounds->request;
     solver->arena = is_last ? arena : rounds->scratch;
     enum search_result result = search_run(
         search, solver,
         is_last ? rounds->domains : keep_in_place_domains(solver, rounds->domains, kept));
-    solver->request = asked;
+    solver->request = requested;
     solver->arena = arena;
     rounds->left -= search->steps;
     rounds->first -= is_last ? 0 : search->steps;

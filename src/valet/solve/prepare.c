@@ -104,15 +104,15 @@ static bool is_back_or_owned(void *cls, const struct consumer *consumer)
 /* A host with nothing but allocations that are given back counts as unused. */
 static void free_used(struct solver *solver, struct back *back)
 {
-    uint64_t *asked = bits_create(solver->arena, solver->hosts.count);
+    uint64_t *requested = bits_create(solver->arena, solver->hosts.count);
     for (uint32_t i = 0; i < back->count; i++) {
         for (uint32_t j = 0; j < back->consumers[i]->allocation_count; j++) {
             struct slot_no slot =
                 version_slot(solver->version, back->consumers[i]->allocation[j].provider);
             uint32_t host = solver->hosts.of_slot[version_place(solver->version, slot)->root];
-            if (host == BITS_NONE || bits_has(asked, host))
+            if (host == BITS_NONE || bits_has(requested, host))
                 continue;
-            bits_add(asked, host);
+            bits_add(requested, host);
             if (host_visit_consumers(solver->version, solver->hosts.providers[host], is_back, back))
                 bits_remove(solver->hosts.used, host);
         }

@@ -155,18 +155,18 @@ static uint64_t *present_racks(struct search *search, uint32_t block)
 }
 
 /* The block's demand for each class. */
-static const double *asked_of(struct search *search, uint32_t block)
+static const double *requested_of(struct search *search, uint32_t block)
 {
     const struct solver *solver = search->solver;
     const struct block *of = &solver->units.block[block];
-    memset(search->asked, 0, solver->headrooms.class_count * sizeof(*search->asked));
+    memset(search->requested, 0, solver->headrooms.class_count * sizeof(*search->requested));
     for (uint32_t i = 0; i < of->unit_count; i++) {
         const struct unit_facts *facts = &solver->facts[of->units[i]];
         search_look(search, facts->demand_count);
         for (uint32_t d = 0; d < facts->demand_count; d++)
-            search->asked[facts->demands[d].class_index] += (double)facts->demands[d].amount;
+            search->requested[facts->demands[d].class_index] += (double)facts->demands[d].amount;
     }
-    return search->asked;
+    return search->requested;
 }
 
 static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *left, double *share)
@@ -183,7 +183,8 @@ static void sum_tree(struct search *search, uint32_t c, uint32_t host, double *l
 }
 
 /* What is left in a rack; false: less than the demand. */
-static bool rack_covers(struct search *search, uint32_t rack, const double *asked, double *share)
+static bool rack_covers(struct search *search, uint32_t rack, const double *requested,
+                        double *share)
 {
     struct solver *solver = search->solver;
     const struct hosts_mark *mark = &solver->hosts.rack[rack];
@@ -193,7 +194,7 @@ static bool rack_covers(struct search *search, uint32_t rack, const double *aske
         double left = 0;
         for (uint32_t i = 0; i < mark->host_count; i++)
             sum_tree(search, c, mark->hosts[i], &left, share);
-        covers = covers && left >= asked[c];
+        covers = covers && left >= requested[c];
     }
     *share /= mark->host_count > 0 ? mark->host_count : 1;
     return covers;
@@ -204,13 +205,13 @@ void ranks_offer_racks(struct search *search, uint32_t block, struct best *best)
     const struct solver *solver = search->solver;
     uint32_t exclusive = solver->units.unit[solver->units.block[block].units[0]].exclusive;
     const uint64_t *present = present_racks(search, block);
-    const double *asked = asked_of(search, block);
+    const double *requested = requested_of(search, block);
     BITS_EACH(rack, search_racks(search, block), bits_words(solver->hosts.rack_count))
     {
         double share;
         if (!search_goes_on(search))
             return;
-        uint64_t first = rack_covers(search, rack, asked, &share) ? 0 : 4;
+        uint64_t first = rack_covers(search, rack, requested, &share) ? 0 : 4;
         const struct hosts_mark *mark = &solver->hosts.rack[rack];
         if (exclusive != UNITS_NONE && search->holders[mark->hosts[0]] != exclusive)
             first += 2;
@@ -246,8 +247,8 @@ static void share_orders(struct search *search)
 void ranks_init(struct search *search)
 {
     struct arena *arena = search->solver->arena;
-    search->asked =
-        arena_array(arena, search->solver->headrooms.class_count, sizeof(*search->asked));
+    search->requested =
+        arena_array(arena, search->solver->headrooms.class_count, sizeof(*search->requested));
     search->present_racks = bits_create(arena, search->solver->hosts.rack_count);
     share_orders(search);
 }

@@ -60,16 +60,16 @@ static bool drop_without_traits(struct report *report, uint64_t *hosts)
     struct solver *solver = report->solver;
     const struct unit *unit = &solver->units.unit[report->unit];
     uint32_t words = solver->hosts.words;
-    uint64_t *asked = bits_create(solver->arena, solver->needs.count);
+    uint64_t *requested = bits_create(solver->arena, solver->needs.count);
     uint64_t *with = bits_create(solver->arena, solver->hosts.count);
     uint64_t *without = bits_create(solver->arena, solver->hosts.count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < unit->placed_count && count < NEEDS_WITH_TRAITS_MAX; i++) {
         uint32_t n = solver->needs.of_server[unit->placed[i]];
         const struct need *need = &solver->needs.need[n];
-        if (need->like->required.count + need->like->forbidden.count == 0 || bits_has(asked, n))
+        if (need->like->required.count + need->like->forbidden.count == 0 || bits_has(requested, n))
             continue;
-        bits_add(asked, n);
+        bits_add(requested, n);
         count++;
         memset(with, 0, words * sizeof(*with));
         memset(without, 0, words * sizeof(*without));

@@ -147,7 +147,7 @@ struct search {
     uint32_t decision_count;
     struct class_order *class_orders;
     /* for a rack that is being chosen for a block */
-    double *asked; /* of each class */
+    double *requested; /* of each class */
     uint64_t *present_racks;
     struct stuck stuck;
     int64_t steps; /* so far; see search_goes_on */

@@ -30,8 +30,8 @@ static void amounts(void **state)
         {server(MORE, 2), false},   {server(OTHER, 2), false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(stack_server_asks_same(&a, &cases[i].b), cases[i].same);
-        assert_int_equal(stack_server_asks_same(&cases[i].b, &a), cases[i].same);
+        assert_int_equal(stack_server_requests_same(&a, &cases[i].b), cases[i].same);
+        assert_int_equal(stack_server_requests_same(&cases[i].b, &a), cases[i].same);
     }
 }
 
@@ -41,15 +41,15 @@ static void traits(void **state)
     struct stack_server a = server(AMOUNTS, 2);
     struct stack_server b = server(SAME, 2);
     a.required = (struct stack_names){TRAITS, 2};
-    assert_false(stack_server_asks_same(&a, &b));
+    assert_false(stack_server_requests_same(&a, &b));
     b.required = (struct stack_names){TRAITS, 1};
-    assert_false(stack_server_asks_same(&a, &b));
+    assert_false(stack_server_requests_same(&a, &b));
     b.required = (struct stack_names){SWAPPED, 2};
-    assert_false(stack_server_asks_same(&a, &b));
+    assert_false(stack_server_requests_same(&a, &b));
     b.required = (struct stack_names){TRAITS, 2};
-    assert_true(stack_server_asks_same(&a, &b));
+    assert_true(stack_server_requests_same(&a, &b));
     b.forbidden = (struct stack_names){TRAITS, 1};
-    assert_false(stack_server_asks_same(&a, &b));
+    assert_false(stack_server_requests_same(&a, &b));
     assert_true(stack_names_has(&b.required, SLICE_LIT("B")));
     assert_false(stack_names_has(&b.forbidden, SLICE_LIT("B")));
 }

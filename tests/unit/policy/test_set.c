@@ -269,10 +269,10 @@ static void the_tables(void **state)
             assert_true(row->description != NULL && row->description[0] != '\0');
             bool is_operation = strncmp(row->name, table->service, prefix) == 0;
             assert_int_equal(row->operations[0].method != NULL, is_operation);
-            assert_true(!row->unserved || (is_operation && i >= table->asked));
+            assert_true(!row->unserved || (is_operation && i >= table->checked));
             for (unsigned o = 0; o < POLICY_OPERATIONS_MAX; o++)
                 assert_true(row->operations[o].method == NULL || row->operations[o].path[0] == '/');
-            if (i < table->asked)
+            if (i < table->checked)
                 assert_string_equal(policy_rule_name(service, i + 1), row->name);
         }
     }

@@ -167,7 +167,7 @@ static void conditions_of_groups_together(void **state)
     require(&scene, group(&scene, "", "A", 1), "Y");
     expect(&scene, AC_NONE_REQUIRED_TRAITS);
     group(&scene, "1", NULL, 0);
-    expect(&scene, AC_NONE_NOTHING_ASKED);
+    expect(&scene, AC_NONE_NOTHING_REQUESTED);
     close_scene(&scene);
 }
 

@@ -19,22 +19,22 @@ enum { STEPS_OF_AN_ALLOCATION = 20, STEPS_OF_A_FORM = 100 };
 
 /* Reads `fields` and checks that the version has it. */
 static bool read_words(struct api_request *request, const struct query_string *query,
-                       struct list_fields *asked)
+                       struct list_fields *requested)
 {
     struct argument argument = argument_find(request->arena, query, "fields");
-    *asked = (struct list_fields){.has_fields = argument.is_there};
-    return argument_words(&argument, &asked->words, &request->err) &&
-           record_fields_check_version(&NODE_ALLOCATION_SHAPE, request->minor, &asked->words,
+    *requested = (struct list_fields){.has_fields = argument.is_there};
+    return argument_words(&argument, &requested->words, &request->err) &&
+           record_fields_check_version(&NODE_ALLOCATION_SHAPE, request->minor, &requested->words,
                                        &request->err);
 }
 
 /* Resolves the names in `fields`. */
-static bool choose_fields(struct api_request *request, const struct list_fields *asked,
+static bool choose_fields(struct api_request *request, const struct list_fields *requested,
                           struct record_fields *fields)
 {
     *fields = record_fields_all(&NODE_ALLOCATION_SHAPE, request->minor);
-    return !asked->has_fields ||
-           record_fields_read(&NODE_ALLOCATION_SHAPE, &asked->words, fields, &request->err);
+    return !requested->has_fields ||
+           record_fields_read(&NODE_ALLOCATION_SHAPE, &requested->words, fields, &request->err);
 }
 
 /* The filters of a list. */
@@ -60,7 +60,7 @@ static bool row_fits(const struct wanted *wanted, const struct node_allocation *
 
 struct listing {
     struct collection collection;
-    struct list_fields asked;
+    struct list_fields requested;
     struct record_fields fields;
     struct wanted wanted;
     struct buf filters;
@@ -125,7 +125,7 @@ static bool read_listing(struct api_request *request, struct listing *listing)
            allocations_read_text(request, &query, "owner", &wanted->owner, &listing->filters) &&
            collection_read_types(&listing->collection, &NODE_ALLOCATION_SHAPE, &query,
                                  request->arena, &request->err) &&
-           check_owner(request, listing) && read_words(request, &query, &listing->asked) &&
+           check_owner(request, listing) && read_words(request, &query, &listing->requested) &&
            collection_check_page(&listing->collection, metal_conf(request)->max_limit,
                                  &request->err) &&
            read_node(request, &query, listing) &&
@@ -203,7 +203,7 @@ enum api_step handle_baremetal_allocations_list(struct api_request *request)
     enum api_step step = API_DONE;
     if (read_listing(request, &listing) && find_marker(request, &listing, &marker) &&
         collection_check_sort_key(&listing.collection, &request->err) &&
-        choose_fields(request, &listing.asked, &listing.fields)) {
+        choose_fields(request, &listing.requested, &listing.fields)) {
         struct page page;
         struct budget budget = api_budget(request);
         page_begin(&page, &listing.collection, marker, request->arena);
@@ -228,9 +228,9 @@ static bool read_show(struct api_request *request, struct record_fields *fields)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query = query_string_parse(request->arena, request->query);
-    struct list_fields asked;
+    struct list_fields requested;
     return arguments_check_names(&query, NAMES, &request->err) &&
-           read_words(request, &query, &asked) && choose_fields(request, &asked, fields);
+           read_words(request, &query, &requested) && choose_fields(request, &requested, fields);
 }
 
 enum api_step handle_baremetal_allocation_show(struct api_request *request)

@@ -32,7 +32,7 @@ struct record_fields node_fields_short(unsigned minor)
 }
 
 /* Some fields are shown only with all others, or always. */
-static bool can_be_asked_for(int field)
+static bool can_be_requested(int field)
 {
     switch (field) {
     case -1:
@@ -56,7 +56,7 @@ bool node_fields_read(const struct argument_words *words, struct record_fields *
     fields->has[NODE_LINKS] = true;
     for (size_t i = 0; i < words->count; i++) {
         int field = record_find(&NODE_SHAPE, words->words[i]);
-        if (!can_be_asked_for(field)) {
+        if (!can_be_requested(field)) {
             struct buf text = {0};
             buf_append_lit(&text, "Field ");
             python_str_text(&text, words->words[i]);

@@ -19,7 +19,7 @@ enum { STEPS_OF_A_NODE = 20, STEPS_OF_A_FIELD = 8 };
 struct node_list {
     struct collection collection;
     struct node_filters filters;
-    struct list_fields asked;
+    struct list_fields requested;
     struct record_fields fields;
     struct slice project; /* the only project whose nodes may be in it; data == NULL: any */
 };
@@ -80,7 +80,7 @@ static bool read_list(struct api_request *request, bool is_detail_route, struct 
         return false;
     return node_filters_read(&list->filters, &query, request->arena, err) &&
            collection_read_types(&list->collection, &NODE_SHAPE, &query, request->arena, err) &&
-           list_fields_read(&list->asked, &query, request->arena, err);
+           list_fields_read(&list->requested, &query, request->arena, err);
 }
 
 static bool check_project(struct api_request *request, struct node_list *list)
@@ -97,19 +97,19 @@ static bool check_versions(struct api_request *request, const struct node_list *
     if (is_detail_route)
         return node_filters_check(&list->filters, request->minor, err) &&
                collection_check_version(collection, request->minor, err);
-    return list_fields_check_version(&list->asked, request->minor, err) &&
-           record_fields_check_version(&NODE_SHAPE, request->minor, &list->asked.words, err) &&
+    return list_fields_check_version(&list->requested, request->minor, err) &&
+           record_fields_check_version(&NODE_SHAPE, request->minor, &list->requested.words, err) &&
            collection_check_version(collection, request->minor, err) &&
            node_filters_check(&list->filters, request->minor, err);
 }
 
 static bool choose_fields(struct api_request *request, struct node_list *list, bool is_detail_route)
 {
-    const struct list_fields *asked = &list->asked;
-    if (asked->has_fields)
-        return node_fields_read(&asked->words, &list->fields, &request->err);
-    list->fields = is_detail_route || asked->is_detailed ? node_fields_all(request->minor)
-                                                         : node_fields_short(request->minor);
+    const struct list_fields *requested = &list->requested;
+    if (requested->has_fields)
+        return node_fields_read(&requested->words, &list->fields, &request->err);
+    list->fields = is_detail_route || requested->is_detailed ? node_fields_all(request->minor)
+                                                             : node_fields_short(request->minor);
     return true;
 }
 
@@ -173,9 +173,9 @@ static void write_next(struct api_request *request, const struct node_list *list
     if (page->count == 0 || list->filters.instance_uuid.data != NULL)
         return;
     node_filters_write(&list->filters, &filters);
-    if (list->asked.has_detail)
+    if (list->requested.has_detail)
         collection_add_filter(&filters, "detail",
-                              list->asked.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
+                              list->requested.is_detailed ? SLICE_LIT("True") : SLICE_LIT("False"));
     page_write_next(page, request, is_detail_route ? SLICE_LIT("nodes/detail") : SLICE_LIT("nodes"),
                     buf_slice(&filters), node_text(node_of(page->rows[page->count - 1]), NODE_UUID),
                     api_out(request));
@@ -225,7 +225,7 @@ static enum api_step list_nodes(struct api_request *request, bool is_detail_rout
     struct page page;
     if (!read_list(request, is_detail_route, &list) || !check_project(request, &list) ||
         !check_versions(request, &list, is_detail_route) ||
-        !list_fields_check_detail(&list.asked, request->minor, &request->err) ||
+        !list_fields_check_detail(&list.requested, request->minor, &request->err) ||
         !collection_check_page(&list.collection, metal_conf(request)->max_limit, &request->err) ||
         !find_marker(request, &list, &marker) ||
         !collection_check_sort_key(&list.collection, &request->err) ||
@@ -253,17 +253,17 @@ enum api_step handle_baremetal_node_show(struct api_request *request)
 {
     static const char *const NAMES[] = {"fields", NULL};
     struct query_string query;
-    struct list_fields asked;
+    struct list_fields requested;
     struct record_fields fields = node_fields_all(request->minor);
     struct err *err = &request->err;
     if (!intake_query(request, NAMES, &query) ||
-        !list_fields_read(&asked, &query, request->arena, err))
+        !list_fields_read(&requested, &query, request->arena, err))
         return API_DONE;
     const struct node *node =
         node_find(request, request->version, request->args[0], POLICY_NODE_GET, err);
-    if (node == NULL || !list_fields_check_version(&asked, request->minor, err) ||
-        !record_fields_check_version(&NODE_SHAPE, request->minor, &asked.words, err) ||
-        (asked.has_fields && !node_fields_read(&asked.words, &fields, err)))
+    if (node == NULL || !list_fields_check_version(&requested, request->minor, err) ||
+        !record_fields_check_version(&NODE_SHAPE, request->minor, &requested.words, err) ||
+        (requested.has_fields && !node_fields_read(&requested.words, &fields, err)))
         return API_DONE;
     struct budget budget = api_budget(request);
     struct node_view view;

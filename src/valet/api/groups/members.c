@@ -19,7 +19,7 @@ struct addition {
     struct slice *projects;
     size_t count;
     struct api_request *request;
-    enum keystone_verdict verdict; /* PENDING: not asked yet, or no answer yet */
+    enum keystone_verdict verdict; /* PENDING: not requested yet, or no answer yet */
     size_t unknown;                /* REFUSED: the index of the unknown one */
 };
 

@@ -54,7 +54,7 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
     };
     if (!is_needed)
         return API_WRITE;
-    struct solve_request asked = {
+    struct solve_request requested = {
         .stack = &solving->stack,
         .project = solving->project,
         .pins = pins,
@@ -66,7 +66,8 @@ static enum api_step search(struct solving *solving, struct solve_outcome *outco
         .released_count = solving->released_count,
     };
     struct budget budget = api_budget(request);
-    enum solve_result result = solve(request->version, &asked, request->arena, &budget, outcome);
+    enum solve_result result =
+        solve(request->version, &requested, request->arena, &budget, outcome);
     solving->steps += outcome->steps;
     switch (result) {
     case SOLVE_FOUND:

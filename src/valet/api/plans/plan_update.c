@@ -46,7 +46,7 @@ static bool asks_the_same(const struct updating *updating, const struct stack_se
     const struct stack_server *const *found =
         bsearch(&server, updating->by_id, updating->old.server_count, sizeof(*updating->by_id),
                 compare_servers);
-    return found != NULL && stack_server_asks_same(*found, server);
+    return found != NULL && stack_server_requests_same(*found, server);
 }
 
 /* A reserved server stays, with its new amounts; so does a server that is on a host without a hold

@@ -34,7 +34,7 @@ static bool write_plans(struct api_request *request)
     return true;
 }
 
-static enum api_step start_anew(struct api_request *request)
+static enum api_step start_again(struct api_request *request)
 {
     api_out(request)->len = 0;
     return api_over_budget(request);
@@ -44,7 +44,7 @@ enum api_step handle_valet_plans_list(struct api_request *request)
 {
     buf_append_lit(api_out(request), "{\"plans\": [");
     if (!write_plans(request))
-        return start_anew(request);
+        return start_again(request);
     buf_append_lit(api_out(request), "]}");
     api_answer_json(request, 0);
     return API_DONE;
@@ -56,7 +56,7 @@ enum api_step handle_valet_plan_show(struct api_request *request)
     struct budget budget = api_budget(request);
     if (plan == NULL)
         return API_DONE;
-    return plan_show(request, plan, &budget) ? API_DONE : start_anew(request);
+    return plan_show(request, plan, &budget) ? API_DONE : start_again(request);
 }
 
 static bool plans_plan_delete(struct pipeline_request *write, const struct plan *plan)
