@@ -273,8 +273,8 @@ static void date_write(time_t when, char out[DATE_BYTES])
 {
     struct tm utc = {0};
     gmtime_r(&when, &utc);
-    if (strftime(out, DATE_BYTES, "%Y-%m-%d", &utc) == 0)
-        out[0] = '\0';
+    /* a certificate's years have four digits */
+    check(strftime(out, DATE_BYTES, "%Y-%m-%d", &utc) > 0);
 }
 
 struct slice http_tls_describe(const struct http_tls *tls, struct arena *arena)

@@ -97,6 +97,7 @@ def run(report, server):
     report(server.state() == before, "bodies: nothing changed", "the state differs")
     duplicates(report, server)
     huge(report, server)
+    unwanted(report, server)
 
 
 def duplicates(report, server):
@@ -141,3 +142,22 @@ def huge(report, server):
     report(answer.status == 413 and answer.is_api(), "bodies: 100 MB announced with Expect", str(answer))
     report(time.monotonic() - start < 20, "bodies: 100 MB in time", f"{time.monotonic() - start:.1f} s")
     report(server.is_well(), "bodies: well after 100 MB", server.tail())
+
+
+def unwanted(report, server):
+    """Large bodies that are not wanted are read to their end, and what precedes them decides about the answer."""
+    body = b" " * 100000
+    with connect(server) as sock:
+        for number in range(2):
+            sock.sendall(with_body("GET", "/", body))
+            answer = receive(sock)
+            report(answer.status == 200 and b"versions" in answer.body, f"bodies: of a public page, {number}", str(answer))
+        sock.sendall(head("GET", "/", "Content-Length: 100000") + body[:50000])
+    for status, chunks, words in ((401, 10, b"not verify that you are authorized"), (413, 300, b"was too large")):
+        with connect(server) as sock:
+            request = head("POST", "/resource_providers", "Content-Type: application/json", "Transfer-Encoding: chunked")
+            sock.sendall(request.replace(b"X-Auth-Token: admin\r\n", b""))
+            sock.sendall(chunks * (b"10000\r\n" + b" " * 65536 + b"\r\n") + b"0\r\n\r\n")
+            answer = receive(sock)
+        report(answer.status == status and words in answer.body, f"bodies: without a token, {chunks} chunks", str(answer))
+    report(server.is_well(), "bodies: well after unwanted ones", server.tail())

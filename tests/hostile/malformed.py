@@ -41,6 +41,7 @@ REQUESTS = [
     ("target of 1 MB", head("GET", "/" + "a" * 1000000), {404, 414, *BAD}),
     ("absolute target", head("GET", "http://localhost/"), {200}),
     ("absolute target with a path", head("GET", "HTTP://other.example:81/resource_providers?name=x"), {200}),
+    ("absolute target with TLS", head("GET", "https://other.example/resource_providers?name=x"), {200}),
     ("absolute target without a path", head("GET", "http://other.example"), {200}),
     ("absolute target of another scheme", head("GET", "ftp://other.example/resource_providers"), {404}),
     ("asterisk", head("OPTIONS", "*"), ANY_ERROR),

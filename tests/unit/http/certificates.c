@@ -90,8 +90,9 @@ static void set_purpose(gnutls_x509_crt_t crt, enum issued_for purpose)
         assert_int_equal(gnutls_x509_crt_set_key_purpose_oid(crt, oid, 0), 0);
 }
 
-struct issued certificate_issue(const char *directory, const char *name, enum issued_for purpose,
-                                const struct issued *authority, int seconds)
+static struct issued issue(const char *directory, const char *name, const char *subject,
+                           enum issued_for purpose, const struct issued *authority, int from_s,
+                           int seconds)
 {
     static unsigned char serial = 0;
     struct issued issued;
@@ -111,12 +112,9 @@ struct issued certificate_issue(const char *directory, const char *name, enum is
     assert_int_equal(gnutls_x509_crt_init(&crt), 0);
     assert_int_equal(gnutls_x509_crt_set_version(crt, 3), 0);
     assert_int_equal(gnutls_x509_crt_set_serial(crt, &serial, 1), 0);
-    assert_int_equal(gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
-                                                   (unsigned)strlen(name)),
-                     0);
-    assert_int_equal(
-        gnutls_x509_crt_set_activation_time(crt, now + (seconds < 0 ? 2 * seconds : 0)), 0);
-    assert_int_equal(gnutls_x509_crt_set_expiration_time(crt, now + seconds), 0);
+    assert_int_equal(gnutls_x509_crt_set_dn(crt, subject, NULL), 0);
+    assert_int_equal(gnutls_x509_crt_set_activation_time(crt, now + from_s), 0);
+    assert_int_equal(gnutls_x509_crt_set_expiration_time(crt, now + from_s + seconds), 0);
     assert_int_equal(gnutls_x509_crt_set_key(crt, key), 0);
     set_purpose(crt, purpose);
     sign(crt, key, authority);
@@ -129,4 +127,19 @@ struct issued certificate_issue(const char *directory, const char *name, enum is
     gnutls_x509_crt_deinit(crt);
     gnutls_x509_privkey_deinit(key);
     return issued;
+}
+
+struct issued certificate_issue(const char *directory, const char *name, enum issued_for purpose,
+                                const struct issued *authority, int seconds)
+{
+    char subject[PATH_BYTES + 3];
+    snprintf(subject, sizeof(subject), "CN=%s", name);
+    return seconds < 0 ? issue(directory, name, subject, purpose, authority, 2 * seconds, -seconds)
+                       : issue(directory, name, subject, purpose, authority, 0, seconds);
+}
+
+struct issued certificate_issue_named(const char *directory, const char *name, const char *subject,
+                                      int from_s, int seconds)
+{
+    return issue(directory, name, subject, ISSUED_FOR_SERVER, NULL, from_s, seconds);
 }

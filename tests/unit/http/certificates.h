@@ -22,6 +22,11 @@ enum issued_for { ISSUED_FOR_SERVER, ISSUED_FOR_CLIENT, ISSUED_AS_AUTHORITY };
 struct issued certificate_issue(const char *directory, const char *name, enum issued_for purpose,
                                 const struct issued *authority, int seconds);
 
+/* The same with any distinguished name ("CN=x,O=y"), by itself, for a server, valid from so many
+ * seconds from now on for so many more. */
+struct issued certificate_issue_named(const char *directory, const char *name, const char *subject,
+                                      int from_s, int seconds);
+
 void file_write(const char *path, const void *data, size_t len);
 /* The whole of a small file, ended by a NUL byte; the caller frees it. */
 char *file_read(const char *path);

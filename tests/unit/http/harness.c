@@ -52,6 +52,7 @@ static void answer_text(struct http_exchange *exchange)
         exchange->status = 201;
         exchange->response_header_count = 0;
         http_add_header(exchange, "Location", SLICE_LIT("/x"));
+        http_add_header(exchange, "Vary", SLICE_LIT(""));
     } else if (slice_equal(exchange->target, SLICE_LIT("/worker"))) {
         buf_printf(&exchange->out, "%lu", (unsigned long)pthread_self());
     } else if (slice_equal(exchange->target, SLICE_LIT("/larger")) ||
@@ -65,8 +66,9 @@ static void answer_text(struct http_exchange *exchange)
             exchange->status = 503;
             exchange->out.len = 0;
         }
-    } else if (slice_equal(exchange->target, SLICE_LIT("/large"))) {
-        size_t len = 1024 * 1024;
+    } else if (slice_equal(exchange->target, SLICE_LIT("/large")) ||
+               slice_equal(exchange->target, SLICE_LIT("/largest"))) {
+        size_t len = (exchange->target.len == 6 ? 1 : 65) * 1024UL * 1024;
         memset(buf_reserve(&exchange->out, len), 'x', len);
         exchange->out.len = len;
     } else if (slice_starts_with(exchange->target, SLICE_LIT("/count"))) {
@@ -160,7 +162,8 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         struct harness_stream *stream = arena_zalloc(exchange->arena, sizeof(*stream));
         stream->breaks = slice_starts_with(exchange->target, SLICE_LIT("/pieces/breaks/"));
         stream->is_later = slice_starts_with(exchange->target, SLICE_LIT("/pieces/later/"));
-        size_t prefix = stream->breaks ? 15 : stream->is_later ? 14 : 8;
+        stream->is_empty = slice_starts_with(exchange->target, SLICE_LIT("/pieces/empty/"));
+        size_t prefix = stream->breaks ? 15 : stream->is_later || stream->is_empty ? 14 : 8;
         stream->left = (unsigned)atoi(exchange->target.data + prefix);
         exchange->state = stream;
         exchange->status = 200;
@@ -196,10 +199,11 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
 static enum http_piece on_more(struct http_exchange *exchange, void *cls)
 {
     struct harness_stream *stream = exchange->state;
+    exchange->goes_on = --stream->left > 0;
+    if (stream->is_empty && stream->left == 0)
+        return HTTP_PIECE_WRITTEN;
     memset(buf_reserve(&exchange->out, HARNESS_PIECE_BYTES), 'x', HARNESS_PIECE_BYTES);
     exchange->out.len = HARNESS_PIECE_BYTES;
-    stream->left--;
-    exchange->goes_on = stream->left > 0;
     if (stream->is_later) {
         hop(cls, exchange);
         return HTTP_PIECE_PENDING;

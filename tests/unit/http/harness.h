@@ -17,16 +17,18 @@ struct harness_stream {
     unsigned left;
     bool breaks; /* at the last */
     bool is_later;
+    bool is_empty; /* the last */
 };
 
 /* The service answers 200 with a text that says what it saw: "METHOD target body". Some paths do
  * more:
  *   /header/NAME   the value of that request header in brackets, or "none"
- *   /empty         204; /created: 201 without a body
- *   /large         a body of 1 MiB
+ *   /empty         204; /created: 201 without a body, and with an empty header
+ *   /large         a body of 1 MiB; /largest: of 65 MiB
  *   /larger        one of 8 MiB if there is room, else 503; /owed: the same without asking
  *   /pieces/N      in pieces: "first" and N of HARNESS_PIECE_BYTES; /pieces/breaks/N: not whole
  *                  /pieces/later/N: another thread resumes it for each piece
+ *                  /pieces/empty/N: the last one is empty
  *   /hold          pending until harness_resume(); then as any other
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
@@ -77,7 +79,7 @@ void harness_wait_busy(struct harness *harness);
 void harness_release(struct harness *harness);
 
 int client_connect(const struct harness *harness);
-/* From 127.0.0.HOST. */
+/* From 127.0.0.0 and so many addresses more. */
 int client_connect_from(const struct harness *harness, unsigned host);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const char *data, size_t len);

@@ -326,6 +326,110 @@ static void workers_take_descriptors(void **state)
     http_process_destroy(process);
 }
 
+/* The only connection that the process may have is being served: a second one is closed. */
+static void no_room_in_the_process(void **state)
+{
+    (void)state;
+    struct http_process *process = http_process_create(1 << 30, 256);
+    struct http_limits limits = harness_limits;
+    limits.process = process;
+    harness_start(&harness, &limits);
+    atomic_store(&process->connections_max[false], 1);
+    int served = client_connect(&harness);
+    client_send(served, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    harness_wait_held(&harness, 1);
+    int refused = client_connect(&harness);
+    assert_true(client_closed_within(refused, 5000));
+    close(refused);
+    harness_resume(&harness);
+    struct reply reply = client_read(served);
+    assert_reply(reply, 200, "GET /hold ");
+    close(served);
+    harness_stop(&harness);
+    http_process_destroy(process);
+}
+
+/* Of many connections that have been idle for long, several are closed at a time. */
+static void the_stale_go_together(void **state)
+{
+    (void)state;
+    enum { STALE = 20, AT_ONCE = 16 };
+    struct http_process *process = http_process_create(1 << 30, 256);
+    struct http_limits limits = harness_limits;
+    limits.process = process;
+    limits.connections_max = 4096;
+    harness_start(&harness, &limits);
+    atomic_store(&process->connections_max[false], STALE);
+    int stale[STALE];
+    for (unsigned i = 0; i < STALE; i++) {
+        stale[i] = client_connect(&harness);
+        assert_true(is_served(stale[i]));
+        fake_clock_advance_ms(20);
+    }
+    fake_clock_advance_ms(2000);
+    int fd = client_connect(&harness);
+    assert_true(is_served(fd));
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        assert_true(client_closed_within(stale[i], 5000)); /* the oldest */
+    for (unsigned i = AT_ONCE; i < STALE; i++)
+        assert_true(is_open(stale[i]));
+    for (unsigned i = 0; i < STALE; i++)
+        close(stale[i]);
+    close(fd);
+    harness_stop(&harness);
+    http_process_destroy(process);
+}
+
+/* Addresses with the same hash are counted apart. */
+static void addresses_of_one_bucket(void **state)
+{
+    (void)state;
+    static const unsigned HOSTS[] = {0x000101, 0x010001}; /* 127.0.1.1, 127.1.0.1 */
+    struct http_limits limits = harness_limits;
+    limits.connections_per_address = 1;
+    harness_start(&harness, &limits);
+    int fds[2];
+    for (unsigned i = 0; i < 2; i++) {
+        fds[i] = client_connect_from(&harness, HOSTS[i]);
+        assert_true(is_served(fds[i]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        int more = client_connect_from(&harness, HOSTS[i]);
+        assert_true(client_closed_within(more, 5000));
+        close(more);
+        assert_true(is_served(fds[i]));
+    }
+    close(fds[0]);
+    harness_wait_connections(&harness, 1);
+    fds[0] = client_connect_from(&harness, HOSTS[0]);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(is_served(fds[i]));
+        close(fds[i]);
+    }
+    harness_stop(&harness);
+}
+
+/* Who has not read an answer for some seconds makes room, and not before. */
+static void unread_answers_make_room(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 1;
+    harness_start(&harness, &limits);
+    int reader = client_connect(&harness);
+    client_send(reader, "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
+    AWAIT(http_server_load(harness.server).large_bytes > 0);
+    int fd = client_connect(&harness);
+    assert_true(client_closed_within(fd, 5000));
+    close(fd);
+    fake_clock_advance_ms(6000);
+    fd = client_connect(&harness);
+    assert_true(is_served(fd));
+    close(fd);
+    close(reader);
+    harness_stop(&harness);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +442,10 @@ int main(void)
         cmocka_unit_test(workers_take_descriptors),
         cmocka_unit_test(bodies_that_are_cut_short),
         cmocka_unit_test(the_late_go_one_after_another),
+        cmocka_unit_test(no_room_in_the_process),
+        cmocka_unit_test(the_stale_go_together),
+        cmocka_unit_test(addresses_of_one_bucket),
+        cmocka_unit_test(unread_answers_make_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

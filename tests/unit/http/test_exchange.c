@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "http/http_internal.h"
 
 static struct harness harness;
 
@@ -172,10 +173,29 @@ static void answers_without_body(void **state)
     assert_true(reply_has(&reply, "\r\nContent-Length: 0\r\n"));
     assert_true(reply_has(&reply, "\r\nLocation: /x\r\n"));
     assert_false(reply_has(&reply, "\r\nContent-Type"));
+    assert_false(reply_has(&reply, "\r\nVary"));
     assert_reply(reply, 201, "");
     reply = client_ask(&harness, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(reply.body.len, 1024 * 1024);
     reply_free(&reply);
+}
+
+/* The buffers of large answers are kept for others, as long as they are not too large. */
+static void buffers_of_large_answers(void **state)
+{
+    (void)state;
+    const _Atomic uint64_t *kept = &harness.server->process->kept_bytes;
+    struct reply reply = client_ask(&harness, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(reply.body.len, 1024 * 1024);
+    reply_free(&reply);
+    harness_wait_connections(&harness, 0);
+    size_t before = atomic_load(kept);
+    assert_in_range(before, 1024 * 1024, 64 * 1024 * 1024);
+    reply = client_ask(&harness, "GET /largest HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(reply.body.len, 65 * 1024 * 1024);
+    reply_free(&reply);
+    harness_wait_connections(&harness, 0);
+    assert_in_range(atomic_load(kept), 0, before);
 }
 
 static void any_method(void **state)
@@ -384,6 +404,7 @@ int main(void)
         cmocka_unit_test(large_body_is_read),
         cmocka_unit_test(framing),
         cmocka_unit_test(answers_without_body),
+        cmocka_unit_test(buffers_of_large_answers),
         cmocka_unit_test(any_method),
         cmocka_unit_test(raw_target),
         cmocka_unit_test(header_lookups),

@@ -239,6 +239,26 @@ static void memory_is_counted(void **state)
     stop();
 }
 
+/* Chunks for which there is no more memory are read, and the answer is sent at their end. */
+static void memory_ends_between_chunks(void **state)
+{
+    (void)state;
+    start(512 * KIB);
+    int first = client_connect(&harness);
+    send_head(first, "POST", "/hold", "Content-Length: 150000\r\n");
+    send_body(first, 150000);
+    harness_wait_held(&harness, 1);
+    assert_chunked("POST", "/count", 60000, 1000, 200, "60000 of 60000 bytes, z");
+    assert_chunked("POST", "/count", 100000, 1000, 503, "fault");
+    assert_int_equal(memory_budget_used(budget), 150000);
+    harness_resume(&harness);
+    struct reply reply = client_read(first);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    close(first);
+    stop();
+}
+
 /* Clients that leave at any moment, also while the service considers their bodies, and a stop. */
 static void leavers(void **state)
 {
@@ -390,6 +410,7 @@ int main(void)
         cmocka_unit_test(expectations),
         cmocka_unit_test(expectations_that_wait),
         cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(memory_ends_between_chunks),
         cmocka_unit_test(leavers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

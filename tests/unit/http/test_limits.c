@@ -167,6 +167,26 @@ static void short_deadlines(void **state)
     stop();
 }
 
+/* So short that the watcher's least interval counts. */
+static void shortest_deadline(void **state)
+{
+    (void)state;
+    struct http_limits limits = harness_limits;
+    limits.header_deadline_ms = 100;
+    limits.body_deadline_ms = 0;
+    start(limits);
+    int fd = client_connect(&harness);
+    client_send(fd, "GET /x HTTP/1.1\r\n");
+    harness_wait_requests(&harness, 1);
+    fake_clock_advance_ms(90);
+    assert_false(client_closed_within(fd, 0));
+    fake_clock_advance_ms(20);
+    fake_clock_advance_ms(20);
+    assert_true(client_closed_within(fd, 10000));
+    close(fd);
+    stop();
+}
+
 static void no_deadlines(void **state)
 {
     (void)state;
@@ -186,6 +206,17 @@ static void no_deadlines(void **state)
     client_send(fd, "ab");
     struct reply reply = client_read(fd);
     assert_reply(reply, 200, "GET /x ab");
+    close(fd);
+    fd = client_connect(&harness); /* an answer in pieces that is not read for a while */
+    client_send(fd, "GET /pieces/200 HTTP/1.0\r\nHost: x\r\n\r\n");
+    harness_wait_requests(&harness, 1);
+    for (unsigned i = 0; i < 5; i++)
+        fake_clock_advance_ms(60000);
+    size_t got = 0;
+    char piece[4096];
+    for (ssize_t len; (len = recv(fd, piece, sizeof(piece), 0)) > 0;)
+        got += (size_t)len;
+    assert_in_range(got, 200 * HARNESS_PIECE_BYTES, 201 * HARNESS_PIECE_BYTES);
     close(fd);
     stop();
 }
@@ -383,6 +414,7 @@ int main(void)
         cmocka_unit_test(patient_headers),
         cmocka_unit_test(slow_bodies),
         cmocka_unit_test(short_deadlines),
+        cmocka_unit_test(shortest_deadline),
         cmocka_unit_test(no_deadlines),
         cmocka_unit_test(large_answers),
         cmocka_unit_test(shares_of_large_answers),

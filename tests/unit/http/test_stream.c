@@ -91,6 +91,14 @@ static void answers_in_pieces(void **state)
     assert_true(client_closed_within(fd, 1000));
     close(fd);
 
+    fd = client_connect(&harness); /* an empty piece at the end is none */
+    client_send(fd, "GET /pieces/empty/3 HTTP/1.1\r\nHost: x\r\n\r\n");
+    reply = client_read(fd);
+    reply_free(&reply);
+    assert_true(read_chunks(fd, &bytes));
+    assert_int_equal(bytes, 5 + 2 * HARNESS_PIECE_BYTES);
+    close(fd);
+
     const char *const targets[] = {"/pieces/9", "/pieces/later/9"};
     for (unsigned i = 0; i < 2; i++) { /* without chunks: until the end of the connection */
         char text[100];

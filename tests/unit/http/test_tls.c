@@ -283,6 +283,19 @@ static void bad_files(void **state)
     refused(&given, "tls_ca_file: cannot use /no/such/file: No such file or directory");
     given = files(key_file, DEFAULT_PRIORITIES);
     refused(&given, "tls_ca_file: cannot use ");
+    char bad[PATH_BYTES + 16];
+    snprintf(bad, sizeof(bad), "%s/bad.pem", directory);
+    static const char BROKEN[] = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    given = files(bad, DEFAULT_PRIORITIES);
+    file_write(bad, BROKEN, strlen(BROKEN));
+    refused(&given, "/bad.pem: ASN1 parser: ");
+    file_write(bad, "no certificate", 14);
+    refused(&given, "/bad.pem: it has no certificate");
+    enum { LARGE_BYTES = (1 << 20) + 1 };
+    char *large = calloc(1, LARGE_BYTES);
+    file_write(bad, large, LARGE_BYTES);
+    free(large);
+    refused(&given, "/bad.pem: it is too large");
     given = files(NULL, DEFAULT_PRIORITIES);
     given.cert_file = directory;
     refused(&given, "tls_cert_file: cannot use ");
@@ -314,6 +327,29 @@ static void warnings(void **state)
     given = (struct http_tls_files){first.cert, first.key, NULL, DEFAULT_PRIORITIES};
     loaded = http_tls_create(&given, &err);
     assert_non_null(strstr(http_tls_warning(loaded, arena).data, "is readable by everybody"));
+    http_tls_destroy(loaded);
+    assert_int_equal(chmod(first.key, 0600), 0);
+    struct issued early = certificate_issue_named(directory, "early", "CN=early", 3600, 3600);
+    given = (struct http_tls_files){early.cert, early.key, NULL, DEFAULT_PRIORITIES};
+    loaded = http_tls_create(&given, &err);
+    assert_non_null(strstr(http_tls_warning(loaded, arena).data, "/early.pem is not valid yet"));
+    http_tls_destroy(loaded);
+}
+
+/* A subject that is too long to be shown. */
+static void long_subject(void **state)
+{
+    (void)state;
+    struct err err = {.arena = arena};
+    static const char PART[] = "0123456789012345678901234567890123456789012345678901234567890";
+    struct slice subject =
+        arena_printf(arena, "CN=%s,OU=%s,OU=%s,O=%s,L=%s", PART, PART, PART, PART, PART);
+    struct issued issued = certificate_issue_named(directory, "named", subject.data, 0, 3600);
+    struct http_tls_files given = {issued.cert, issued.key, NULL, DEFAULT_PRIORITIES};
+    struct http_tls *loaded = http_tls_create(&given, &err);
+    assert_non_null(loaded);
+    struct slice text = http_tls_describe(loaded, arena);
+    assert_true(slice_starts_with(text, SLICE_LIT("a certificate, valid until 2")));
     http_tls_destroy(loaded);
 }
 
@@ -559,6 +595,7 @@ int main(void)
         cmocka_unit_test(reload),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(warnings),
+        cmocka_unit_test(long_subject),
         cmocka_unit_test(expiry),
         cmocka_unit_test(expiry_of_a_chain),
         cmocka_unit_test(deadlines),

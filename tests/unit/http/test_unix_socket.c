@@ -2,6 +2,7 @@
  * given. */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -105,6 +106,28 @@ static void serves(void **state)
 }
 
 /* The library counts connections by address, which a path is not, whatever its length. */
+/* A service that does not decide about large bodies reads them. */
+static void large_body(void **state)
+{
+    (void)state;
+    enum { BODY_BYTES = 100000 };
+    struct err err;
+    struct http_address where = at_path(0600);
+    struct http_server *server = serve_peers(&where, &err);
+    char *body = calloc(1, BODY_BYTES);
+    int fd = path_connect();
+    client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+    client_send_bytes(fd, body, BODY_BYTES);
+    struct reply reply = client_read(fd);
+    assert_reply(reply, 200, "-");
+    client_send(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    reply = client_read(fd);
+    assert_reply(reply, 200, "-");
+    close(fd);
+    free(body);
+    http_server_stop(server, 0);
+}
+
 static void no_limit_per_address(void **state)
 {
     (void)state;
@@ -172,6 +195,26 @@ static void replaced_or_not(void **state)
     assert_non_null(server);
     http_server_stop(server, 0);
     assert_false(path_is_there());
+
+    /* in use, and nobody accepts */
+    int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(other, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(other, 0), 0);
+    fd = path_connect();
+    assert_null(serve_peers(&where, &err));
+    assert_non_null(strstr(err.message.data, ": in use by another process"));
+    close(fd);
+    close(other);
+    unlink(address.sun_path);
+
+    /* a socket of another kind */
+    other = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(other, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_null(serve_peers(&where, &err));
+    assert_non_null(strstr(err.message.data, ": Protocol wrong type for socket"));
+    assert_true(path_is_there());
+    close(other);
+    unlink(address.sun_path);
 
     /* no socket */
     close(open(address.sun_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -246,6 +289,26 @@ static void given(void **state)
     unlink(address.sun_path);
 }
 
+/* An abstract name is shown with an @. */
+static void given_abstract(void **state)
+{
+    (void)state;
+    struct err err;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "berth-test-%d", getpid());
+    socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+    int held = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(held, (struct sockaddr *)&name, bytes), 0);
+    assert_int_equal(listen(held, 16), 0);
+    struct http_server *server =
+        serve_peers(&(struct http_address){.is_given = true, .fd = dup(held)}, &err);
+    assert_non_null(server);
+    assert_string_equal(http_server_url(server),
+                        arena_printf(arena, "unix:@%s", name.sun_path + 1).data);
+    http_server_stop(server, 0);
+    close(held);
+}
+
 static void given_tcp(void **state)
 {
     (void)state;
@@ -317,12 +380,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(serves),
+        cmocka_unit_test(large_body),
         cmocka_unit_test(no_limit_per_address),
         cmocka_unit_test(drips),
         cmocka_unit_test(replaced_or_not),
         cmocka_unit_test(leaves_what_is_not_its_own),
         cmocka_unit_test(impossible),
         cmocka_unit_test(given),
+        cmocka_unit_test(given_abstract),
         cmocka_unit_test(given_tcp),
         cmocka_unit_test(given_and_ended),
         cmocka_unit_test(given_of_another_family),

@@ -4,6 +4,7 @@
 
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"
+#include "api/schema/words.h"
 #include "api/text/python_repr.h"
 #include "api/text/query_string.h"
 #include "api/text/uuid_like.h"
@@ -265,6 +266,30 @@ static void integers(void **state)
     json_decref(value);
 }
 
+/* Values of every kind, equal or not. */
+static void unique_items(void **state)
+{
+    (void)state;
+    static const struct schema UNIQUE = SCHEMA(TYPE(SCHEMA_ARRAY), UNIQUE_ITEMS);
+    takes(&UNIQUE, "[]");
+    takes(&UNIQUE, "[3, 1, 2, 10, -1, 0.5, 2.5, \"1\", \"\", \"2\", \"10\", null, true, false]");
+    takes(&UNIQUE, "[[], {}, [1], [2], {\"a\": 1}, {\"a\": 2}, {\"b\": 1}]");
+    static const char *const TWICE[] = {"[3, 1, 2, 1]",
+                                        "[1, 2, 1.0]",
+                                        "[\"a\", \"b\", \"a\"]",
+                                        "[null, 1, null]",
+                                        "[true, true]",
+                                        "[[1], [2], [1]]",
+                                        "[{\"a\": 1, \"b\": 2}, {\"b\": 2, \"a\": 1}]"};
+    for (size_t i = 0; i < sizeof(TWICE) / sizeof(TWICE[0]); i++) {
+        struct arena *arena = arena_create();
+        struct err err = {.arena = arena};
+        assert_null(body_schema_parse(slice_of(TWICE[i]), NULL, &UNIQUE, &err));
+        assert_non_null(memmem(err.message.data, err.message.len, " has non-unique elements", 24));
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +306,7 @@ int main(void)
         cmocka_unit_test(query_strings),
         cmocka_unit_test(uuids),
         cmocka_unit_test(integers),
+        cmocka_unit_test(unique_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

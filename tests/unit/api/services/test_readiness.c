@@ -190,6 +190,48 @@ static void answers_in_time(void **state)
     assert_true(readiness_is_ready(&third.wait.report));
 }
 
+static bool plan_refusal(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)plan;
+    return err_set(&request->err, 409, NULL, "refused");
+}
+
+/* On the writer's thread, when it has given back the database's lock. */
+static void block_when_done(struct pipeline_request *request)
+{
+    struct blocker *blocker = (struct blocker *)request;
+    blocker->is_planned = true;
+    while (!blocker->is_released)
+        await_pause();
+    blocker->is_done = true;
+}
+
+/* Another process has written, and the writer cannot follow. */
+static void behind_in_time(void **state)
+{
+    struct world *world = *state;
+    struct blocker blocker = {.request = {.plan = plan_refusal,
+                                          .done = block_when_done,
+                                          .err = {.arena = world->bench->arena}}};
+    fake_clock_stop();
+    pipeline_submit(world->bench->pipeline, &blocker.request);
+    AWAIT(blocker.is_planned);
+    bench_shell(world->bench, "UPDATE traits SET updated_at = '2026-01-01 00:00:00'");
+    struct asked asked;
+    begin(world, &asked);
+    AWAIT(fake_clock_is_awaited_in_ms(READINESS_MOST_MS, READINESS_MOST_MS));
+    fake_clock_add_us(READINESS_MOST_MS * 1000);
+    await(&asked);
+    assert_false(asked.wait.report.findings[READINESS_REPLICA].is_ok);
+    assert_int_equal(strncmp(text(&asked.wait.report, READINESS_REPLICA),
+                             "behind the database, at version ", 32),
+                     0);
+    begin(world, &asked); /* waits for the probe that the first began */
+    release(&blocker);
+    await(&asked);
+    assert_true(readiness_is_ready(&asked.wait.report));
+}
+
 /* Many concurrent requests cost the writer one check, and so do requests that follow immediately.
  */
 static void asks_once_for_many(void **state)
@@ -265,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_in_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(behind_in_time, setup, teardown),
         cmocka_unit_test_setup_teardown(asks_once_for_many, setup, teardown),
         cmocka_unit_test_setup_teardown(fresh, setup, teardown),
         cmocka_unit_test(alive),

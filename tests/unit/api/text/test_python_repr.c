@@ -121,6 +121,16 @@ static void bounded(void **state)
     python_repr_string(&out, (struct slice){text, sizeof(text)});
     assert_true(out.len < PYTHON_REPR_BYTES_MAX + 10);
     assert_memory_equal(out.data + out.len - 4, "...'", 4);
+    out.len = 0;
+    for (unsigned i = 0; i < sizeof(text); i++) /* of two bytes each, beginning at odd places */
+        text[i] = i == 0 ? 'x' : i % 2 == 1 ? '\xc3' : '\xa4';
+    python_str_text(&out, (struct slice){text, PYTHON_REPR_BYTES_MAX});
+    assert_int_equal(out.len, PYTHON_REPR_BYTES_MAX);
+    out.len = 0;
+    python_str_text(&out, (struct slice){text, sizeof(text)});
+    assert_int_equal(PYTHON_REPR_BYTES_MAX % 2, 0);
+    assert_int_equal(out.len, PYTHON_REPR_BYTES_MAX - 1 + 3); /* the last whole character */
+    assert_memory_equal(out.data + out.len - 5, "\xc3\xa4...", 5);
     buf_free(&out);
 }
 
