@@ -14,7 +14,6 @@ enum { ACTIVATION_SOCKETS_MAX = 16 };
 struct activation_socket {
     int fd;
     const char *name; /* FileDescriptorName= in the unit; by default the unit's name */
-    bool is_taken;
 };
 
 struct activation {

@@ -196,7 +196,7 @@ static enum listener_kind listeners_kind_of(const struct conf *conf,
 }
 
 static bool open_given(struct daemon *daemon, const struct opening *opening,
-                       struct activation_socket *socket)
+                       const struct activation_socket *socket)
 {
     const struct conf_listen *configured =
         find_at(socket, opening->addresses, opening->address_count);
@@ -208,7 +208,6 @@ static bool open_given(struct daemon *daemon, const struct opening *opening,
                        socket->name);
     struct http_address address = {
         .is_given = true, .fd = socket->fd, .tls = tls ? daemon->tls : NULL};
-    socket->is_taken = true;
     if (!open_one(daemon, opening, &address))
         return false;
     warn_open(daemon, &daemon->listeners[daemon->listener_count - 1]);
@@ -218,7 +217,7 @@ static bool open_given(struct daemon *daemon, const struct opening *opening,
 static bool open_all_given(struct daemon *daemon, const struct opening *opening, size_t *count)
 {
     for (size_t i = 0; i < daemon->activation.count; i++) {
-        struct activation_socket *socket = &daemon->activation.sockets[i];
+        const struct activation_socket *socket = &daemon->activation.sockets[i];
         if (listeners_kind_of(daemon->conf, socket) != opening->kind)
             continue;
         if (!open_given(daemon, opening, socket))
@@ -258,15 +257,6 @@ static bool open_kind(struct daemon *daemon, const struct opening *opening)
     return true;
 }
 
-static void warn_of_unused(const struct daemon *daemon)
-{
-    for (size_t i = 0; i < daemon->activation.count; i++)
-        if (!daemon->activation.sockets[i].is_taken)
-            log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                      "nothing is served on the socket '%s' from the service manager",
-                      daemon->activation.sockets[i].name);
-}
-
 bool listeners_open(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
@@ -291,7 +281,6 @@ bool listeners_open(struct daemon *daemon)
     for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++)
         if (!open_kind(daemon, &openings[i]))
             return false;
-    warn_of_unused(daemon);
     return true;
 }
 
