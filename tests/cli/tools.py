@@ -44,6 +44,10 @@ INSERT INTO filler (bytes) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i +
 ORPHAN = "allocations (resource_provider_id, consumer_id, resource_class_id, used) VALUES (1, 'nobody', 0, 1)"
 
 
+def packaged_files():
+    return any(os.path.exists(path) for path in ("/etc/placement", "/etc/placement.conf", "/etc/placement.conf.d", "/etc/berth"))
+
+
 class Tools:
     def __init__(self, build, directory):
         self.build, self.directory = build, directory
@@ -58,10 +62,11 @@ class Tools:
             file.write(text)
         return path
 
-    def run(self, program, *words, **more):
+    def run(self, program, *words, user=None, **environment):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "XDG_"))}
         return subprocess.run([os.path.join(self.build, program), *words], capture_output=True, text=True, timeout=60,
-                              cwd=self.directory, env={**clean, "HOME": self.directory}, stdin=subprocess.DEVNULL, **more)
+                              cwd=self.directory, env={**clean, "HOME": self.directory, **environment},
+                              stdin=subprocess.DEVNULL, user=user)
 
     def must(self, code, program, *words):
         """(standard output, standard error)"""
@@ -123,11 +128,20 @@ class Tools:
         assert out == "" and err == "berth status: unrecognized arguments: --bogus\n", err
 
     def configuration_without_a_file(self):
-        if any(os.path.exists(path) for path in ("/etc/placement", "/etc/placement.conf", "/etc/placement.conf.d", "/etc/berth")):
+        if packaged_files():
             return
         assert self.must(0, "berth", "config", "validate")[0].startswith("read: no file; berthd would run embedded\n")
         out, _ = self.must(0, "berth", "config", "show", "api", "auth_strategy")
         assert out == "[api]\n# embedded, because no file was read\nauth_strategy = noauth2\n", out
+
+    def embedded_without_a_directory(self):
+        """A user whose state directory cannot be created."""
+        if packaged_files():
+            return
+        file = os.path.join(self.directory, "a.db")
+        done = self.run("berthd", XDG_STATE_HOME=file, user="nobody" if os.geteuid() == 0 else None)
+        assert done.returncode == 1 and done.stdout == "", done
+        assert f"berthd: cannot create the directory {file}" in done.stderr, done.stderr
 
     def policies(self):
         """A file relative to the directory, the rule that stands in for others, and more warnings than are kept."""
@@ -203,7 +217,7 @@ class Tools:
 
 def check(build, score):
     for name in ("audit", "audit_of_what_cannot_be_read", "progress_on_a_terminal", "too_many_files",
-                 "configuration_without_a_file", "policies", "status", "status_without_an_answer", "upgrade_check"):
+                 "configuration_without_a_file", "embedded_without_a_directory", "policies", "status", "status_without_an_answer", "upgrade_check"):
         problem = None
         with tempfile.TemporaryDirectory(prefix="berth-tools-", dir="/var/tmp") as directory:
             try:

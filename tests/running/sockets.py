@@ -168,6 +168,38 @@ def clashes(score, program, directory):
                            else f"{status} {said}")
 
 
+def refusal(manager):
+    """The exit status and the only line of a start that fails."""
+    process = manager.start(wait=False)
+    status = process.wait()
+    said = [line for line in process.log().splitlines() if line.startswith("berthd: ")]
+    os.unlink(process.log_path)
+    return status, said
+
+
+def in_use(score, program, directory):
+    """By another process: shared addresses must come from the service manager."""
+    other = tcp_socket()
+    options = ["[berth]", f"admin_listen = 127.0.0.1:{other.getsockname()[1]}"]
+    advice = "If another berthd serves there, the two can share it only as a socket that the service manager holds."
+    for sockets in ([("placement", tcp_socket())], []):
+        with Manager(program, directory, ["[berth]", "listen = 127.0.0.1:0", *options[1:]], sockets) as manager:
+            status, said = refusal(manager)
+            score.case(f"an address in use, {len(sockets)} sockets given", None if status == 1 and len(said) == 1 and
+                       "Address already in use" in said[0] and (advice in said[0]) == bool(sockets) else f"{status} {said}")
+    other.close()
+
+
+def too_many(score, program, directory):
+    with Manager(program, directory, ["[berth]", *["listen = 127.0.0.1:0"] * 16]) as manager:
+        found = addresses(manager.start())
+        score.case("sixteen addresses are served", None if len(found) == 16 else f"{found}")
+    with Manager(program, directory, ["[berth]", *["listen = 127.0.0.1:0"] * 17]) as manager:
+        status, said = refusal(manager)
+        score.case("seventeen are refused", None if status == 1 and said == ["berthd: more than 16 addresses to listen on"]
+                   else f"{status} {said}")
+
+
 def refused(score, program, directory):
     datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     deaf = socket.socket(socket.AF_INET)
@@ -186,7 +218,7 @@ def refused(score, program, directory):
 def run(score, program, quick):
     with tempfile.TemporaryDirectory(prefix="berth-sockets-") as directory:
         for part in (unix_sockets, given, open_to_others, at_the_admin_address, for_other_apis,
-                     clashes, refused):
+                     clashes, in_use, too_many, refused):
             with tempfile.TemporaryDirectory(dir=directory) as own:
                 part(score, program, own)
         with tempfile.TemporaryDirectory(dir=directory) as own:

@@ -1,8 +1,10 @@
 /* How often the log reports that a certificate has expired. tests/running/tls.py tests a running
  * berthd, and has the other texts. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../http/certificates.h"
 #include "base/clock.h"
@@ -102,6 +104,59 @@ static void changed_files_are_read(void **state)
     arena_destroy(daemon.err.arena);
 }
 
+/* The log's text since it began to go to this file. */
+static char *logged(int fd)
+{
+    static char text[8192];
+    log_start(open("/dev/null", O_WRONLY | O_CLOEXEC), false);
+    ssize_t bytes = pread(fd, text, sizeof(text) - 1, 0);
+    assert_true(bytes >= 0);
+    text[bytes] = '\0';
+    assert_int_equal(ftruncate(fd, 0), 0);
+    log_start(fd, false);
+    return text;
+}
+
+/* A key that everybody may read is warned of with each load, and files that cannot be used replace
+ * nothing. */
+static void what_is_logged(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/berth-test-tls-XXXXXX";
+    int fd = mkostemp(path, O_APPEND | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(unlink(path), 0);
+    log_start(fd, false);
+    struct issued good = certificate_issue(directory, "good", ISSUED_FOR_SERVER, NULL, 100 * 86400);
+    assert_int_equal(chmod(good.key, 0600), 0);
+    struct conf conf = {
+        .tls_cert_file = good.cert, .tls_key_file = good.key, .tls_priorities = "NORMAL"};
+    struct daemon daemon = {.conf = &conf, .err = {.arena = arena_create()}};
+    assert_true(tls_open(&daemon));
+    char *text = logged(fd);
+    assert_non_null(strstr(text, " INFO berth [-] TLS certificate: "));
+    assert_null(strstr(text, "WARNING"));
+
+    assert_int_equal(chmod(good.key, 0604), 0);
+    tls_reload(&daemon);
+    text = logged(fd);
+    assert_non_null(strstr(text, " INFO berth [-] TLS certificate: "));
+    assert_non_null(strstr(text, " WARNING berth [-] the key in "));
+    assert_non_null(strstr(text, "/good.key is readable by everybody\n"));
+
+    assert_int_equal(truncate(good.key, 10), 0);
+    tls_reload(&daemon);
+    text = logged(fd);
+    assert_null(strstr(text, "TLS certificate: "));
+    assert_non_null(strstr(text, " ERROR berth [-] the old TLS certificate stays in use: "));
+    assert_non_null(strstr(text, "good.key"));
+    assert_non_null(daemon.tls);
+    tls_close(&daemon);
+    arena_destroy(daemon.err.arena);
+    log_start(open("/dev/null", O_WRONLY | O_CLOEXEC), false);
+    close(fd);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -123,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(once_a_day),
         cmocka_unit_test(changed_files_are_read),
+        cmocka_unit_test(what_is_logged),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
