@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Runs the unit tests and the replay of the fuzz corpora of a build directory, and counts cmocka's tests.
 
-    tests/units.py BUILD [--slow N] [--without PREFIX,...]
+    tests/units.py BUILD [--slow N] [--only PREFIX,... | --without PREFIX,...]
 
---slow: how many times longer tests may take than in a plain build. --without: leaves out the tests whose names begin
-with a prefix.
+--slow: how many times longer tests may take than in a plain build. --only, --without: runs, or leaves out, the tests
+whose names begin with a prefix.
 
 The last line is `N passed, N failed`; a program that is not a cmocka test counts as one.
 """
@@ -27,24 +27,29 @@ def count(test):
     return passed, failed if good else max(failed, 1)  # a crash leaves no FAILED line
 
 
-def names(build, without):
-    """Those that do not begin with a prefix; meson accepts them as [project:]name."""
+def names(build, only, without):
+    """Those that begin with a prefix of `only`, or with none of `without`; meson accepts them as [project:]name."""
     lines = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--list"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines()
     found = [line.split(" / ", 1)[1].strip() for line in lines if " / " in line]
-    kept = [name for name in found if not name.startswith(without)]
-    if len(kept) == len(found):
-        raise SystemExit(f"no test begins with {without}")
-    return kept
+    unused = [prefix for prefix in only + without if not any(name.startswith(prefix) for name in found)]
+    if unused:
+        raise SystemExit(f"no test begins with {', '.join(unused)}")
+    return [name for name in found if name.startswith(only or ("",)) and not (without and name.startswith(without))]
+
+
+def prefixes(text):
+    return tuple(text.split(","))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--slow", type=int, default=1)
-    parser.add_argument("--without", default="")
+    parser.add_argument("--only", type=prefixes, default=())
+    parser.add_argument("--without", type=prefixes, default=())
     options = parser.parse_args()
-    chosen = names(options.build, tuple(options.without.split(","))) if options.without else []
+    chosen = names(options.build, options.only, options.without) if options.only or options.without else []
     log = os.path.join(options.build, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.unlink(log)
