@@ -39,7 +39,7 @@ void loop_watch(struct daemon *daemon)
             longest_us = load.longest_us;
     }
     watch_look(&daemon->watch, clock_monotonic_us(),
-               atomic_load(&daemon->store_steps) + pipeline_turns(daemon->api.pipeline),
+               atomic_load(&daemon->store_steps) + pipeline_iterations(daemon->api.pipeline),
                longest_us);
 }
 

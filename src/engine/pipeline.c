@@ -163,9 +163,9 @@ uint64_t pipeline_changes(const struct pipeline *pipeline)
     return pipeline->commits + pipeline->follows + pipeline->reloads;
 }
 
-uint64_t pipeline_turns(const struct pipeline *pipeline)
+uint64_t pipeline_iterations(const struct pipeline *pipeline)
 {
-    return pipeline->turns;
+    return pipeline->iterations;
 }
 
 static uint64_t since(uint64_t now_us, const struct counter *at_us)

@@ -71,7 +71,7 @@ bool pipeline_run_once(struct pipeline *pipeline);
 
 /* A counter that grows at least ten times a second unless the writer thread is stuck in the store.
  * Any thread. */
-uint64_t pipeline_turns(const struct pipeline *pipeline);
+uint64_t pipeline_iterations(const struct pipeline *pipeline);
 
 /* Frees a pipeline without a thread; queued requests are never answered. */
 void pipeline_destroy(struct pipeline *pipeline);

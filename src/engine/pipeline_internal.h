@@ -33,7 +33,7 @@ struct pipeline {
     uint64_t refusal_logged_us; /* for requests that the store refused; used by the writer only */
     uint64_t refusals_not_logged;
     _Atomic uint64_t batches, requests, commits, reloads, merges, follows;
-    _Atomic uint64_t turns;
+    _Atomic uint64_t iterations;
     struct counter refused[PIPELINE_REFUSAL_COUNT];
     struct histogram batch_requests;
     struct histogram commit_us;

@@ -35,7 +35,7 @@ struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
 
 void pipeline_beat(struct pipeline *pipeline)
 {
-    pipeline->turns++;
+    pipeline->iterations++;
     counter_set(&pipeline->alive_at_us, clock_monotonic_us());
 }
 
