@@ -47,12 +47,12 @@ static const struct transition TRANSITIONS[] = {
     {NODE_UNRESCUE, NODE_UNRESCUE_FAILED, NODE_UNRESCUING, NODE_ACTIVE},
 };
 
-static const struct passing {
+static const struct transient {
     enum node_state state;
     enum node_state next; /* NODE_NO_STATE: the final state is reached */
     enum node_state failed;
     enum node_state failed_target;
-} PASSING[] = {
+} TRANSIENT[] = {
     {NODE_VERIFYING, NODE_NO_STATE, NODE_ENROLL, NODE_NO_STATE},
     {NODE_DEPLOYING, NODE_NO_STATE, NODE_DEPLOY_FAILED, NODE_ACTIVE},
     {NODE_CLEANING, NODE_NO_STATE, NODE_CLEAN_FAILED, NODE_AVAILABLE},
@@ -66,7 +66,7 @@ static const struct passing {
 enum {
     NAMES_COUNT = sizeof(NAMES) / sizeof(NAMES[0]),
     TRANSITIONS_COUNT = sizeof(TRANSITIONS) / sizeof(TRANSITIONS[0]),
-    PASSING_COUNT = sizeof(PASSING) / sizeof(PASSING[0]),
+    TRANSIENT_COUNT = sizeof(TRANSIENT) / sizeof(TRANSIENT[0]),
 };
 
 const struct node_verb_name *node_verb_find(struct slice name)
@@ -85,11 +85,11 @@ static const struct transition *find_transition(enum node_state state, enum node
     return NULL;
 }
 
-static const struct passing *find_passing(enum node_state state)
+static const struct transient *find_transient(enum node_state state)
 {
-    for (unsigned i = 0; i < PASSING_COUNT; i++)
-        if (PASSING[i].state == state)
-            return &PASSING[i];
+    for (unsigned i = 0; i < TRANSIENT_COUNT; i++)
+        if (TRANSIENT[i].state == state)
+            return &TRANSIENT[i];
     return NULL;
 }
 
@@ -120,25 +120,25 @@ enum node_answer node_machine_begin(enum node_state state, enum node_verb verb,
 
 struct node_course node_machine_next(const struct node_course *course)
 {
-    const struct passing *passing = find_passing(course->state);
-    check(passing != NULL);
+    const struct transient *transient = find_transient(course->state);
+    check(transient != NULL);
     enum node_state to = course->to != NODE_NO_STATE ? course->to : course->target;
-    if (passing->next != NODE_NO_STATE)
-        return (struct node_course){passing->next, course->target, to};
+    if (transient->next != NODE_NO_STATE)
+        return (struct node_course){transient->next, course->target, to};
     return (struct node_course){
         .state = to,
-        .target = to == passing->failed ? course->target : NODE_NO_STATE,
+        .target = to == transient->failed ? course->target : NODE_NO_STATE,
     };
 }
 
-bool node_machine_is_passing(enum node_state state)
+bool node_machine_is_transient(enum node_state state)
 {
-    return find_passing(state) != NULL;
+    return find_transient(state) != NULL;
 }
 
 struct node_course node_machine_interrupted(enum node_state state)
 {
-    const struct passing *passing = find_passing(state);
-    check(passing != NULL);
-    return (struct node_course){.state = passing->failed, .target = passing->failed_target};
+    const struct transient *transient = find_transient(state);
+    check(transient != NULL);
+    return (struct node_course){.state = transient->failed, .target = transient->failed_target};
 }

@@ -66,7 +66,7 @@ enum node_answer node_machine_begin(enum node_state state, enum node_verb verb,
 struct node_course node_machine_next(const struct node_course *course);
 
 /* Whether the state is transient. */
-bool node_machine_is_passing(enum node_state state);
+bool node_machine_is_transient(enum node_state state);
 
 /* The course of a node in a transient state that no process ended: a failed state, and its target
  * (the one in 8.4, not the current one: a clean that was requested shows `available`). */

@@ -69,7 +69,7 @@ class Differential:
             if job["verb"] in ("deleted", "undeploy") and name in intended.UNDEPLOYED_FROM:
                 self.explained["undeploying a failed rescue is not in the specification"] += 1
                 other["state"] = other["target"] = None
-            if job["verb"] == "abort" or mine["passing"]:
+            if job["verb"] == "abort" or mine["transient"]:
                 # abort: only from states that no node reaches; transient states: their own events, which a lock
                 # prevents
                 other["state"] = other["target"] = None

@@ -203,13 +203,13 @@ static json_t *ask_states(struct question *q)
         struct node_course course = {0};
         if (verb != NULL)
             node_machine_begin(at, verb->verb, &PLAIN, &course);
-        bool passing = node_machine_is_passing(at);
+        bool transient = node_machine_is_transient(at);
         struct node_course broken = {0};
-        if (passing)
+        if (transient)
             broken = node_machine_interrupted(at);
         json_t *row = json_pack("{s:o, s:o, s:b, s:o, s:o, s:b, s:b, s:b}", "state",
                                 string_of(node_state_text(course.state)), "target",
-                                string_of(node_state_text(course.target)), "passing", passing,
+                                string_of(node_state_text(course.target)), "transient", transient,
                                 "failed", string_of(node_state_text(broken.state)), "failed_target",
                                 string_of(node_state_text(broken.target)), "updatable",
                                 node_state_is_updatable(at), "deletable",

@@ -83,7 +83,7 @@ def check_locked(told, shortest, longest):
     return None if told else "nothing was asked"
 
 
-def passing_states(score, berth):
+def transient_states(score, berth):
     client = metal_client.MetalClient(berth.port)
     nodes = [make_at(client, row[0]) for row in PASSING]
     torn_down, powered = make_at(client, "active"), make_at(client, "available")
@@ -125,11 +125,11 @@ def check_restart(score, berth, nodes, torn_down, powered):
     client = metal_client.MetalClient(berth.port)
     rows = [(node, row[2], row[4], row[5]) for node, row in zip(nodes, PASSING)]
     rows.append((torn_down, "cleaning", "clean failed", "available"))
-    for node, passing, failed, target in rows:
+    for node, transient, failed, target in rows:
         found = client.until(f"/v1/nodes/{node}", lambda one: one["reservation"] is None)
-        score.case(f"{passing}, and killed", first_problem(found, {
+        score.case(f"{transient}, and killed", first_problem(found, {
             "provision_state": failed, "target_provision_state": target, "power_state": "power on",
-            "last_error": f"The {passing} state can't be resumed by conductor {HOST}. Moving to fail state."}))
+            "last_error": f"The {transient} state can't be resumed by conductor {HOST}. Moving to fail state."}))
     found = client.until(f"/v1/nodes/{powered}", lambda one: one["reservation"] is None)
     score.case("power, and killed", first_problem(found, {
         "power_state": "power on", "target_power_state": None, "provision_state": "available",
@@ -228,7 +228,7 @@ def main():
     berth = berth_baremetal.Berth(arguments.berthd, options={"baremetal": {"node_locked_retry_attempts": 30}})
     try:
         berth.start()
-        check_restart(score, berth, *passing_states(score, berth))
+        check_restart(score, berth, *transient_states(score, berth))
         allocating(score, berth)
         berth.halt()
         set_delay(berth, 20)

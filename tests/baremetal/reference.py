@@ -164,10 +164,10 @@ def ask_states(job):
         row = {"updatable": name in states.UPDATE_ALLOWED_STATES,
                "deletable": name in states.DELETE_ALLOWED_STATES + (states.AVAILABLE,),
                "power": name not in (states.CLEANWAIT, states.CLEANING),
-               "passing": name in states.STUCK_STATES_TREATED_AS_FAIL, "state": None, "target": None,
+               "transient": name in states.STUCK_STATES_TREATED_AS_FAIL, "state": None, "target": None,
                "failed": None, "failed_target": None}
         row["state"], row["target"] = after(name, event)
-        if row["passing"]:
+        if row["transient"]:
             row["failed"], row["failed_target"] = after(name, "fail")
         found[name] = row
     return {"since": utils.MIN_VERB_VERSIONS.get(job["verb"], 1), "states": found}

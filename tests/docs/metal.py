@@ -137,9 +137,9 @@ def transitions():
              re.findall(r'\{"(\w+)", (NODE_\w+), (\d+)\}', source)}
     table = re.search(r"TRANSITIONS\[\] = \{\n(.*?)\n\};", source, re.S).group(1)
     rows = re.findall(r"\{(NODE_\w+), (NODE_\w+), (NODE_\w+), (NODE_\w+)\}", table)
-    passing = re.search(r"PASSING\[\] = \{\n(.*?)\n\};", source, re.S).group(1)
+    transient = re.search(r"TRANSIENT\[\] = \{\n(.*?)\n\};", source, re.S).group(1)
     following, failed = {}, {}
-    for here, then, fails, _ in re.findall(r"\{(NODE_\w+), (NODE_\w+), (NODE_\w+), (NODE_\w+)\}", passing):
+    for here, then, fails, _ in re.findall(r"\{(NODE_\w+), (NODE_\w+), (NODE_\w+), (NODE_\w+)\}", transient):
         following[here], failed[state[here]] = then, state[fails]
     edges = set()
     for verb, begins, passed, ends in rows:

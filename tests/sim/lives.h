@@ -13,7 +13,7 @@ void lives_end(struct slice life);
 /* None has ever lived. */
 void lives_forget(void);
 
-/* What the planners of that process go by; passing states last a second. */
+/* What the planners of that process go by; transient states last a second. */
 struct metal lives_metal(struct slice life);
 
 #endif

@@ -135,7 +135,7 @@ bool plan_node_provision(const struct node *node, const struct plan_node_verb *v
     struct node_draft draft = node_draft_of(node);
     struct node_write write = {.before = node, .after = &draft};
     set_course(&draft, &course, plan);
-    if (node_machine_is_passing(course.state)) {
+    if (node_machine_is_transient(course.state)) {
         node_set_null(&draft, NODE_LAST_ERROR);
         lock(&draft, plan);
     }
@@ -188,9 +188,9 @@ static void end_state(const struct node *node, struct node_draft *draft, const s
         node_set_time(draft, NODE_INSPECTION_FINISHED_AT, plan->now_us);
         node_set_null(draft, NODE_INSPECTION_STARTED_AT);
     }
-    if (!node_machine_is_passing(next.state))
+    if (!node_machine_is_transient(next.state))
         node_set_text(draft, NODE_LAST_ERROR, node_text(node, NODE_PASSING_ERROR));
-    if (node_machine_is_passing(next.state))
+    if (node_machine_is_transient(next.state))
         lock(draft, plan);
     else
         unlock(draft);
@@ -218,7 +218,7 @@ bool plan_node_advance(int64_t id, const struct plan *plan, struct err *err)
     const struct node_write write = {.before = node, .after = &draft};
     if (!node_is_null(node, NODE_PASSING_POWER))
         end_power(node, &draft);
-    else if (node_machine_is_passing(state_of(node)))
+    else if (node_machine_is_transient(state_of(node)))
         end_state(node, &draft, plan);
     else
         unlock(&draft);
@@ -238,7 +238,7 @@ bool plan_node_recover(int64_t id, int64_t due_us, const struct plan *plan, stru
         node_set_null(&draft, NODE_TARGET_POWER_STATE);
         node_set_text(&draft, NODE_LAST_ERROR,
                       SLICE_LIT("Pending power operation was aborted due to conductor restart"));
-    } else if (node_machine_is_passing(state)) {
+    } else if (node_machine_is_transient(state)) {
         struct node_course course = node_machine_interrupted(state);
         set_course(&draft, &course, plan);
         node_set_text(&draft, NODE_LAST_ERROR,

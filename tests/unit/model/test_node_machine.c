@@ -85,11 +85,11 @@ static void ways(void **state)
         assert_int_equal(answer, CASES[i].passes[0] == NULL ? NODE_AT_ONCE : NODE_PASSES);
         for (unsigned p = 0; CASES[i].passes[p] != NULL; p++) {
             assert_course(&course, CASES[i].passes[p], CASES[i].target, CASES[i].ends);
-            assert_true(node_machine_is_passing(course.state));
+            assert_true(node_machine_is_transient(course.state));
             course = node_machine_next(&course);
         }
         assert_course(&course, CASES[i].ends, "", "");
-        assert_false(node_machine_is_passing(course.state));
+        assert_false(node_machine_is_transient(course.state));
     }
     unsigned allowed = 0;
     for (unsigned verb = NODE_MANAGE; verb <= NODE_ABORT; verb++)
@@ -156,7 +156,7 @@ static void interrupted(void **state)
 {
     (void)state;
     static const struct {
-        const char *passing, *failed, *target;
+        const char *transient, *failed, *target;
     } CASES[] = {
         {"deploying", "deploy failed", "active"},
         {"cleaning", "clean failed", "available"},
@@ -167,13 +167,13 @@ static void interrupted(void **state)
         {"rescuing", "rescue failed", "rescue"},
         {"unrescuing", "unrescue failed", "active"},
     };
-    unsigned passing = 0;
+    unsigned transient = 0;
     for (unsigned i = 0; i < NODE_STATE_COUNT; i++)
-        passing += node_machine_is_passing((enum node_state)i);
-    assert_int_equal(passing, sizeof(CASES) / sizeof(CASES[0]));
-    for (unsigned i = 0; i < passing; i++) {
+        transient += node_machine_is_transient((enum node_state)i);
+    assert_int_equal(transient, sizeof(CASES) / sizeof(CASES[0]));
+    for (unsigned i = 0; i < transient; i++) {
         struct node_course course =
-            node_machine_interrupted(node_state_find(slice_of(CASES[i].passing)));
+            node_machine_interrupted(node_state_find(slice_of(CASES[i].transient)));
         assert_course(&course, CASES[i].failed, CASES[i].target, "");
     }
 }

@@ -150,7 +150,7 @@ void metal_check_locks(struct metal_world *metal)
          node = version_next_node(version, node->record.id)) {
         bool is_locked = !node_is_null(node, NODE_RESERVATION);
         bool passes =
-            node_machine_is_passing(node_state_find(node_text(node, NODE_PROVISION_STATE)));
+            node_machine_is_transient(node_state_find(node_text(node, NODE_PROVISION_STATE)));
         assert_int_equal(is_locked, !node_is_null(node, NODE_DUE_AT));
         assert_int_equal(is_locked, passes || !node_is_null(node, NODE_TARGET_POWER_STATE));
     }

@@ -373,22 +373,22 @@ static void interrupted(void **state)
     char last_error[128];
     for (size_t i = 0; i < COUNT(VERBS); i++) {
         for (unsigned passed = 0; passed < 2; passed++) {
-            const char *passing = passed == 0 ? VERBS[i].passes : VERBS[i].then;
-            if (passing == NULL)
+            const char *transient = passed == 0 ? VERBS[i].passes : VERBS[i].then;
+            if (transient == NULL)
                 continue;
             make(VERBS[i].from);
             assert_true(metal_verb(&metal, "n1", VERBS[i].verb));
             if (passed == 1)
                 metal_pass(&metal, "n1");
-            metal_assert_state(&metal, "n1", passing);
+            metal_assert_state(&metal, "n1", transient);
             size_t row = 0;
-            while (!slice_equal(slice_of(INTERRUPTED[row].state), slice_of(passing)))
+            while (!slice_equal(slice_of(INTERRUPTED[row].state), slice_of(transient)))
                 row++;
             assert_true(recover(node_time(node(), NODE_DUE_AT)));
             metal_assert_state(&metal, "n1", INTERRUPTED[row].failed);
             snprintf(last_error, sizeof(last_error),
                      "The %s state can't be resumed by conductor host. Moving to fail state.",
-                     passing);
+                     transient);
             assert_string_equal(text(NODE_LAST_ERROR), last_error);
             if (INTERRUPTED[row].target != NULL)
                 assert_string_equal(text(NODE_TARGET_PROVISION_STATE), INTERRUPTED[row].target);
