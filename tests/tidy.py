@@ -144,7 +144,7 @@ def check_sleeps(paths):
 
 def check_globals(sources):
     """Variables at the top of a file, and static ones in functions, that are not constant are in HACKING.md's table."""
-    told = set(re.findall(r"^\| `(\w[\w/]*\.c)` \| .* \| .* \|$", read("HACKING.md"), re.M))
+    documented = set(re.findall(r"^\| `(\w[\w/]*\.c)` \| .* \| .* \|$", read("HACKING.md"), re.M))
     found = set()
     for path in sources:
         code = without_comments(read(path)) if path.endswith(".c") else ""
@@ -154,7 +154,8 @@ def check_globals(sources):
                and (end != "(" or words.split()[-1] == "_Atomic" or rest.startswith("*"))]
         if own or re.search(r"^(?!static\b|const\b|return\b)[a-z]\w* \w+ \w+ = ", code, re.M):
             found.add(path[len("src/"):])
-    check(told == found, "HACKING.md", f"globals: not told {sorted(found - told)}, told in vain {sorted(told - found)}")
+    check(documented == found, "HACKING.md",
+          f"globals: missing in the table: {sorted(found - documented)}; not in the code: {sorted(documented - found)}")
 
 
 def uses(text):
@@ -408,11 +409,11 @@ def check_differences():
     """The tests and the documentation have the same list."""
     lists = files("tests/diff/*.py", "tests/cli/intended.py", "tests/conf/intended.py")
     entries = set(re.findall(r'\bEntry\(\s*"([\w-]+)"', "".join(read(path) for path in lists)))
-    told = set(re.findall(r"^\| `([\w-]+)` \|", read("docs/differences.md"), re.M))
+    documented = set(re.findall(r"^\| `([\w-]+)` \|", read("docs/differences.md"), re.M))
     check(entries, "tests/diff", "no intended differences found")
-    for name in sorted(entries | told):
-        check(name in told, "docs/differences.md", f"does not tell of {name}")
-        check(name in entries, "docs/differences.md", f"tells of {name}, which no test knows")
+    for name in sorted(entries | documented):
+        check(name in documented, "docs/differences.md", f"does not list {name}")
+        check(name in entries, "docs/differences.md", f"lists {name}, which no test knows")
 
 
 def check_fuzzers():
@@ -439,10 +440,10 @@ def check_metrics():
     rows = re.findall(r'^\s+ROW\(\w+, (\w+), "(\w+)", "([^"]*)", ".+"\),$', read("src/api/admin/metric_table.c"), re.M)
     check(len(rows) > 40 and len(rows) == read("src/api/admin/metric_table.h").count("    METRIC_") - 1,
           "src/api/admin/metric_table.c", f"has metrics in a form that this check does not read ({len(rows)})")
-    told = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w ]*?) ?\|", text, re.M)
+    documented = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w ]*?) ?\|", text, re.M)
     for kind, name, labels in rows:
-        check((name, kind.lower(), labels) in told, "docs/monitoring.md",
-              f"does not tell of {name}, {kind.lower()}, labels {labels!r}")
+        check((name, kind.lower(), labels) in documented, "docs/monitoring.md",
+              f"does not list {name}, {kind.lower()}, labels {labels!r}")
     names = {name for _, name, _ in rows}
     for name in set(re.findall(r"\b(?:berth|openstack_placement|process)_\w+", text)):
         known = re.sub(r"_(bucket|sum|count)$", "", name) in names or name in names

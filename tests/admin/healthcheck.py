@@ -124,7 +124,7 @@ class Healthcheck(Case):
         """A backend that checks nothing is reported at startup."""
         with self.berthd(options=["[healthcheck]", "backends = enable_by_files,no_such,disable_by_file"]) as server:
             lines = [line for line in server.log().splitlines() if " WARNING " in line]
-            expect(len(lines) == 3 and all(any(told in line for line in lines) for told in (
+            expect(len(lines) == 3 and all(any(text in line for line in lines) for text in (
                 "'no_such' is not known, and is ignored", "'enable_by_files' has no file to look for",
                 "'disable_by_file' has no file to look for")), lines)
 

@@ -43,8 +43,8 @@ class Differential:
             self.explained[reason] += 1
             self.passed += 1
         else:
-            told = (json.dumps(job, ensure_ascii=False), f"  berth  {ours}", f"  ironic {theirs}")
-            self.problems.append("\n".join(line if len(line) < 1500 else line[:1500] + " …" for line in told))
+            lines = (json.dumps(job, ensure_ascii=False), f"  berth  {ours}", f"  ironic {theirs}")
+            self.problems.append("\n".join(line if len(line) < 1500 else line[:1500] + " …" for line in lines))
 
     @staticmethod
     def is_same(job, ours, theirs):

@@ -256,15 +256,15 @@ int main(void)
         check(q.job != NULL);
         json_t *value = answer(&q);
         check((value == NULL) == err_is_set(&q.err));
-        json_t *told = value != NULL
-                           ? json_pack("{s:o}", "value", value)
-                           : json_pack("{s:i, s:o}", "status", q.err.status, "text",
-                                       json_stringn(q.err.message.data, q.err.message.len));
-        check(told != NULL);
-        json_dumpf(told, stdout, JSON_COMPACT);
+        json_t *reply = value != NULL
+                            ? json_pack("{s:o}", "value", value)
+                            : json_pack("{s:i, s:o}", "status", q.err.status, "text",
+                                        json_stringn(q.err.message.data, q.err.message.len));
+        check(reply != NULL);
+        json_dumpf(reply, stdout, JSON_COMPACT);
         putchar('\n');
         fflush(stdout);
-        json_decref(told);
+        json_decref(reply);
         json_decref(q.job);
         arena_destroy(q.err.arena);
     }

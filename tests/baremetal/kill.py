@@ -65,22 +65,22 @@ def first_problem(found, wanted):
     return None
 
 
-def ask_again(berth, path, body, told):
+def send_again(berth, path, body, answers):
     """A second request while the node is locked is refused after two seconds."""
     client = metal_client.MetalClient(berth.port)
     began = time.monotonic()
-    told.append((path, client.ask("PUT", path, body), time.monotonic() - began))
+    answers.append((path, client.ask("PUT", path, body), time.monotonic() - began))
     client.close()
 
 
-def check_locked(told, shortest, longest):
-    for path, answer, seconds in told:
+def check_locked(answers, shortest, longest):
+    for path, answer, seconds in answers:
         words = f"is locked by host {HOST}, please retry after the current operation is completed."
         if answer.status != 409 or not (answer.fault or "").endswith(words):
             return f"{path}: {answer}"
         if not shortest <= seconds <= longest:
             return f"{path}: refused after {seconds:.1f} s"
-    return None if told else "nothing was asked"
+    return None if answers else "nothing was sent"
 
 
 def transient_states(score, berth):
@@ -104,13 +104,13 @@ def transient_states(score, berth):
     waited, at_once, threads = [], [], []
     for node in nodes + [torn_down]:  # power is possible in most states, and maintenance in all
         path = f"/v1/nodes/{node}/maintenance"
-        threads.append(threading.Thread(target=ask_again, args=(berth, path, {}, waited), daemon=True))
-    threads.append(threading.Thread(target=ask_again, args=(
+        threads.append(threading.Thread(target=send_again, args=(berth, path, {}, waited), daemon=True))
+    threads.append(threading.Thread(target=send_again, args=(
         berth, f"/v1/nodes/{powered}/states/provision", {"target": "active"}, waited), daemon=True))
     for thread in threads:
         thread.start()
     for node in nodes + [torn_down, powered]:  # in no state is this verb possible
-        ask_again(berth, f"/v1/nodes/{node}/states/provision", {"target": "abort"}, at_once)
+        send_again(berth, f"/v1/nodes/{node}/states/provision", {"target": "abort"}, at_once)
     for thread in threads:
         thread.join(30)
     score.case("another request is refused after two seconds", check_locked(waited, WAIT_S * 0.9, WAIT_S + 2))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A hundred allocations through the Bare Metal API, a hundred claims through Placement's and a hundred plans through
 Valet's for the same ten nodes, all at once: no node is given out twice, each plan succeeds completely or not at all,
-and every client that gets no node is told why.
+and every client that gets no node gets the reason.
 
     tests/baremetal/races.py --berthd build/berthd [ROUND…]
 
@@ -166,7 +166,7 @@ def verdict_of(race):
         wanted = sorted(holder for holder, at in holders.items() if at == node)
         held = placement.must(200, "GET", f"/resource_providers/{node}/allocations")["allocations"]
         if sorted(held) != wanted or len(wanted) > 1:
-            return f"node {node}: told {wanted}, Placement shows {sorted(held)}"
+            return f"node {node}: answered {wanted}, Placement shows {sorted(held)}"
         if nodes[node]["instance_uuid"] != next((one for one in wanted if one in active), None):
             return f"node {node} has the instance {nodes[node]['instance_uuid']}, its allocation is {wanted}"
         inventory = placement.must(200, "GET", f"/resource_providers/{node}/inventories")["inventories"][IN_PLACEMENT]

@@ -81,7 +81,7 @@ class Liar(differential.Walk):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.random = random.Random(self.seed)
-        self.told, self.missed, self.wrong, self.lie = 0, [], [], None
+        self.lies, self.missed, self.wrong, self.lie = 0, [], [], None
 
     def alter(self, answer):
         self.lie = None
@@ -105,7 +105,7 @@ class Liar(differential.Walk):
             self.missed.append(f"{self.lie}: {request}")
         if self.failures and not self.lie:
             self.wrong.append(str(self.failures[0]))
-        self.told += bool(self.lie)
+        self.lies += bool(self.lie)
         self.failures.clear()
 
 
@@ -119,12 +119,12 @@ def main():
     with real_ironic.Ironic() as reference, real_ironic.Ironic() as other:
         liar = Liar(options, options.seed, reference, other)
         liar.play(options.requests)
-    score.passed += liar.told - len(liar.missed)
+    score.passed += liar.lies - len(liar.missed)
     for text in liar.missed:
         score.case("an altered answer", f"was not seen: {text}")
     score.case("all was asked", None if liar.asked == options.requests else f"{liar.asked} requests")
     score.case("nothing else was found", "; ".join(liar.wrong)[:3000])
-    score.case("there was something to find", None if liar.told > options.requests / 10 else f"{liar.told} alterations")
+    score.case("there was something to find", None if liar.lies > options.requests / 10 else f"{liar.lies} alterations")
     return score.end()
 
 

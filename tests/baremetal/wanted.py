@@ -104,10 +104,10 @@ ENTRIES = [
           member("hashed_rescue_password", "rescue_password", "configdrive")),
     Entry("old-method-words", "PUT POST PATCH DELETE", r"/(v1/)?allocations", "405 of a method that there never was has no words (1.3.1)",
           lambda case, difference: difference[0] == "words" and case.statuses == (405, 405) and difference[2] == "", mark="seldom"),
-    Entry("either-duplicate", "POST", r"/(v1/)?(nodes|allocations)", "of two values in use either may be told (3.1)",
+    Entry("either-duplicate", "POST", r"/(v1/)?(nodes|allocations)", "of two values in use either may be reported (3.1)",
           lambda case, difference: difference[0] == "words" and case.statuses == (409, 409)
           and all("already exists" in words for words in difference[1:]), mark="allowed by the specification"),
-    Entry("method-or-ident", None, r"/(v1/)?nodes/[^/]+/", "of a method that is not there and an ident that is none either may be told (8.1)",
+    Entry("method-or-ident", None, r"/(v1/)?nodes/[^/]+/", "of a method that is not there and an ident that is none either may be reported (8.1)",
           whole(lambda case: case.statuses == (400, 405) and "Expected UUID or name" in compare.fault_of(case.reference)),
           mark="allowed by the specification"),
     Entry("no-steps", "PUT", r".*/states/provision", "a clean without steps is one (8.4)",

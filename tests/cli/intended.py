@@ -62,7 +62,7 @@ def json_as_promised(case, python, berth):
         return python
 
 
-def version_is_told(case, python, berth):
+def version_is_printed(case, python, berth):
     """placement-status has --version, too, and each program prints its own version."""
     if "--version" in case.words:
         python.update(code=0, out=berth["out"] if re.fullmatch(r"\d+\.\d+\.\d+\n", berth["out"]) else "")
@@ -131,7 +131,7 @@ ENTRIES = [
     Entry("tool-no-traceback", "one line says what is wrong", no_traceback),
     Entry("tool-status-255", "a missing configuration is no warning", configuration_is_unexpected),
     Entry("tool-json", "the help of --json promises JSON", json_as_promised),
-    Entry("tool-version", "each program has its own version", version_is_told),
+    Entry("tool-version", "each program has its own version", version_is_printed),
     Entry("tool-help", "own words; nothing is left out", help_in_own_words),
     Entry("tool-help-always", "help needs no configuration", help_without_configuration),
     Entry("tool-owner-on-demand", "no project or user that nobody needs", no_owner_without_consumer),
@@ -139,5 +139,5 @@ ENTRIES = [
     Entry("tool-only-check", "a misspelt command is an error", only_check),
     Entry("tool-stamp-unknown", "a stamp is how an unknown revision is left", stamps_are_checked),
     Entry("tool-one-transaction", "nothing half done", refusals_leave_no_step),
-    Entry("tool-count-limit", "bad input is told as such", count_beyond_the_database),
+    Entry("tool-count-limit", "bad input is reported as such", count_beyond_the_database),
 ]

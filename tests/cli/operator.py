@@ -95,8 +95,8 @@ def main():
         check_manual(score, program)
         for command in program.walk():
             bare = [" ".join(switch.names) for switch in command.switches if not switch.help]
-            told = bool(command.switches or command.commands) and (len(command.words) == 1 or bool(command.help)) and not bare
-            score.case(f"the help of {' '.join(command.words)}", None if told else f"no text: {bare or command}")
+            described = bool(command.switches or command.commands) and (len(command.words) == 1 or bool(command.help)) and not bare
+            score.case(f"the help of {' '.join(command.words)}", None if described else f"no text: {bare or command}")
     check_berth(build, score)
     check_commands(build, score, programs[0])
     for words, meant in ((["placement-manage", "dbs"], "db"), (["placement-manage", "db", "snyc"], "sync"),

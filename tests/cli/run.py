@@ -170,7 +170,7 @@ class Runner:
 UPGRADES = [*databases.REVISIONS, "a082b8bb98d0"]
 
 
-def steps_are_told(case, steps):
+def steps_are_logged(case, steps):
     """Each upgrade has a line in Alembic's format."""
     revision = case.database.split("/")[0]
     if revision not in UPGRADES:
@@ -190,7 +190,7 @@ def verdict_of(case, python, berth):
         found.append(f"exit code {berth['code']}: {berth['err']!r}")
     steps = [line for line in berth["err"].splitlines() if " INFO alembic.runtime.migration " in line]
     error_lines = berth["err"].count("\n") - len(steps)
-    if case.words == ["db", "sync"] and berth["code"] == 0 and not steps_are_told(case, steps):
+    if case.words == ["db", "sync"] and berth["code"] == 0 and not steps_are_logged(case, steps):
         found.append(f"steps: {steps}")
     if berth["code"] in (1, 255) and not berth["out"] and error_lines != 1:
         found.append(f"{error_lines} lines of errors: {berth['err']!r}")

@@ -63,7 +63,7 @@ class Commands:
         code, out, err = self.run("validate", *self.write("a.conf", GOOD))
         assert (code, err) == (0, "") and out == "read: a.conf\n0 errors, 0 warnings, 0 notes\n", out
 
-    def every_problem_is_told(self):
+    def every_problem_is_reported(self):
         code, out, _ = self.run("validate", *self.write("a.conf", BAD))
         assert code == 1, code
         for line in ("error: a.conf:2: [DEFAULT] debug must be true or false, not 'maybe'",
@@ -79,7 +79,7 @@ class Commands:
             assert line in out, f"{line!r} is not in {out}"
         assert re.search(r"^4 errors, 4 warnings, \d+ notes?$", out, re.M), out
 
-    def unknown_sections_are_told_once(self):
+    def unknown_sections_are_reported_once(self):
         code, out, _ = self.run("validate", *self.write("a.conf", GOOD + "[placement_databse]\na = 1\nb = 2\n[berth]\n"
                                                         "lisen = x\n[elsewhere]\nenable_proxy_headers_parsing = 1\n"))
         for line in ("there is no section [placement_databse]: its options are ignored; did you mean "
@@ -92,8 +92,8 @@ class Commands:
         assert code == 0 and out.endswith("0 errors, 100 warnings, 0 notes\n") and "section99]" in out, out
         assert re.search(r"^warning: a.conf:\d+: unknown options from here on are not listed$", out, re.M), out
 
-    def listeners_that_collide_are_told(self):
-        for text, told in (("[berth]\nadmin_listen = localhost:1\n", "[berth] admin_listen localhost:1 collides with [berth] listen "
+    def listeners_that_collide_are_reported(self):
+        for text, expected in (("[berth]\nadmin_listen = localhost:1\n", "[berth] admin_listen localhost:1 collides with [berth] listen "
                             "127.0.0.1:1"),
                            ("[baremetal]\nenabled = true\nlisten = 0.0.0.0:2\n", "[baremetal] listen 0.0.0.0:2 collides with "
                             "[berth] listen 127.0.0.1:2"),
@@ -103,7 +103,7 @@ class Commands:
                            ("[baremetal]\nlisten = 127.0.0.1:1\n", None),
                            ("[berth]\nadmin_listen = 127.0.0.2:1\nadmin_listen = 127.0.0.1:0\nadmin_listen = 127.0.0.1:0\n", None)):
             code, out, _ = self.run("validate", *self.write("a.conf", GOOD + text))
-            assert code == (1 if told else 0) and (told is None or f"error: {told}" in out), (text, out)
+            assert code == (1 if expected else 0) and (expected is None or f"error: {expected}" in out), (text, out)
 
     def switches_of_berthd_are_taken(self):
         """All of them, with their effect: a unit passes the same ones to both programs."""
@@ -121,7 +121,7 @@ class Commands:
         code, out, _ = self.run("validate", *where, "--listen", "127.0.0.1:3", "--admin-listen", "127.0.0.1:1", "--debug")
         assert code == 0, out
 
-    def what_a_start_would_refuse_is_told(self):
+    def what_a_start_would_refuse_is_reported(self):
         """Each subsystem's error, in berthd's words, together with those of others."""
         os.mkdir(os.path.join(self.directory, "wrong"))
         for name in ("policy.yaml", "logging.conf", "key.pem"):
@@ -137,10 +137,10 @@ class Commands:
                                  "the logging configuration wrong/logging.conf:1: ")}
         good = GOOD.replace("log_dir = first\n    second\n", "")
         everything = good
-        for old, (new, told) in wrong.items():
+        for old, (new, expected) in wrong.items():
             where = self.write("a.conf", good.replace(old, new))
             code, out, _ = self.run("validate", *where)
-            assert code == 1 and re.search("^error: .*" + re.escape(told), out, re.M), (told, out)
+            assert code == 1 and re.search("^error: .*" + re.escape(expected), out, re.M), (expected, out)
             assert out.endswith("1 error, 0 warnings, 0 notes\n") and "hunter2" not in out, out
             done = subprocess.run([self.program + "d", *where], cwd=self.directory, capture_output=True, text=True,
                                   timeout=60, env={"HOME": self.directory})
@@ -158,15 +158,15 @@ class Commands:
 
         openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "tls.key", "-out",
                 "tls.csr", "-subj", "/CN=berth")
-        for days, told in ((90, ""), (20, ""), (10, "expires in (9|10) days, on 20"), (-1, "expired on 20")):
+        for days, expected in ((90, ""), (20, ""), (10, "expires in (9|10) days, on 20"), (-1, "expired on 20")):
             openssl("x509", "-req", "-in", "tls.csr", "-signkey", "tls.key", "-days", str(days), "-out", "tls.pem")
             where = self.write("a.conf", GOOD.replace("[berth]\n", "[berth]\ntls_cert_file = tls.pem\n"
                                                                    "tls_key_file = tls.key\n"))
             code, out, _ = self.run("validate", *where)
             lines = re.findall("^warning: (.*)$", out, re.M)
             count = len(lines)
-            assert code == 0 and count == bool(told) and f"0 errors, {count} warning" in out, (days, out)
-            assert not told or re.match("the certificate in tls.pem " + told, lines[0]), (days, out)
+            assert code == 0 and count == bool(expected) and f"0 errors, {count} warning" in out, (days, out)
+            assert not expected or re.match("the certificate in tls.pem " + expected, lines[0]), (days, out)
             code, out, _ = self.run("validate", "--strict", *where)
             assert code == count, (days, out)
 
@@ -214,7 +214,7 @@ class Commands:
         code, out, _ = self.run("show", *where, "placement_database", "connection")
         assert code == 0 and "\nconnection = mysql+pymysql://placement:****@db/placement\n" in out, out
 
-    def origins_are_told(self):
+    def origins_are_shown(self):
         where = self.write("a.conf", GOOD)
         code, out, _ = self.run("show", *where, OS_CORS__MAX_AGE="5")
         assert code == 0 and "# a.conf:2\nconnection" in out and "# OS_CORS__MAX_AGE\nmax_age = 5\n" in out, out

@@ -73,9 +73,9 @@ def problems(build):
         wanted = {}
         for words in helps:
             wanted.update(switches_of(run(build, *words, "--help")))
-        told = switches_in(read(path))
-        different = sorted(name for name in wanted.keys() | told.keys()
-                           if (name in wanted, wanted.get(name)) != (name in told, told.get(name)))
+        documented = switches_in(read(path))
+        different = sorted(name for name in wanted.keys() | documented.keys()
+                           if (name in wanted, wanted.get(name)) != (name in documented, documented.get(name)))
         found.append((path, f"differs from --help in {different}" if different or not wanted else None))
     for path in sorted(os.listdir(os.path.join(ROOT, "docs/man"))):
         found.append((f"docs/man/{path} as a manual", lint("docs/man/" + path)))

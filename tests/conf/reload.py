@@ -143,11 +143,11 @@ class Reload(case.Case):
         with self._begin("[berth]", "access_log = false") as server:
             client = server.client()
             name = re.escape(server.config_file)
-            for text, told in (("[berth]\naccess_log = perhaps\n" + self.rest, r":2: \[berth\] access_log must be true or false"),
+            for text, reason in (("[berth]\naccess_log = perhaps\n" + self.rest, r":2: \[berth\] access_log must be true or false"),
                                ("[berth\n", r":1: the section's \] is missing"),
                                ("[berth]\nmount_prefix = x\n" + self.rest, r":2: \[berth\] mount_prefix: 'x' is not"),
                                ("[api]\n", ".*connection is not set"), ("\xff\n", r":1: ")):
-                wanted = "the configuration stays as it was: " + (name if told.startswith(":") else "") + told
+                wanted = "the configuration stays as it was: " + (name if reason.startswith(":") else "") + reason
                 self._reload(text=text, wait_for=wanted)
                 expect(self._requests_logged(client) == 0, f"{text!r} has changed something")
             os.unlink(server.config_file)
@@ -177,9 +177,9 @@ class Reload(case.Case):
         """The settings of oslo.middleware are not used, which is reported even without debug."""
         with self._begin("[cors]", "allowed_origin = http://a", "[cors.b]", "allowed_origin = http://b",
                          "max_age = 1") as server:
-            told = [line for line in server.log().splitlines() if " WARNING " in line]
-            expect(len(told) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong in "
-                                                r"\[cors\] allowed_origin$", told[0]), told)
+            warnings = [line for line in server.log().splitlines() if " WARNING " in line]
+            expect(len(warnings) == 1 and re.search(r"\.conf:\d+: \[cors\.b\] is not read: all origins belong in "
+                                                r"\[cors\] allowed_origin$", warnings[0]), warnings)
 
     def unknown_options(self):
         """One warning each, at startup and at each reload."""
@@ -187,16 +187,16 @@ class Reload(case.Case):
             wanted = ["[berth] lisen is not known, and is ignored; did you mean [berth] listen?",
                       "there is no section [bert]: its options are ignored; did you mean [berth]?"]
             for times in (1, 2):
-                told = [line for line in server.log().splitlines() if " WARNING berth.conf " in line]
-                expect(len(told) == 2 * times and all(any(line.endswith(one) for line in told) for one in wanted), told)
+                warnings = [line for line in server.log().splitlines() if " WARNING berth.conf " in line]
+                expect(len(warnings) == 2 * times and all(any(line.endswith(one) for line in warnings) for one in wanted), warnings)
                 if times == 1:
                     self._reload("[berth]", "lisen = 127.0.0.1:1", "[bert]", "listen = x", "idle_timeout = 5")
 
     def options_at_debug(self):
         with self._begin("[DEFAULT]", "debug = true", "[keystone_authtoken]", "password = hunter2") as server:
             log = server.log()
-            for told in (r"keystone_authtoken\.password += \*{4} ", r"cors\.max_age += 3600 "):
-                expect(re.search("DEBUG placement.wsgi .*" + told, log), log[-2000:])
+            for line in (r"keystone_authtoken\.password += \*{4} ", r"cors\.max_age += 3600 "):
+                expect(re.search("DEBUG placement.wsgi .*" + line, log), log[-2000:])
             expect("hunter2" not in log, "a secret is in the log")
 
     def under_load(self):

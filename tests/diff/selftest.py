@@ -53,8 +53,8 @@ def mended():
 def found(kind, wanted):
     status, output = run(["--mutate", kind], "--same", "--requests", "2500", "--failures", "1")
     first = re.search(r"^  (\S.*)$", output.split("-- request")[0], re.M)
-    told = first.group(1) if first else "nothing"
-    return "%s is found: %s" % (kind, told), status == 1 and re.fullmatch(wanted, told) is not None, output
+    problem = first.group(1) if first else "nothing"
+    return "%s is found: %s" % (kind, problem), status == 1 and re.fullmatch(wanted, problem) is not None, output
 
 
 def timed(make, *arguments):

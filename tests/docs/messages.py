@@ -84,11 +84,11 @@ def in_one_line(text):
 
 
 def check_refusals(report):
-    told = in_one_line(" ".join(markdown.Page(path).text for path in markdown.pages() if path.startswith("docs/")))
+    documentation = in_one_line(" ".join(markdown.Page(path).text for path in markdown.pages() if path.startswith("docs/")))
     refused = set(refusals())
     report("texts of refusals", None if len(refused) > 550 else f"only {len(refused)}")
     for path, text in sorted(refused):
-        report(f"{path}: {text}", None if in_one_line(text) in told else "is nowhere in docs/")
+        report(f"{path}: {text}", None if in_one_line(text) in documentation else "is nowhere in docs/")
 
 
 def check_explained(path, least, said, report):

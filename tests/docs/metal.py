@@ -55,7 +55,7 @@ def sections(page):
             yield (*head.groups(), section)
 
 
-def told_routes(pages):
+def documented_routes(pages):
     """[(method, path, first minor or None, where)]: from headings, and from tables for routes described in a line."""
     for page in pages:
         for method, path, section in sections(page):
@@ -66,14 +66,14 @@ def told_routes(pages):
 
 
 def check_routes(pages, report):
-    known, told = routes(), list(told_routes(pages))
-    for method, path, since, where in told:
+    known, documented = routes(), list(documented_routes(pages))
+    for method, path, since, where in documented:
         first = known.get((method, path), (None,))[0]
         report(f"{where} {method} {path}", None if first is not None and since == first else
                f"says {since}, src/baremetal/api/routes.c {first}")
     for key in known:
-        count = sum(route[:2] == key for route in told)
-        report("told: %s %s" % key, None if count == 1 else f"{count} times")
+        count = sum(route[:2] == key for route in documented)
+        report("documented: %s %s" % key, None if count == 1 else f"{count} times")
     listed = {(method, anonymous(path)) for method, path in
               re.findall(rf"^\| \[`({METHODS}) (/\S*)`\]\(", pages[0].text, re.M)}
     listed |= {(method, anonymous(path)) for page in pages for method, path, _, _ in ROW.findall(page.text)}
@@ -111,11 +111,11 @@ def table_of(page, title):
 
 def check_fields(page, title, source, least, report):
     known = fields(source)
-    told = {row[0].strip("`"): (int(row[1][2:]), row[2]) for row in table_of(page, title)}
+    documented = {row[0].strip("`"): (int(row[1][2:]), row[2]) for row in table_of(page, title)}
     report(f"fields of {source}", None if len(known) >= least else f"only {sorted(known)}")
-    for name in sorted(known.keys() | told.keys()):
+    for name in sorted(known.keys() | documented.keys()):
         wanted = known.get(name, (None,))[:2]
-        report(f"{page.path} `{name}`", None if told.get(name) == wanted else f"says {told.get(name)}, not {wanted}")
+        report(f"{page.path} `{name}`", None if documented.get(name) == wanted else f"says {documented.get(name)}, not {wanted}")
     # The page lists the fields that cannot be sorted by: lists, objects, and those without a column.
     sentence = re.search(r"list can be sorted by all of them but (.*?)\n\n", page.text, re.S).group(1)
     objects = {row[0].strip("`") for row in table_of(page, title) if row[3] == "`{}`"} if "objects" in sentence else set()
@@ -152,30 +152,30 @@ def transitions():
 
 def check_machine(page, report):
     verbs, edges, failed = transitions()
-    told_verbs, told = {}, set()
+    documented_verbs, documented = {}, set()
     for names, since, begins, passes, ends in table_of(page, "Provision states"):
         for name, first in zip(re.findall(r"`([^`]+)`", names), since.split(", ")):
-            told_verbs.setdefault(name, set()).add(int(first[2:]))
+            documented_verbs.setdefault(name, set()).add(int(first[2:]))
             for state in re.findall(r"`([^`]+)`", begins):
-                told.add((name, state, tuple(re.findall(r"`([^`]+)`", passes)), ends.strip("`")))
+                documented.add((name, state, tuple(re.findall(r"`([^`]+)`", passes)), ends.strip("`")))
     wanted = {(name, *edge[1:]) for name, (_, verb) in verbs.items() for edge in edges if edge[0] == verb}
-    report("verbs", None if told_verbs == {name: {since} for name, (since, _) in verbs.items()} else f"{told_verbs} {verbs}")
-    report("transitions", None if told == wanted and len(wanted) > 25 else f"{sorted(told ^ wanted)}")
+    report("verbs", None if documented_verbs == {name: {since} for name, (since, _) in verbs.items()} else f"{documented_verbs} {verbs}")
+    report("transitions", None if documented == wanted and len(wanted) > 25 else f"{sorted(documented ^ wanted)}")
     rows = re.findall(r"^\| `([\w ]+)` \| `([\w ]+)` \|$", page.text, re.M)
     report("after a restart", None if dict(rows) == failed and len(failed) > 5 else f"{rows} {failed}")
     powers = dict(re.findall(r'\[(NODE_POWER_\w+)\] = "([\w ]+)"', read("src/model/node_states.c")))
     wanted = {(name, int(since), powers[power]) for name, since, power in
               re.findall(r'\{"([\w ]+)", (\d+), (NODE_POWER_\w+)\}', read("src/model/node_states.c"))}
-    told = {(name, int(since), ends) for name, since, ends in
+    documented = {(name, int(since), ends) for name, since, ends in
             re.findall(r"^\| `([\w ]+)` \| 1\.(\d+) \| `([\w ]+)` \|$", page.text, re.M)}
-    report("power targets", None if told == wanted and wanted else f"{told ^ wanted}")
+    report("power targets", None if documented == wanted and wanted else f"{documented ^ wanted}")
 
 
 def check_options(page, report):
     source = read("src/conf/options.c")
     known = set(re.findall(r'"baremetal",\s*"(\w+)"', source))
-    told = {name for row in table_of(page, "Options") for name in re.findall(r"`(\w+)`", row[0])}
-    report("options of [baremetal]", None if told == known and known else f"{told ^ known}")
+    documented = {name for row in table_of(page, "Options") for name in re.findall(r"`(\w+)`", row[0])}
+    report("options of [baremetal]", None if documented == known and known else f"{documented ^ known}")
 
 
 def statuses_seen():
@@ -206,10 +206,10 @@ def check_statuses(pages, report):
     report("statuses of the bare metal tests", None if len(seen) > 20 else f"only of {sorted(seen)}")
     for page in pages:
         for method, path, section in sections(page):
-            told = {int(status) for row in re.findall(r"^\| ((?:\d{3})(?:, \d{3})*) \|", section.text, re.M)
+            documented = {int(status) for row in re.findall(r"^\| ((?:\d{3})(?:, \d{3})*) \|", section.text, re.M)
                     for status in row.split(", ")}
-            missing = seen.get((method, anonymous(path)), set()) - told - EVERYWHERE
-            report(f"{page.path}:{section.first} statuses", f"not told: {sorted(missing)}" if missing else None)
+            missing = seen.get((method, anonymous(path)), set()) - documented - EVERYWHERE
+            report(f"{page.path}:{section.first} statuses", f"not documented: {sorted(missing)}" if missing else None)
 
 
 def check_examples(pages, report):

@@ -58,7 +58,7 @@ def reference_pages():
                                         for name in sorted(os.listdir(folder))]
 
 
-def told_routes(pages):
+def documented_routes(pages):
     """[(method, path, first minor, last minor, policy, section, page)]; the range is None if it is missing."""
     for page in pages:
         for section in page.sections(2):
@@ -71,23 +71,23 @@ def told_routes(pages):
             yield (*head.groups(), first, last, says and says.group(3), section, page)
 
 
-def check_routes(told, report):
+def check_routes(documented, report):
     known = routes()
-    for method, path, first, last, policy, section, page in told:
+    for method, path, first, last, policy, section, page in documented:
         where = f"{page.path}:{section.first}"
         key = method, path, first, last
         report(f"{where} {method} {path}", None if key in known else f"1.{first} to 1.{last} is not in src/placement/api/routes.c")
         if key in known:
             report(f"{where} policy", None if policy == known[key] else f"says {policy}, not {known[key]}")
     for key in known:
-        found = [1 for route in told if route[:4] == key]
-        report("told: %s %s 1.%d to 1.%d" % key, None if found else "not")
+        found = [1 for route in documented if route[:4] == key]
+        report("documented: %s %s 1.%d to 1.%d" % key, None if found else "not")
     wanted = set(policies().values())
     report("every policy rule is some route's", None if wanted == {name for name in known.values() if name} else
            f"{wanted ^ {name for name in known.values() if name}}")
 
 
-def statuses_told(section):
+def documented_statuses(section):
     """First columns of its table rows: {status}"""
     return {int(status) for row in re.findall(r"^\| ((?:\d{3})(?:, \d{3})*) \|", section.text, re.M)
             for status in row.split(", ")}
@@ -109,16 +109,16 @@ def statuses_seen():
     return seen
 
 
-def check_statuses(told, report):
+def check_statuses(documented, report):
     seen = statuses_seen()
     report("statuses of the API's tests", None if len(seen) > 30 else f"only of {len(seen)} routes")
-    for method, path, first, last, _, section, page in told:
+    for method, path, first, last, _, section, page in documented:
         if first is None:
             continue
         wanted = {status for status, minors in seen.get((method, path), {}).items()
                   if status not in EVERYWHERE and any(m is not None and first <= m <= last for m in minors)}
-        missing = wanted - statuses_told(section)
-        report(f"{page.path}:{section.first} statuses", f"not told: {sorted(missing)}" if missing else None)
+        missing = wanted - documented_statuses(section)
+        report(f"{page.path}:{section.first} statuses", f"not documented: {sorted(missing)}" if missing else None)
 
 
 def check_codes(pages, report):
@@ -156,8 +156,8 @@ def asks(text, method, path):
     return re.search(rf"\b(?:ask|at \S+) {method} ['\"]?{pattern}(?=['\"?\s]|$)", text, re.M)
 
 
-def check_examples(told, report):
-    for method, path, _, _, _, section, page in told:
+def check_examples(documented, report):
+    for method, path, _, _, _, section, page in documented:
         end = section.first + section.text.count("\n") + 1
         blocks = [block.text for block in page.blocks
                   if section.first < block.first <= end and block.info[:2] == ["sh", "test"]]
@@ -167,13 +167,13 @@ def check_examples(told, report):
 
 def check_history(report):
     page = markdown.Page(HISTORY)
-    told = {}
+    documented = {}
     for section in page.sections(2):
         match = re.match(r"1\.(\d+)\b", section.title)
         if match:
-            told[int(match.group(1))] = section
-    report("microversions", None if sorted(told) == list(range(newest() + 1)) else f"{sorted(told)}")
-    for minor, section in told.items():
+            documented[int(match.group(1))] = section
+    report("microversions", None if sorted(documented) == list(range(newest() + 1)) else f"{sorted(documented)}")
+    for minor, section in documented.items():
         versions = set(re.findall(r"^(?:[^`\n]*\$\()?\b(?:at|at_headers) 1\.(\d+) ", section.text, re.M))
         wanted = {str(minor), str(minor - 1)} if minor else {"0"}
         report(f"1.{minor} is shown", None if wanted <= versions else f"asked at {sorted(versions)} only")
@@ -181,10 +181,10 @@ def check_history(report):
 
 def check(report):
     pages = reference_pages()
-    told = list(told_routes(pages))
-    check_routes(told, report)
-    check_statuses(told, report)
+    documented = list(documented_routes(pages))
+    check_routes(documented, report)
+    check_statuses(documented, report)
     check_codes(pages, report)
     check_members(pages, report)
-    check_examples(told, report)
+    check_examples(documented, report)
     check_history(report)

@@ -31,16 +31,16 @@ def routes():
 
 
 def check_overview(report, found):
-    told = {}
+    documented = {}
     for paths, methods, token, role in ROW.findall(read(OVERVIEW)):
         for path in re.findall(r"`([^`]+)`", paths):
-            told[path] = (methods.split(", "), token == "yes", role.strip())
+            documented[path] = (methods.split(", "), token == "yes", role.strip())
     admins = set(re.findall(r'RULE\("([\w:]+)", ADMIN', read("src/policy/rules_valet.c")))
     for path in dict.fromkeys(path for _, path, _ in found):
         methods = [method for method, other, _ in found if other == path]
         rules = {rule for _, other, rule in found if other == path}
         role = "" if rules == {""} else "admin" if all(rule[len("valet:"):] in admins for rule in rules) else "any"
-        said = told.get(path, ([], None, ""))
+        said = documented.get(path, ([], None, ""))
         good = said[0] == methods and said[1] == (rules != {""}) and (said[2] == role or said[2].startswith(role + "; "))
         report(f"{OVERVIEW}: {path}", None if good else f"says {said}, the sources {methods} {rules}")
 
@@ -66,9 +66,9 @@ def check_sections(report, found, name, paths):
 
 def check_options(report):
     part = read(OVERVIEW).partition("\n## Options\n")[2]
-    told = {name for names, _ in OPTION.findall(part) for name in re.findall(r"`(\w+)`", names)}
+    documented = {name for names, _ in OPTION.findall(part) for name in re.findall(r"`(\w+)`", names)}
     known = set(re.findall(r'"valet", "(\w+)"', read("src/conf/options.c")))
-    report("options of [valet]", None if told == known and known else f"{told ^ known}")
+    report("options of [valet]", None if documented == known and known else f"{documented ^ known}")
 
 
 def check(report):

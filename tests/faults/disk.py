@@ -187,8 +187,8 @@ class Disk(case.Case):
                 with open(server.config_file, "w") as file:
                     file.write(text.replace(f"sqlite:///{server.database}", connection))
                 server.start().client().make_provider(HOST, "host", VCPU=10)
-                told = " WARNING berth [-] the database is in memory: everything is lost when the process ends\n"
-                expect(server.log().count(told) == 1, server.log())
+                warning = " WARNING berth [-] the database is in memory: everything is lost when the process ends\n"
+                expect(server.log().count(warning) == 1, server.log())
 
     def start_refusals(self):
         with self.berthd() as server:

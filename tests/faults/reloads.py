@@ -78,8 +78,8 @@ class Reloads(case.Case):
             most = max(loaded - one / 2, empty + 1.5 * one)  # the latter if the search ended before
             while (left := resident_mib(server)) > most and time.monotonic() < end:
                 time.sleep(0.1)
-            told = f"empty {empty:.0f} MiB, one copy {one:.0f}, held {held:.0f}, all new {loaded:.0f}, let go {left:.0f}"
-            print(f"       {told}")
-            expect(held < empty + 1.5 * one + MARGIN_MIB, told)
-            expect(loaded < empty + 3 * one + MARGIN_MIB, told)
-            expect(left <= most, told)
+            sizes = f"empty {empty:.0f} MiB, one copy {one:.0f}, held {held:.0f}, all new {loaded:.0f}, let go {left:.0f}"
+            print(f"       {sizes}")
+            expect(held < empty + 1.5 * one + MARGIN_MIB, sizes)
+            expect(loaded < empty + 3 * one + MARGIN_MIB, sizes)
+            expect(left <= most, sizes)

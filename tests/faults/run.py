@@ -28,7 +28,7 @@ from reloads import Reloads
 LOST = "lost its -wal or -shm file"
 
 
-def outage_told(server, reason):
+def expect_outage_logged(server, reason):
     """The log has one line for its beginning and one for its end."""
     lines = [line for line in server.log().splitlines() if " ERROR " in line or "the database works" in line]
     expect(len(lines) == 2 and " ERROR " in lines[0] and reason in lines[0] and " INFO " in lines[1], lines)
@@ -110,7 +110,7 @@ class Hands(case.Case):
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 1}})
             expect(status == 204, answer)
             shell.close()
-            outage_told(server, "database is locked")
+            expect_outage_logged(server, "database is locked")
 
     def table_dropped(self):
         """503 while the table is missing, reported once; served again when it is back. berth's own tables are
@@ -126,7 +126,7 @@ class Hands(case.Case):
             shell.execute("ALTER TABLE away RENAME TO inventories")
             expect(total_of(client) == 10, "the table is back")
             client.must(201, "PUT", "/traits/CUSTOM_A")
-            outage_told(server, "no such table: inventories")
+            expect_outage_logged(server, "no such table: inventories")
             for table in ("berth_head", "berth_log", "berth_nodes", "berth_node_allocations", "berth_valet_groups",
                           "berth_valet_placements"):
                 shell.execute(f"DROP TABLE {table}")

@@ -71,11 +71,11 @@ def lines_of(directory, name):
     subprocess.run([program, os.path.join(ROOT, "tests/fuzz/corpus", name)], check=True, stdout=subprocess.DEVNULL,
                    env=dict(os.environ, LLVM_PROFILE_FILE=raw))
     subprocess.run([tool("llvm-profdata"), "merge", "-o", merged, raw], check=True)
-    told = subprocess.run([tool("llvm-cov"), "export", "-summary-only", "-instr-profile=" + merged, program],
+    exported = subprocess.run([tool("llvm-cov"), "export", "-summary-only", "-instr-profile=" + merged, program],
                           check=True, capture_output=True)
     source = os.path.join(ROOT, "src") + os.sep
     found = {}
-    for file in json.loads(told.stdout)["data"][0]["files"]:
+    for file in json.loads(exported.stdout)["data"][0]["files"]:
         path = os.path.normpath(os.path.join(directory, file["filename"]))
         if path.startswith(source):
             found[path[len(source):]] = (file["summary"]["lines"]["covered"], file["summary"]["lines"]["count"])

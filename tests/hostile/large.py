@@ -95,7 +95,7 @@ def anonymous_clients(report, server):
         with connect(server) as sock:
             sock.sendall(anonymous(method, "/allocations", "Content-Length: 16777216", "Expect: 100-continue"))
             answer = receive(sock)
-            report(answer.status == 401, f"large: {method}: an anonymous client who asks is told at once", str(answer))
+            report(answer.status == 401, f"large: {method}: an anonymous client with Expect gets its answer at once", str(answer))
             report(is_closed(sock, 3), f"large: {method}: and its connection ends", "it does not")
 
 

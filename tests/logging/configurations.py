@@ -215,7 +215,7 @@ def hup_reads_the_configuration_again(program, directory):
         wait_until(lambda: open(log).read().count("Starting request") == 5, "no lines of level DEBUG")
         put(ini, text.replace("DEBUG", "LOUD"))
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "no such level: LOUD" in open(log).read(), "the fault is not told")
+        wait_until(lambda: "no such level: LOUD" in open(log).read(), "the fault is not logged")
         ask(server, "c", 5)
         server.stop()
     with open(log) as file:
@@ -231,8 +231,8 @@ def rate_limit(program, directory):
         ask(server, "a", 50)
         server.stop()
     log = server.log()
-    expect(log.count(" ERROR root [None req-") == 1, "not told once")
-    expect("Logging rate limit: drop after 20 records/3600 sec" in log, "not told")
+    expect(log.count(" ERROR root [None req-") == 1, "not logged once")
+    expect("Logging rate limit: drop after 20 records/3600 sec" in log, "not logged")
     expect(log.count(" INFO ") == 20, f"{log.count(' INFO ')} lines")
 
 

@@ -78,7 +78,7 @@ def syslog_away(program, directory):
     path = os.path.join(directory, "dev-log")
     with berthd(program, directory, "use_syslog = true", environment=preloaded(program, syslog=path)) as server:
         ask(server, "lost", 5)
-        wait_until(lambda: "bytes of the log could not be written" in server.log(), "the loss is not told")
+        wait_until(lambda: "bytes of the log could not be written" in server.log(), "the loss is not logged")
         daemon = Daemon(path)
         ask(server, "there", 5)
         wait_until(lambda: sum(b"/nowhere/there-" in data for data in daemon.received) == 5, "nothing arrives")

@@ -73,8 +73,8 @@ def failed_start(program, directory):
                                       f"connection = sqlite:///{directory}/p.db", "sync_on_startup = true", *options]) + "\n")
             done = subprocess.run([program, "--config-file", config], capture_output=True, text=True,
                                   timeout=30)
-            told = [line for line in done.stderr.splitlines() if reason in line]
-            expect(done.returncode == 1 and len(told) == 1 and told[0].startswith("berthd: "), f"{options}: {done}")
+            lines = [line for line in done.stderr.splitlines() if reason in line]
+            expect(done.returncode == 1 and len(lines) == 1 and lines[0].startswith("berthd: "), f"{options}: {done}")
         with open(log) as file:
             lines = file.read().splitlines()
         expect(re.fullmatch(r"\S+ \S+ \d+ CRITICAL berth \[-\] berthd could not start: .*" + re.escape(reason) + ".*", lines[-1]),
@@ -185,7 +185,7 @@ def removed_directory(program, directory):
         time.sleep(1.2)
         os.mkdir(logs)
         wait_until(lambda: os.path.exists(log), "no new file")
-        wait_until(lambda: "bytes of the log could not be written and are lost" in open(log).read(), "not told")
+        wait_until(lambda: "bytes of the log could not be written and are lost" in open(log).read(), "not logged")
         ask(server, "after", 3)
         server.stop()
     expect(sorted(names_in(log)) == ["after-0", "after-1", "after-2"], names_in(log))
@@ -200,7 +200,7 @@ def path_that_cannot_be_opened(program, directory):
         os.mkdir(log)
         ask(server, "b", 50)
         wait_until(lambda: f"WARNING berth.log [-] the log file {log} cannot be reopened: Is a directory\n"
-                   in open(log + ".1").read(), "not told")
+                   in open(log + ".1").read(), "not logged")
         time.sleep(1.2)
         os.rmdir(log)
         wait_until(lambda: os.path.exists(log), "no new file")
@@ -237,10 +237,10 @@ def rotation_in_vain(program, directory):
     with berthd(program, directory, f"log_file = {log}", "log_rotation_type = size", "max_logfile_size_mb = 1",
                 "max_logfile_count = 1") as server:
         ask(server, "a", 400, 3000)
-        wait_until(lambda: f"the log file {log} cannot be rotated: " in open(log).read(), "not told")
+        wait_until(lambda: f"the log file {log} cannot be rotated: " in open(log).read(), "not logged")
         server.stop()
     text = open(log).read()
-    expect(text.count("cannot be rotated") == 1 and len(names_in(log)) == 400, "told more than once, or lines are missing")
+    expect(text.count("cannot be rotated") == 1 and len(names_in(log)) == 400, "logged more than once, or lines are missing")
 
 
 def full_disk(program, directory):
@@ -256,7 +256,7 @@ def full_disk(program, directory):
         expect(os.path.getsize(log) == 300000, "the file is not full")
         os.truncate(log, 0)
         ask(server, "b", 20)
-        wait_until(lambda: "bytes of the log could not be written" in open(log).read(), "not told")
+        wait_until(lambda: "bytes of the log could not be written" in open(log).read(), "not logged")
         server.stop()
     with open(log) as file:
         text = file.read()

@@ -129,7 +129,7 @@ def keeps_its_state():
         expect_used(servers.Client(PORT))
 
 
-def serves_bare_metal_when_told():
+def serves_bare_metal_when_enabled():
     with Container("--volume", "state:/var/lib/berth") as container:
         pass
     expect("bare metal API" not in container.log, container.log)
@@ -160,8 +160,8 @@ def play(score):
     directory = os.path.join(roots.ROOT, "build", "check", "container")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    cases = [says_how_to_run_it, keeps_its_state, serves_bare_metal_when_told, lambda: follows_a_mounted_configuration(directory)]
-    names = ["says_how_to_run_it", "keeps_its_state", "serves_bare_metal_when_told", "follows_a_mounted_configuration"]
+    cases = [says_how_to_run_it, keeps_its_state, serves_bare_metal_when_enabled, lambda: follows_a_mounted_configuration(directory)]
+    names = ["says_how_to_run_it", "keeps_its_state", "serves_bare_metal_when_enabled", "follows_a_mounted_configuration"]
     for name, case in zip(names, cases):
         attempt(score, name, case)
     podman("rm", "--all", "--force", "--time", "0", check=False)

@@ -41,14 +41,14 @@ def rpm(program, *arguments):
 
 def versions_agree():
     """The version is meson.build's; the packages' descriptions repeat it."""
-    told = subprocess.run(["meson", "introspect", "--projectinfo", "meson.build"], cwd=roots.ROOT, check=True,
+    version = subprocess.run(["meson", "introspect", "--projectinfo", "meson.build"], cwd=roots.ROOT, check=True,
                           stdout=subprocess.PIPE, text=True).stdout.split('"version": "')[1].split('"')[0]
     spec = rpm("rpmspec", "--query", "--srpm", "--queryformat", "%{version}", SPEC)
     changelog = subprocess.run(["dpkg-parsechangelog", "-l", "packaging/debian/changelog", "-S", "Version"],
                                cwd=roots.ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    expect(spec == told, f"{SPEC} says {spec}, meson.build {told}")
-    expect(changelog.rpartition("-")[0] == told, f"packaging/debian/changelog says {changelog}, meson.build {told}")
-    return told
+    expect(spec == version, f"{SPEC} says {spec}, meson.build {version}")
+    expect(changelog.rpartition("-")[0] == version, f"packaging/debian/changelog says {changelog}, meson.build {version}")
+    return version
 
 
 def builds(version):

@@ -72,8 +72,8 @@ def some_asks(number, bits):
     return list(asks())[number + bits & 3::4] if number else list(asks())
 
 
-def masked(told):
-    return {word for word in told.split() if "=" in word or word.endswith("secrets")}
+def masked(answer):
+    return {word for word in answer.split() if "=" in word or word.endswith("secrets")}
 
 
 def without_project(caller, ask, ours, theirs):
@@ -145,12 +145,12 @@ def check_open(ask_berth):
     for text in ("", lines({"baremetal:node:get": "!", "baremetal:node:delete": "!", "show_password": "rule:is_admin"})):
         job = {"file": text, "new_defaults": True, "scope": True, "identities": [{"system_scope": "all", "roles": ["admin"]}],
                "asks": [{**ask, "open": True} for ask in asks()]}
-        for ask, told in zip(job["asks"], ask_berth(job)[0]):
+        for ask, answer in zip(job["asks"], ask_berth(job)[0]):
             wanted = {"masks": "ok driver_secrets instance_secrets", "create_node": f"ok {ask.get('owner') or '-'}",
                       "create_allocation": f"ok {ask.get('owner') or '-'} of -",
                       "list": f"ok {ask.get('wanted') or '-'}"}.get(ask["what"], "ok ")
-            if told != wanted:
-                problems.append(f"without authentication {ask}: {told}, not {wanted}")
+            if answer != wanted:
+                problems.append(f"without authentication {ask}: {answer}, not {wanted}")
     return problems
 
 
@@ -160,7 +160,7 @@ def main():
     options = parser.parse_args()
     process = subprocess.Popen([os.path.join(options.build, "tests/policy/access_harness")], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
-    ironic, passed, explained, problems, told = Ironic(), 0, collections.Counter(), [], collections.Counter()
+    ironic, passed, explained, problems, decisions = Ironic(), 0, collections.Counter(), [], collections.Counter()
     with tempfile.TemporaryDirectory(prefix="berth-access-") as directory:
         def ask_berth(job):
             process.stdin.write(json.dumps(job) + "\n")
@@ -178,7 +178,7 @@ def main():
                 job = {"file": file_of(name, text), "new_defaults": bool(bits & 1), "scope": bool(bits & 2),
                        "identities": metal.IDENTITIES, "asks": some_asks(number, bits)}
                 ours = ask_berth(job)
-                told.update(answer[:3] for answers in ours for answer in answers)
+                decisions.update(answer[:3] for answers in ours for answer in answers)
                 good, intended, bad = compare(job, ours, ironic.answer(job))
                 passed += good
                 explained += intended
@@ -193,7 +193,7 @@ def main():
         print("FAILED", problem)
     for why, count in explained.most_common():
         print(f"intended: {why}: {count}")
-    print("decisions:", dict(told))
+    print("decisions:", dict(decisions))
     print(f"{passed} passed, {len(problems)} failed")
     return 1 if problems else 0
 

@@ -132,15 +132,15 @@ class Ironic:
                 arguments = convert.call_args.kwargs["sanitizer_args"]
         with mock.patch.object(node, "hide_fields_in_newer_versions"):
             node.node_sanitize(shown, None, **arguments)
-        told = []
+        outcome = []
         if shown["driver_info"] != {"password": "p"} and "content" not in shown["driver_info"]:
-            told.append("driver_secrets")
+            outcome.append("driver_secrets")
         if shown["instance_info"] != {"password": "p"}:
-            told.append("instance_secrets")
+            outcome.append("instance_secrets")
         for field, whole in (("last_error", "e"), ("reservation", "h")):
             if shown[field] != whole:
-                told.append(f"{field}={shown[field]}")
+                outcome.append(f"{field}={shown[field]}")
         for field in ("driver_internal_info", "driver_info"):
             if "content" in shown[field]:
-                told.append(f"{field}={shown[field]['content']}")
-        return " ".join(told)
+                outcome.append(f"{field}={shown[field]['content']}")
+        return " ".join(outcome)

@@ -16,7 +16,7 @@ class Process:
     """A berthd with descriptors from 3 on, and a socket of its own for its notifications."""
 
     def __init__(self, command, sockets, directory, number, watchdog_us=None, environment=None):
-        self.told = []  # (time, {name: value})
+        self.messages = []  # (time, {name: value})
         self.log_path = os.path.join(directory, f"berthd-{number}.log")
         self.status = None
         self.news = threading.Condition()
@@ -70,7 +70,7 @@ class Process:
                 return
             message = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
             with self.news:
-                self.told.append((time.monotonic(), message))
+                self.messages.append((time.monotonic(), message))
                 self.news.notify_all()
 
     def wait_for(self, name, value=None, after=0, seconds=30):
@@ -78,12 +78,12 @@ class Process:
         end = time.monotonic() + seconds
         with self.news:
             while True:
-                for index, (when, message) in enumerate(self.told[after:], after):
+                for index, (when, message) in enumerate(self.messages[after:], after):
                     if name in message and value in (None, message[name]):
                         return when, index
                 left = end - time.monotonic()
                 if left <= 0:
-                    raise AssertionError(f"was not told {name}={value} in {seconds} s: {self.told[after:]} {self.log()}")
+                    raise AssertionError(f"did not receive {name}={value} in {seconds} s: {self.messages[after:]} {self.log()}")
                 if self.ended(0):
                     raise AssertionError(f"ended with {self.status} before {name}: {self.log()}")
                 self.news.wait(min(left, 0.05))
@@ -160,7 +160,7 @@ class Manager:
         return self.start(), status
 
     def hand_over(self, process):
-        """The new process is ready before the old one is told to end."""
+        """The new process is ready before the old one is signalled to end."""
         fresh = self.start()
         process.signal(signal.SIGTERM)
         return fresh, process.wait()

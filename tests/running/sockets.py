@@ -131,9 +131,9 @@ def at_the_admin_address(score, program, directory):
     options = ["[berth]", f"admin_listen = 127.0.0.1:{admin.getsockname()[1]}"]
     with Manager(program, directory, options, [("placement", api), ("berthd-admin.socket", admin)]) as manager:
         process = manager.start()
-        told = "metrics and health on http://127.0.0.1:%d, a socket from the service manager" % admin.getsockname()[1]
+        line = "metrics and health on http://127.0.0.1:%d, a socket from the service manager" % admin.getsockname()[1]
         score.case("a socket at the admin address is for metrics and health",
-                   on_port(api) or on_port(admin, "/healthz") or (None if told in process.log() else process.log()))
+                   on_port(api) or on_port(admin, "/healthz") or (None if line in process.log() else process.log()))
 
 
 def for_other_apis(score, program, directory):

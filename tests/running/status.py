@@ -149,8 +149,8 @@ def run(score, program, quick):
             code, out, _ = berth(program, "--admin", f"unix:{path}", "--json")
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=10) as answer:
                 page = json.load(answer)
-            told = json.loads(out)
-            same = all(told[name] == page[name] for name in page if name not in ("uptime", "checks"))
+            shown = json.loads(out)
+            same = all(shown[name] == page[name] for name in page if name not in ("uptime", "checks"))
             score.case("berth status --json, by a unix socket", None if code == 0 and same else f"{code} {out}")
             with open(server.config_file, "a") as file:
                 file.write("\n[placement]\nallocation_conflict_retry_count = nonsense\n")

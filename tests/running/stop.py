@@ -81,19 +81,19 @@ def finishes(score, program, directory):
         case.process.signal(signal.SIGTERM)
         time.sleep(0.1)
         again = case.ask(kept)
-        score.case("a kept connection may ask once more, and is told to close",
+        score.case("a kept connection may send one more request, and its answer says close",
                    None if again.status == 200 and again.getheader("connection") == "close" else f"{again.headers}")
-        _, index = case.process.wait_for("STATUS", after=len(case.process.told) - 1)
+        _, index = case.process.wait_for("STATUS", after=len(case.process.messages) - 1)
         body.sendall(text)
         time.sleep(0.8)
-        states = [message["STATUS"] for _, message in case.process.told if "STATUS" in message]
+        states = [message["STATUS"] for _, message in case.process.messages if "STATUS" in message]
         score.case("the status says what is waited for",
                    None if any(state.startswith("stopping: 9 requests") for state in states) else f"{states}")
         lock.release()
         for write in writes:
             write.join(10)
         outcomes = [write.outcome for write in writes]
-        score.case("writes that had begun are answered, and told to close",
+        score.case("writes that had begun are answered, and the answers say close",
                    None if outcomes == [(200, "close")] * 8 else f"{outcomes}")
         body.settimeout(10)
         got = body.recv(200)

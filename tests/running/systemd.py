@@ -198,12 +198,12 @@ def reload_of_a_wrong_configuration(score, box):
     pid = box.shown("berthd.service", "MainPID")
     box.write("placement.conf", box.configuration + "[berth]\nidle_timeout = soon\n")
     failed = box.systemctl("reload", "berthd").returncode
-    told = "idle_timeout must be a whole number" in box.journal()
+    reported = "idle_timeout must be a whole number" in box.journal()
     box.write("placement.conf", box.configuration)
     done = box.systemctl("reload", "berthd").returncode
     now = box.shown("berthd.service", "MainPID"), box.shown("berthd.service", "ActiveState")
-    score.case("a reload of a wrong configuration fails", None if failed and told and done == 0 and now == (pid, "active")
-               and box.curl("/") == "200" else f"{failed} {told} {done} {now} {box.journal()}")
+    score.case("a reload of a wrong configuration fails", None if failed and reported and done == 0 and now == (pid, "active")
+               and box.curl("/") == "200" else f"{failed} {reported} {done} {now} {box.journal()}")
 
 
 def reload_with_options(score, box):
@@ -283,8 +283,8 @@ def spare_that_fails(score, box):
     codes = [box.systemctl("start", "berthd-spare").returncode for _ in range(8)]
     journal = box.journal()
     state = box.shown("berthd.socket", "ActiveState"), box.shown("berthd.service", "ActiveState")
-    told = "cannot listen on 127.0.0.1:6385: Address already in use" in journal and "service manager holds" in journal
-    score.case("a spare one that cannot open an address does no harm", None if 0 not in codes and told and
+    reported = "cannot listen on 127.0.0.1:6385: Address already in use" in journal and "service manager holds" in journal
+    score.case("a spare one that cannot open an address does no harm", None if 0 not in codes and reported and
                state == ("active", "active") and box.curl("/") == "200" else f"{codes} {state} {journal}")
     box.systemctl("reset-failed", "berthd-spare")
     box.write("placement.conf", box.configuration)
@@ -297,8 +297,8 @@ def keeps_paths(score, box):
         code = box.run("curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", path,
                        "http://localhost/").stdout
         score.case(f"{path}, which systemd opened, is still there", None if code == "200" else box.run("ls", "-l", path).stderr)
-    told = box.run("stat", "--format", "%a %G", PATHS[0]).stdout.strip()
-    score.case("with the group of those who may connect", None if told == "660 nogroup" else told)
+    owner = box.run("stat", "--format", "%a %G", PATHS[0]).stdout.strip()
+    score.case("with the group of those who may connect", None if owner == "660 nogroup" else owner)
 
 
 def watched(score, box):

@@ -298,11 +298,11 @@ def reloads(score, program, directory, authority):
         score.case("an open connection goes on", None if answer.status == 200 else answer.status)
         install((third[0], None))
         case.process.signal(signal.SIGHUP)
-        case.process.wait_for("READY", "1", after=len(case.process.told))
+        case.process.wait_for("READY", "1", after=len(case.process.messages))
         log = case.process.log()
-        told = log.count("the old TLS certificate stays in use")
+        count = log.count("the old TLS certificate stays in use")
         score.case("a certificate without its key: the old pair stays, and that is said",
-                   None if shown_soon(second, 1) and told == 1 else log[-500:])
+                   None if shown_soon(second, 1) and count == 1 else log[-500:])
         install((None, third[1]))
         case.process.signal(signal.SIGHUP)
         score.case("SIGHUP reads them anew", None if shown_soon(third, 1.5) else case.process.log())
@@ -311,7 +311,7 @@ def reloads(score, program, directory, authority):
         time.sleep(5)
         log = case.process.log()
         score.case("nonsense is said once, not at every look",
-                   None if log.count("the old TLS certificate stays in use") == told + 1 else log[-800:])
+                   None if log.count("the old TLS certificate stays in use") == count + 1 else log[-800:])
         score.case("and serves the last good pair", None if shown_soon(third, 1) else "")
 
 
@@ -350,7 +350,7 @@ def expiring(score, program, directory, authority):
         install(many)
         read_soon("many")
         case.process.signal(signal.SIGHUP)
-        case.process.wait_for("READY", "1", after=len(case.process.told))
+        case.process.wait_for("READY", "1", after=len(case.process.messages))
         score.case("a certificate of ninety days: none", None if len(logged("")) == 1 else logged(""))
         metric("and its end as a metric, once it was read", many)
         install(last)

@@ -275,13 +275,13 @@ class Tests(plans.Tests):
             with open(path, "w") as file:
                 file.write(text)
 
-        def reload(berth, told):
-            before = berth.log().count(told)
+        def reload(berth, line):
+            before = berth.log().count(line)
             berth.process.send_signal(signal.SIGHUP)
             end = time.monotonic() + 20
-            while berth.log().count(told) == before and time.monotonic() < end:
+            while berth.log().count(line) == before and time.monotonic() < end:
                 time.sleep(0.02)
-            self.case("told: " + told, berth.log().count(told) > before, berth.log()[-600:])
+            self.case("logged: " + line, berth.log().count(line) > before, berth.log()[-600:])
 
         write('{"tiny": {"id": "7", "vcpus": 1, "ram": 1, "disk": 0}}')
         with self.berth(options=["[valet]", f"flavors = {path}"]) as berth:

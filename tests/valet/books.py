@@ -130,7 +130,7 @@ def broken_exclusivity(file):
         if not is_rack:
             of_rack[group, rack].add(host)
             if (group, host) not in claimed:
-                yield f"{host} is told to be claimed by {group}, and is not in its aggregate"
+                yield f"{host} is recorded as claimed by {group}, and is not in its aggregate"
     for (group, rack), hosts in of_rack.items():
         used = [host for host in hosts if there[host]]
         if rack is None and len(used) < len(hosts):

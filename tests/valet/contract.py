@@ -225,8 +225,8 @@ class Tests:
                     ("whole URL", 200, "http://a/v1/groups")):
                 self.expect("path: " + name, send(server.valet_port, "GET", path), status)
             self.expect("path: below a member", send(server.valet_port, "GET", f"/v1/groups/{group}/members/{T1}/x"), 404)
-            told = send(server.valet_port, "GET", "/", token=None).json
-            self.case("a link's host", told["versions"][0]["links"][0]["href"] == "http://a/v1/", told)
+            versions = send(server.valet_port, "GET", "/", token=None).json
+            self.case("a link's host", versions["versions"][0]["links"][0]["href"] == "http://a/v1/", versions)
 
     def test_limits(self):
         with self.berth() as server:
@@ -238,7 +238,7 @@ class Tests:
                     ("description 4097", 400, {"name": "c", "type": "exclusivity", "description": "é" * 4097}),
                     ("type 300", 400, {"name": "c", "type": "x" * 300})):
                 self.expect(name, send(port, "POST", "/v1/groups", body), status)
-            self.told_shortly(port)
+            self.quotes_are_short(port)
             many = [f"{number:032x}" for number in range(10001)]
             at = f"/v1/groups/{group}/members"
             self.expect("10001 members", send(port, "PUT", at, {"members": many}), 400)
@@ -256,10 +256,10 @@ class Tests:
             self.expect("all go", send(port, "DELETE", at), 204)
             self.expect("and so can the group", send(port, "DELETE", f"/v1/groups/{group}"), 204)
 
-    def told_shortly(self, port):
+    def quotes_are_short(self, port):
         """The error quotes long values of a body only partly, with both ends of the sentence."""
         answer = self.expect("a long id of no text", send(port, "GET", "/v1/plans/" + "%80" * 20000), 404)
-        self.case("it is told shortly, too", "..." in answer.explanation, answer)
+        self.case("the quote is short, too", "..." in answer.explanation, answer)
         for letter in ("k", "é", "\U0001f600"):
             long = letter * 100000
             specs = {"vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {f"trait:{long}": "required"}}
@@ -273,9 +273,10 @@ class Tests:
                         "g": {"type": "OS::Valet::GroupAssignment", "properties": of_group}}})):
                 asked = json.dumps({"plan_name": "p", "stack_id": "s", **body}, ensure_ascii=False).encode()
                 answer = self.expect("a long text", send(port, "POST", "/v1/plans", asked), 400)
-                told = answer.explanation
-                self.case("it is told shortly", len(answer.text) < 100000 and told.startswith(begins) and
-                          told.endswith(ends) and f"{letter}...{letter}" in told, f"{len(answer.text)} {told[:200]} {told[-200:]}")
+                explanation = answer.explanation
+                self.case("the quote is short", len(answer.text) < 100000 and explanation.startswith(begins) and
+                          explanation.endswith(ends) and f"{letter}...{letter}" in explanation,
+                          f"{len(answer.text)} {explanation[:200]} {explanation[-200:]}")
 
     def test_use(self):
         """A member with something on a host of the group cannot be removed."""
@@ -314,14 +315,14 @@ class Tests:
             hosts = [self.provider(server, number, [group, other]) for number in range(1, 4)]
             apart = self.provider(server, 9, [other])
 
-            def told(host):
+            def aggregates_of(host):
                 answer = self.placement(server, 200, "GET", f"/resource_providers/{host}/aggregates")
                 return answer["resource_provider_generation"], sorted(answer["aggregates"])
 
-            before = [told(host) for host in [*hosts, apart]]
+            before = [aggregates_of(host) for host in [*hosts, apart]]
             self.case("before", before[0] == (2, sorted([group, other])), before)
             self.expect("delete", send(server.valet_port, "DELETE", f"/v1/groups/{group}"), 204)
-            after = [told(host) for host in [*hosts, apart]]
+            after = [aggregates_of(host) for host in [*hosts, apart]]
             self.case("after", after == [(3, [other])] * 3 + [before[3]], after)
             status, answer = server.client().ask("GET", f"/resource_providers?member_of={group}")
             self.case("nobody is in it", status == 200 and not answer["resource_providers"], answer)

@@ -51,9 +51,9 @@ def is_idle(berth):
     return seconds_used(berth) - before < 0.05
 
 
-def within(seconds, told):
+def within(seconds, holds):
     end = time.monotonic() + seconds
-    while not told():
+    while not holds():
         if time.monotonic() > end:
             return False
         time.sleep(0.05)

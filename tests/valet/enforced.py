@@ -245,12 +245,12 @@ def beside_python(world, python):
     expect(world.held(placement) == {} and list(world.held(server)) == [H2], "the hold is beside its server")
     expect(not world.is_member_of(H3, world.group), "the claim of an empty host")
     world.must_put(new(), NON_MEMBER, {H3: {"VCPU": 1}})
-    told = f"Another program has given project {NON_MEMBER} more of resource provider 'host-1', which is held by " \
+    line = f"Another program has given project {NON_MEMBER} more of resource provider 'host-1', which is held by " \
         "exclusivity group 'gold'."
     end = time.monotonic() + 5
-    while told not in world.server.log() and time.monotonic() < end:
+    while line not in world.server.log() and time.monotonic() < end:
         time.sleep(0.05)
-    expect(world.server.log().count(told) == 1, f"told {world.server.log().count(told)} times")
+    expect(world.server.log().count(line) == 1, f"logged {world.server.log().count(line)} times")
     expect(python.must(200, "GET", f"/resource_providers/{H3}/aggregates")["aggregates"] == [], "what Python sees")
 
 
@@ -279,16 +279,16 @@ def race(world):
     hosts = [str(uuid.UUID(int=0xABC0000 + number)) for number in range(8)]
     for number, host in enumerate(hosts):
         client.make_provider(host, f"race-{number}", VCPU=64, MEMORY_MB=65536, DISK_GB=1000)
-    told, stop = {204: 0, 409: 0}, threading.Event()
+    statuses, stop = {204: 0, 409: 0}, threading.Event()
 
     def claim_and_leave(own):
         theirs = servers.Client(world.server.port)
         while not stop.is_set():
             consumer, host = new(), own.choice(hosts)
             status, answer = theirs.ask("PUT", f"/allocations/{consumer}", body(NON_MEMBER, {host: {"VCPU": 1}}))
-            told[status] = told.get(status, 0) + 1
+            statuses[status] = statuses.get(status, 0) + 1
             if status == 409 and "is held by exclusivity group 'gold'." not in str(answer):
-                told["odd"] = answer
+                statuses["odd"] = answer
             if status == 204:
                 time.sleep(own.random() * 0.01)
                 theirs.must(204, "DELETE", f"/allocations/{consumer}")
@@ -317,8 +317,8 @@ def race(world):
             thread.join()
     for plan in made:
         world.server.valet("DELETE", "/v1/plans/" + plan)
-    expect(set(told) == {204, 409}, told)
-    expect(min(told[204], told[409], looked) > 10, f"too little happened: {told}, {looked}")
+    expect(set(statuses) == {204, 409}, statuses)
+    expect(min(statuses[204], statuses[409], looked) > 10, f"too little happened: {statuses}, {looked}")
     left = [host for host in hosts if world.is_member_of(host, world.group)]
     expect(left == [], f"claims of empty hosts: {left}")
 

@@ -142,8 +142,8 @@ class Tests(contract.Tests):
 
     def refused(self, name, answer, status, *texts):
         self.expect(name, answer, status)
-        told = answer.explanation if answer.status >= 400 else ""
-        self.case(name + ": words", told.startswith("Valet error: ") and all(text in told for text in texts), told)
+        explanation = answer.explanation if answer.status >= 400 else ""
+        self.case(name + ": words", explanation.startswith("Valet error: ") and all(text in explanation for text in texts), explanation)
 
     def test_create(self):
         """A plan's holds are consumers of the resource API."""
@@ -376,7 +376,7 @@ class Tests(contract.Tests):
             there = cloud.placements()["x"]
             self.equal("compute claims", cloud.claim(real, there["location"], 1), 204)
             self.equal("both are held", cloud.held(there["id"]), {there["location"]: 1})
-            self.expect("told", cloud.valet("POST", "/v1/placements/x", {"resource_id": real}), 201)
+            self.expect("reported", cloud.valet("POST", "/v1/placements/x", {"resource_id": real}), 201)
             self.equal("the hold is gone", cloud.held(there["id"]), {})
             self.equal("where it is", cloud.placements()["x"]["location"], there["location"])
 
@@ -436,7 +436,7 @@ class Tests(contract.Tests):
                     self.refused("no place", answer, 409, "1 excluded")
                     continue
                 self.expect("reserved", answer, 201)
-                self.equal("told where", answer.json["placement"]["location"], wanted)
+                self.equal("the location", answer.json["placement"]["location"], wanted)
                 self.equal("shown", cloud.valet("GET", f"/v1/placements/{name}").json, answer.json)
                 self.equal("held", cloud.held(one["id"]), held)
             self.equal("it ends", cloud.claim(name, "h1", 0), 204)
@@ -513,7 +513,7 @@ class Tests(contract.Tests):
             run_all([[(body(f"{n}.{i}", {f"{n}.{i}": server()}), TOKEN) for i in range(5)] for n in range(4)])
             made = sum(count for key, count in answers.items() if key[0] == 201)
             self.equal("as many as there is room", made, 10)
-            self.equal("the others are told so", {key[0] for key in answers}, {201, 409})
+            self.equal("the others are refused", {key[0] for key in answers}, {201, 409})
             self.equal("all hosts are full", cloud.used(), {name: 3 for name in cloud.host})
             self.equal("placements and holds", len(cloud.placements()), 12)
             answers.clear()

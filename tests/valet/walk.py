@@ -304,7 +304,7 @@ class Walk:
         if self.answered("reserve", answer, before):
             now = self.cloud.placements()[name]
             if answer.json["placement"] != now:
-                self.tell(f"reserve: {answer.json['placement']} is told, and then {now}")
+                self.tell(f"reserve: {answer.json['placement']} is returned, and then {now}")
 
     def disable(self):
         host = self.chance.choice(sorted(self.rack))
@@ -338,15 +338,15 @@ class Walk:
 
     def begin_again(self):
         """berthd is stopped and started: its answers are the same."""
-        def told():
+        def everything():
             return [self.cloud.placements(), self.cloud.valet("GET", "/v1/plans", token="admin").json, self.cloud.used(),
                     {host: sorted(self.cloud.aggregates(host)) for host in self.rack}]
-        before = told()
+        before = everything()
         self.berth.stop()
         self.berth.start()
         self.cloud.client = self.berth.client()
-        if told() != before:
-            self.tell(f"after a restart: {told()}, not {before}")
+        if everything() != before:
+            self.tell(f"after a restart: {everything()}, not {before}")
 
     def run(self):
         acts = (self.create, self.update, self.update, self.update, self.replan, self.replan, self.migrate, self.give_up,

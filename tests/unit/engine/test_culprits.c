@@ -1,6 +1,6 @@
 /* A store that refuses one request among many: only that one is answered 409, the others are
- * written, and neither is memory loaded again nor an outage told. Then what the batch does with its
- * rules, and what it keeps apart from one request to the next. The store does as the requests'
+ * written, and neither is memory loaded again nor an outage reported. Then what the batch does with
+ * its rules, and what it keeps apart from one request to the next. The store does as the requests'
  * names say, and keeps what is committed. */
 #include <stdio.h>
 #include <stdlib.h>
