@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "valet/write/valet_rule.h"
 
-/* ---- what is there ---- */
+/* ---- the state ---- */
 
 static uint64_t mix(uint64_t sum, uint64_t value)
 {
@@ -76,7 +76,7 @@ void snapshot_take(struct snapshot *snapshot, struct metal_world *cloud)
         take_consumer(snapshot, cloud, (const struct consumer *)(uintptr_t)entry->value);
 }
 
-/* So much that the consumer (data == NULL: all of the project) has of the class in the tree. */
+/* The amount of the class that the consumer (data == NULL: the whole project) holds in the tree. */
 static int64_t sum_of(const struct snapshot *snapshot, const struct seen *like, bool of_consumer)
 {
     int64_t sum = 0;
@@ -132,8 +132,8 @@ static void check_non_members(const struct snapshot *before, const struct snapsh
     }
 }
 
-/* The group keeps the member who has something on its hosts; or else it leaves no claims and no
- * hosts behind. */
+/* The group keeps a member that has something on its hosts; a group that has gone leaves no claims
+ * and no hosts behind. */
 static void check_groups(const struct snapshot *after, const struct version *version)
 {
     const struct valet_claim *claim = NULL;
@@ -178,7 +178,7 @@ static int64_t used_of(const struct snapshot *snapshot, int64_t provider_id, uin
     return sum;
 }
 
-/* Bare metal may have what is reserved. */
+/* Bare metal may use what is reserved. */
 static void check_capacity(const struct snapshot *before, const struct snapshot *after,
                            const struct version *version, bool may_have_reserved)
 {
@@ -198,7 +198,7 @@ static void check_capacity(const struct snapshot *before, const struct snapshot 
 
 /* ---- generations ---- */
 
-/* Whether the same consumers hold the same of it. */
+/* Whether the same consumers hold the same amounts of it. */
 static bool is_held_alike(const struct snapshot *before, const struct snapshot *after, int64_t id)
 {
     uint64_t sum[2] = {0, 0};

@@ -1,5 +1,5 @@
-/* What is true of a cloud (cloud.h) before and after any write, in the words of the specifications
- * and not of the code that keeps it. */
+/* What holds for a cloud (cloud.h) before and after any write, taken from the specifications and
+ * not from the code that enforces it. */
 #ifndef BERTH_TESTS_INVARIANTS_H
 #define BERTH_TESTS_INVARIANTS_H
 
@@ -21,7 +21,7 @@ struct seen {
 struct seen_provider {
     int64_t id;
     int32_t generation;
-    uint64_t content; /* equal: nothing of it has changed but its name and place */
+    uint64_t content; /* equal: only its name or its place may have changed */
 };
 
 struct snapshot {
@@ -33,10 +33,10 @@ struct snapshot {
 
 void snapshot_take(struct snapshot *snapshot, struct metal_world *cloud);
 
-/* What the write is known for, and is not looked at. */
+/* What the write is known to violate, which is not checked. */
 enum invariant_left_out {
-    INVARIANT_GENERATIONS = 1, /* it raises them by more than one, as the Placement API says */
-    INVARIANT_NON_MEMBERS = 2, /* it records what is there already */
+    INVARIANT_GENERATIONS = 1, /* raises them by more than one, as the Placement API specifies */
+    INVARIANT_NON_MEMBERS = 2, /* records an existing state */
 };
 
 void invariants_check(const struct snapshot *before, struct metal_world *cloud, unsigned left_out,

@@ -1,11 +1,11 @@
-/* Planners, each aimed at what a rule forbids: the rows of the matrix (test_matrix.c). */
+/* Planners, each applied to what a rule forbids: the rows of the matrix (test_matrix.c). */
 #ifndef BERTH_TESTS_MATRIX_H
 #define BERTH_TESTS_MATRIX_H
 
 #include "engine/claim.h"
 #include "products/cloud.h"
 
-/* What a planner is aimed at: it takes what it has a use for. */
+/* What a planner is applied to; it uses the fields that it needs. */
 struct target {
     const char *rule;
     const char *before; /* a request that prepares it; NULL: none */
@@ -18,16 +18,16 @@ struct target {
     int32_t amount; /* to be consumed */
     int32_t total;  /* of the inventory */
     const char *node;
-    const char *raw; /* the same by no planner */
+    const char *raw; /* the same change without a planner */
 };
 
-/* The one cloud; each attempt has a new one. */
+/* The only cloud; each attempt creates it again. */
 extern struct metal_world matrix_cloud;
 
-/* Plans, and concludes nothing. */
+/* Only plans; the caller concludes. */
 typedef bool attempt(const struct target *target, const struct plan *plan, struct err *err);
 
-/* What the target's consumer is to hold. In the plan's arena. */
+/* What the target's consumer is to hold; in the plan's arena. */
 const struct claim *target_claim(const struct target *target, const struct plan *plan);
 
 attempt attempt_aggregates_set, attempt_allocations, attempt_allocations_post,
@@ -45,9 +45,9 @@ attempt attempt_node_create, attempt_node_update, attempt_node_delete, attempt_n
     attempt_node_allocation_update, attempt_node_allocation_delete, attempt_node_allocation_decide,
     attempt_mirror;
 
-/* What a planner needs so that it has something to do: the group has no member, or a second one,
- * who has nothing; m4 is locked by a power request whose time is over, and the mirror is on again.
- */
+/* Preparations for planners that would otherwise have nothing to do: the group has no member, or a
+ * second member that holds nothing; m4 is locked by a power request whose time is over, and the
+ * mirror is on again. */
 void matrix_drop_member(void);
 void matrix_add_guest(void);
 void matrix_lock_node(void);

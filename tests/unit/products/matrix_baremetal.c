@@ -64,7 +64,7 @@ bool attempt_node_power(const struct target *target, const struct plan *plan, st
                            node_power_verb_find(name), plan, err);
 }
 
-/* m4, which the mirror has not sent to Placement: its next write brings al4's consumer. */
+/* m4, which has not been mirrored to Placement: its next write adds al4's consumer. */
 static const struct node *unmirrored_node(const struct plan *plan)
 {
     return version_node_by_uuid(plan->version, SLICE_LIT("m4"));
@@ -103,7 +103,7 @@ bool attempt_node_allocation_create(const struct target *target, const struct pl
     return plan_node_allocation_create(&input, plan, &matrix_cloud.planned, err);
 }
 
-/* A backfill, which records what is. */
+/* A backfill, which records an existing state. */
 bool attempt_node_backfill(const struct target *target, const struct plan *plan, struct err *err)
 {
     const struct node_allocation_draft draft = metal_new_allocation("al9", NULL);
@@ -134,7 +134,7 @@ bool attempt_node_allocation_delete(const struct target *target, const struct pl
     return plan_node_allocation_delete(first_allocation(plan), plan, err);
 }
 
-/* Of one that is allocating, and that nobody but m2 and m3 can serve. */
+/* Of an allocation that is being allocated and fits only m2 and m3. */
 bool attempt_node_allocation_decide(const struct target *target, const struct plan *plan,
                                     struct err *err)
 {

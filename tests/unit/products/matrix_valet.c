@@ -84,7 +84,7 @@ static const struct valet_plan *new_plan(const struct target *target, const stru
                                                   plan->arena);
 }
 
-/* A placement whose hold is what the target asks for. */
+/* A placement whose hold is what the target names. */
 bool attempt_stack_commit(const struct target *target, const struct plan *plan, struct err *err)
 {
     struct record_value values[VALET_PLACEMENT_FIELD_COUNT];
@@ -109,7 +109,7 @@ bool attempt_stack_commit(const struct target *target, const struct plan *plan, 
     return plan_stack_commit(&commit, plan, err);
 }
 
-/* pl1, whose hold is on h4, goes where the target is. */
+/* pl1, whose hold is on h4, moves to the target's provider. */
 bool attempt_migrate(const struct target *target, const struct plan *plan, struct err *err)
 {
     const struct valet_placement *before =

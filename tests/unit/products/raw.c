@@ -1,4 +1,4 @@
-/* The planner that knows no rule. One thread. */
+/* A planner that knows no rule. One thread. */
 #include <stdlib.h>
 
 #include "engine/allocations.h"
@@ -23,7 +23,7 @@ static struct change *append(const struct sentence *sentence, enum change_kind k
     return change;
 }
 
-/* What the request itself has brought; NULL: nothing of that name. */
+/* What the request itself has created; NULL: nothing of that name. */
 static const struct change_provider *fresh_provider(const struct plan *plan, struct slice uuid)
 {
     for (size_t i = 0; i < plan->changes->count; i++) {

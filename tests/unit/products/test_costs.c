@@ -1,4 +1,4 @@
-/* What checking costs: in proportion to the rows of the request, and not of the cloud. */
+/* The cost of checking is proportional to the rows of the request, not to the size of the cloud. */
 #include "baremetal/write/node_rule.h"
 #include "engine/allocations.h"
 #include "engine/checked.h"
@@ -39,7 +39,7 @@ static void test_many_classes(void **state)
     steps_assert_linear("classes", cost_of_check(1000), cost_of_check(8000));
 }
 
-/* So many nodes of one class more, by one request. */
+/* Adds that many nodes of one class, in one request. */
 static void make_nodes(unsigned count)
 {
     cloud.world.author = &node_rule;

@@ -1,7 +1,7 @@
 /* Every planner against every rule. For each rule there is a target at which it forbids something;
- * every planner is aimed at every target, and what comes of it is compared with its row of the
- * table. Whatever is accepted is looked at by invariants.c, which knows neither planners nor rules.
- * tests/tidy.py compares the table with the headers of the planners. */
+ * every planner is applied to every target, and the outcome is compared with the planner's row of
+ * the table. Whatever is accepted is checked by invariants.c, which knows neither planners nor
+ * rules. tests/tidy.py compares the table with the headers of the planners. */
 #include <stdio.h>
 
 #include "baremetal/write/node_rule.h"
@@ -58,7 +58,7 @@ static const struct row {
     const struct rule *author;
     const char *outcomes;
     unsigned left_out;
-    void (*prepare)(void); /* before its author is known; NULL: nothing */
+    void (*prepare)(void); /* before its author is known; NULL: none */
 } table[] = {
     /* clang-format off */
     {"plan_aggregates_set", attempt_aggregates_set, NULL, "-...........", 0, NULL},
@@ -111,9 +111,9 @@ static const struct row {
     /* clang-format on */
 };
 
-/* These only ask: they append nothing, and the rows above call them.
- * plan_generation_is plan_metal plan_node_is_unlocked plan_node_provision_check
- * plan_node_update_check plan_provider_find */
+/* These only check: they append nothing, and the planners above call them. plan_generation_is
+ * plan_metal plan_node_is_unlocked plan_node_provision_check plan_node_update_check
+ * plan_provider_find */
 
 static char letter(void)
 {

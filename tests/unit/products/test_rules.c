@@ -1,5 +1,5 @@
-/* A kind of write whose planner contains no rule at all is refused wherever a rule forbids it, and
- * just inside the rules it is not: for the rules are the engine's to run, and no planner's. */
+/* A write whose planner knows no rule is refused where a rule forbids it, and accepted just within
+ * the rules: the engine applies the rules, not the planners. */
 #include "baremetal/write/node_rule.h"
 #include "base/buf.h"
 #include "placement/write/capacity_rule.h"
@@ -19,7 +19,7 @@
 #define NODE(what, node) what " is managed by bare metal node " node
 
 struct attempt {
-    const char *request; /* what follows " | " is the next one */
+    const char *request; /* the text after " | " is the next request */
     const char *refused; /* NULL: it is accepted */
 };
 
@@ -140,7 +140,7 @@ static void test_exclusivity_of_providers(void **state)
         {"insert new h1; stock new A 4; consume c friend new A 1", NULL},
         {"insert new h2; stock new A 4; consume c nonmember new A 1", NULL},
         {"join h5 gold; consume new friend h5 A 1", NULL},
-        {"join h2 gold", NULL}, /* who was there first stays */
+        {"join h2 gold", NULL}, /* what was there first stays */
         {"trait h5 MISC_SHARES_VIA_AGGREGATE | join h5 gold; consume new nonmember h5 A 1", NULL},
     };
     TRY_EACH(attempts);
@@ -202,7 +202,7 @@ static void test_nodes(void **state)
     TRY_EACH(attempts);
 }
 
-/* A row of a node or of its allocation, and nothing that tells Placement of it. */
+/* A row of a node or of its allocation that is written without the mirror. */
 static void test_rows_of_nodes(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void test_rows_of_nodes(void **state)
         {"node m9 class iron 0", NODE("Resource provider m9", "m9")},
         {"node m9 class iron 0; insert m9", NODE("Inventory of class CUSTOM_IRON", "m9")},
         {"node m9 class iron 0; insert m9; stock m9 CUSTOM_IRON 1",
-         NODE("Inventory of class CUSTOM_IRON", "m9")}, /* not available yet: reserved */
+         NODE("Inventory of class CUSTOM_IRON", "m9")}, /* reserved: not available yet */
         {"node m5 class iron", NODE("Resource provider m5", "m5")},
         {"node m2 never-mirrored x", NODE("Resource provider m2", "m2")},
         {"node m2 class steel", NODE("Inventory of class CUSTOM_STEEL", "m2")},
@@ -264,13 +264,13 @@ static void test_rows_of_nodes(void **state)
 #define UNMIRRORED_CLASS                                                                           \
     "mirror off | node m2 class steel | node m2 mirrored-class iron | "                            \
     "consume s nonmember m2 CUSTOM_IRON 1 | mirror on | "
-#define UNTOLD_TAKEN                                                                               \
+#define UNMIRRORED_TAKEN                                                                           \
     "mirror off | node m1 class steel | node m1 mirrored-class iron | stock m1 CUSTOM_STEEL 1; "   \
     "consume s nonmember m1 CUSTOM_STEEL 1 | mirror on | "
 #define LEFT "mirror off | node m1 left al1; untake al1 | mirror on | "
 
-/* Nodes whose row changed while the mirror was off: UNTOLD, since a non-member has allocated of the
- * class that they had or get, LEFT with the consumer of an allocation that went. */
+/* Nodes whose row changed while the mirror was off: UNMIRRORED, and a non-member has allocated of
+ * the class that they had or get; or LEFT with the consumer of an allocation that has gone. */
 static void test_rows_of_unmirrored_nodes(void **state)
 {
     (void)state;
@@ -280,9 +280,9 @@ static void test_rows_of_unmirrored_nodes(void **state)
         {UNMIRRORED_CLASS "node m2 description words; take al9 m2 0; stock m2 CUSTOM_STEEL 1; "
                           "consume al9 friend m2 CUSTOM_STEEL 1",
          NODE("Resource provider m2", "m2")},
-        {UNTOLD_TAKEN "untake al1", NODE("Consumer al1", "m1")},
-        {UNTOLD_TAKEN "node m1 left other; untake al1", NODE("Consumer al1", "m1")},
-        {UNTOLD_TAKEN "node m1 left al1; untake al1 | node m1 none-left x",
+        {UNMIRRORED_TAKEN "untake al1", NODE("Consumer al1", "m1")},
+        {UNMIRRORED_TAKEN "node m1 left other; untake al1", NODE("Consumer al1", "m1")},
+        {UNMIRRORED_TAKEN "node m1 left al1; untake al1 | node m1 none-left x",
          NODE("Consumer al1", "m1")},
         {LEFT "node m1 none-left x", NODE("Consumer al1", "m1")},
         {LEFT "node m1 description words", NODE("Consumer al1", "m1")},
@@ -290,9 +290,9 @@ static void test_rows_of_unmirrored_nodes(void **state)
         {LEFT "unnode m1", NODE("Consumer al1", "m1")},
         /* inside */
         {UNMIRRORED_CLASS "node m2 description words", NULL},
-        {UNTOLD_TAKEN "node m1 left al1; untake al1", NULL},
-        {UNTOLD_TAKEN "node m1 left al1; untake al1 | node m1 description words", NULL},
-        {UNTOLD_TAKEN "node m1 left al1; untake al1 | node m1 none-left x; drop al1", NULL},
+        {UNMIRRORED_TAKEN "node m1 left al1; untake al1", NULL},
+        {UNMIRRORED_TAKEN "node m1 left al1; untake al1 | node m1 description words", NULL},
+        {UNMIRRORED_TAKEN "node m1 left al1; untake al1 | node m1 none-left x; drop al1", NULL},
         {LEFT "node m1 none-left x; drop al1", NULL},
         {LEFT "node m1 none-left x; take al1 m1 0", NULL},
         {LEFT "unnode m1; drop al1", NULL},
@@ -371,7 +371,7 @@ static void test_reserved(void **state)
     }
 }
 
-/* Many rows are summed up in another way than few. */
+/* Many rows are summed up by another method than few. */
 static void try_many(unsigned consumers, const char *refused)
 {
     struct buf request = {0};
@@ -386,7 +386,8 @@ static void try_many(unsigned consumers, const char *refused)
     buf_free(&request);
 }
 
-/* What is summed up does not stand side by side, behind more than are summed up as they come. */
+/* The rows to be summed up are not next to each other, and come after more rows than are summed up
+ * one by one. */
 static void try_mixed(unsigned consumers, const char *refused)
 {
     struct buf request = {0};
@@ -412,7 +413,7 @@ static void test_capacity_of_many(void **state)
     try_mixed(9, FULL("B", "h4"));
 }
 
-/* What follows from a request raises nothing that the request has raised. */
+/* A consequence of a request raises no generation that the request has raised. */
 static void test_generations(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
-/* Fleets of hosts with devices, and questions for one device a group: what a flavor with many
- * accelerators asks. */
+/* Fleets of hosts with devices, and requests for one device per group: what a flavor with many
+ * accelerators needs. */
 #ifndef BERTH_TESTS_UNIT_QUERY_DEVICES_H
 #define BERTH_TESTS_UNIT_QUERY_DEVICES_H
 
 #include "query/ac_search.h"
 #include "replica/replica.h"
 
-/* How each group differs from the others. */
+/* How the groups differ from each other. */
 enum devices_traits {
     DEVICES_ALIKE,      /* in nothing */
     DEVICES_TRAIT_EACH, /* by a trait that all devices have: as many kinds of groups as groups */
@@ -21,10 +21,10 @@ struct devices_fleet {
 
 struct devices_shape {
     unsigned hosts;
-    unsigned devices; /* of a host, each a provider of its own below it */
+    unsigned devices; /* of a host; each is a provider below it */
     int32_t units;    /* of a device, and as many ports */
     bool one_used;    /* all of one device of each host */
-    unsigned traits;  /* all devices have so many, for DEVICES_TRAIT_EACH */
+    unsigned traits;  /* each device has that many, for DEVICES_TRAIT_EACH */
     unsigned better; /* this host, from 1, has one device more, and all are free; 0: no such host */
 };
 

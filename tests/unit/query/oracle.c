@@ -1,5 +1,5 @@
-/* Every combination of every provider, each checked by the rules of the candidates spec as they are
- * written there. */
+/* Every combination of every provider, each checked by the rules of the candidates specification as
+ * they are written there. */
 #include "oracle.h"
 
 #include <stdlib.h>

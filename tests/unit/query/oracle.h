@@ -1,4 +1,4 @@
-/* The right candidates, found without any cleverness. */
+/* The correct candidates, found by brute force. */
 #ifndef BERTH_TESTS_UNIT_QUERY_ORACLE_H
 #define BERTH_TESTS_UNIT_QUERY_ORACLE_H
 
@@ -16,10 +16,10 @@ struct found {
 struct found found_create(void);
 void found_free(struct found *found);
 
-/* Takes the text over. */
+/* Takes ownership of the text. */
 void found_add(struct found *found, char *text);
 
-/* Sorts the texts; unique: and drops repetitions. */
+/* Sorts the texts; unique: also drops repetitions. */
 void found_sort(struct found *found, bool unique);
 
 /* Whether a sorted list has the text. */

@@ -76,7 +76,8 @@ struct ac_request questions_any(struct cloud *cloud)
     return request;
 }
 
-/* One of several groups that want the same: of the class, and mostly as much as the others. */
+/* One of several similar groups: of the same class, and mostly with the same amount as the others.
+ */
 static struct ac_group crowd_group(struct cloud *cloud, unsigned number, unsigned class_no,
                                    int64_t amount)
 {

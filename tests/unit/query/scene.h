@@ -1,4 +1,4 @@
-/* Small clouds, and requests for allocation candidates in them, written down by hand. */
+/* Small clouds, and requests for allocation candidates in them, written by hand. */
 #ifndef BERTH_TESTS_QUERY_SCENE_H
 #define BERTH_TESTS_QUERY_SCENE_H
 
@@ -29,10 +29,10 @@ void inventory(struct scene *scene, int64_t id, int64_t class_id, int32_t total)
 void link_to(struct scene *scene, enum change_kind kind, int64_t id, int64_t other);
 
 /* Trees: P1 with P2 below it; P3 alone; P4 alone, which shares. P1 has class A and trait X and is
- * in aggregate 1, P2 has class B and trait Y, P3 has classes A and B and nothing else, P4 shares
- * class SHARED with aggregate 1. Nobody has class C or trait NOBODY, or is in aggregate 2. */
+ * in aggregate 1, P2 has class B and trait Y, P3 has only the classes A and B, P4 shares class
+ * SHARED with aggregate 1. No provider has class C or trait NOBODY, or is in aggregate 2. */
 void cloud(struct scene *scene);
-/* The same without nesting and sharing, where pages hold every filter. */
+/* The same without nesting and sharing, where every filter is in pages. */
 void flat_cloud(struct scene *scene);
 /* Trees of a root and one child, each with 10 of class A. Every third root and every fifth child is
  * in aggregate 1; every second root has trait X. */
@@ -41,7 +41,7 @@ void scene_trees(struct scene *scene, int64_t trees);
 void open_scene(struct scene *scene, void (*build)(struct scene *));
 void close_scene(struct scene *scene);
 
-/* One more group; class NULL: resourceless. */
+/* Another group; class NULL: resourceless. */
 struct ac_group *group(struct scene *scene, const char *suffix, const char *class_name,
                        int64_t amount);
 struct ac_names one(struct scene *scene, const char *name);

@@ -1,4 +1,4 @@
-/* The search for candidates against the brute-force oracle, on random clouds and questions. */
+/* The search for candidates compared with the brute-force oracle, on random clouds and requests. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,13 +9,13 @@
 #include "questions.h"
 #include "unit.h"
 
-enum { CLOUDS = 240, QUESTIONS = 20 }; /* of each kind; questions a cloud */
+enum { CLOUDS = 240, QUESTIONS = 20 }; /* of each kind; requests for each cloud */
 
 struct collector {
     const struct version *version;
     const struct ac_request *request;
     struct found found;
-    bool *used; /* by slot: what the summaries are to tell */
+    bool *used; /* by slot: what the summaries should contain */
 };
 
 static void collect(void *cls, const struct ac_candidate *candidate)
@@ -31,7 +31,7 @@ static void collect(void *cls, const struct ac_candidate *candidate)
         collector->used[collector->request->nested_aware
                             ? version_place(collector->version, entry->slot)->root
                             : entry->slot.v] = true;
-        for (uint32_t j = 0; i > 0 && j + 1 < i; j++) /* a provider's entries stand together */
+        for (uint32_t j = 0; i > 0 && j + 1 < i; j++) /* a provider's entries are adjacent */
             assert_true(candidate->entries[j].slot.v != entry->slot.v ||
                         candidate->entries[i - 1].slot.v == entry->slot.v);
     }
@@ -46,7 +46,7 @@ static void collect(void *cls, const struct ac_candidate *candidate)
     free(mapped);
 }
 
-/* What is found, and that a reason is given if and only if nothing is. */
+/* The result; a reason is given if and only if it is empty. */
 static struct found ask(struct cloud *cloud, const struct ac_request *request,
                         struct ac_summaries *summaries)
 {
@@ -81,7 +81,7 @@ static void check_same(const struct found *got, const struct found *want, unsign
     }
 }
 
-/* A limited answer is a part of the whole, of the right size, without repetition. */
+/* A limited answer is a subset of the whole, of the right size, without repetitions. */
 static void check_limited(struct cloud *cloud, struct ac_request request, const struct found *all)
 {
     request.limit = 1 + cloud_below(6);
@@ -150,7 +150,7 @@ static void crowds_against_oracle(void **state)
     compare(true);
 }
 
-/* A question stops when its budget is gone. */
+/* A search stops when its budget is exhausted. */
 static void budget_ends(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void budget_ends(void **state)
     cloud_destroy(&cloud);
 }
 
-/* What a search for one unit in any of these aggregates takes: the same one, named so often. */
+/* The cost of a search for one unit in any of these aggregates: one aggregate, named that often. */
 static int64_t steps_of_members(struct cloud *cloud, uint32_t names)
 {
     struct ac_resource resource = {SLICE_LIT("C1"), 1};

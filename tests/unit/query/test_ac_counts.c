@@ -1,10 +1,10 @@
-/* How many providers each condition of a group leaves. */
+/* The number of providers that each condition of a group leaves. */
 #include "scene.h"
 
-/* Enough slots for two pages; and too many for the budget. */
+/* Enough slots for two pages; too many for the budget. */
 enum { TREES = 2100, TOO_MANY_TREES = 10000 };
 
-/* Its group, and for a resource which of the group's. */
+/* Its group, and for a resource, which of the group's. */
 static void assert_step_is_of_the_request(const struct scene *scene, const struct ac_step *step)
 {
     assert_in_range(step->group - scene->groups, 0, scene->request.group_count - 1);
@@ -31,7 +31,7 @@ static void ask(struct scene *scene, enum ac_counts counts, struct ac_reason *re
         (struct ac_request){.groups = scene->groups, .limit = -1, .most = -1, .nested_aware = true};
 }
 
-/* Asks with counts as given; they are compared with `want`, which ends with -1. */
+/* Searches with the given counts, which are compared with `want`, ended by -1. */
 static void expect_steps(struct scene *scene, enum ac_counts counts, const int *want)
 {
     struct ac_reason reason;
@@ -57,14 +57,14 @@ static void counts_of_conditions(void **state)
     expect_steps(&scene, AC_COUNTS_NEVER, (const int[]){-1});
     group(&scene, "1", "A", 11);
     expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){0, -1});
-    /* two of P1 and P3 have A, one of them 5 of it; each resource of the unsuffixed group begins
-     * anew, and nothing behind the first that nobody has is counted */
+    /* P1 and P3 have A, one of them 5 of it; each resource of the unsuffixed group is counted from
+     * all providers, and nothing is counted after the first resource that no provider has */
     struct ac_group *asked = group(&scene, "", "A", 1);
     asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 5};
     group(&scene, "1", "B", 11);
     group(&scene, "2", "A", 1);
     expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){2, 1, 0, -1});
-    /* in one granular group they add up: P1 alone has 5 of A, and has no B */
+    /* in one granular group they combine: only P1 has 5 of A, and it has no B */
     asked = group(&scene, "1", "A", 5);
     asked->resources[asked->resource_count++] = (struct ac_resource){SLICE_LIT("B"), 1};
     expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
@@ -74,14 +74,14 @@ static void counts_of_conditions(void **state)
     ask(&scene, AC_COUNTS_IF_NONE, &reason);
     for (uint32_t i = 0; i < 2; i++)
         assert_ptr_equal(reason.steps[i].resource, &asked->resources[i]);
-    /* without a resource, only what somebody can meet is counted */
+    /* without a resource, only a condition that some provider can meet is counted */
     asked = group(&scene, "1", NULL, 0);
     asked->forbidden = one(&scene, "X");
     asked->member_of = list_of(&scene, "1");
     asked->member_of_count = 1;
     asked->forbidden_aggregates = one(&scene, "1");
     expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){1, 0, -1});
-    /* and nothing of the same group is, either */
+    /* and neither is anything else of the same group */
     require(&scene, group(&scene, "1", "A", 11), "X");
     expect_steps(&scene, AC_COUNTS_IF_NONE, (const int[]){0, -1});
     close_scene(&scene);
@@ -105,8 +105,8 @@ static struct ac_group *in_aggregate(struct scene *scene, const char *suffix, co
     return asked;
 }
 
-/* In the unsuffixed group, an aggregate of the root is one of its whole tree; a trait that is
- * forbidden is each provider's own, and one that is required any provider of the tree may have. */
+/* In the unsuffixed group, an aggregate of the root is one of its whole tree; a forbidden trait
+ * concerns each provider itself, and a required one may be any provider's of the tree. */
 static void counts_in_trees(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void counts_in_trees(void **state)
     expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, TREES / 2 + TREES, -1});
     require(&scene, group(&scene, "", "A", 1), "X");
     expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, -1});
-    /* in a granular group, everything is */
+    /* in a granular group, everything concerns the provider itself */
     in_aggregate(&scene, "1", "1");
     expect_steps(&scene, AC_COUNTS_ALWAYS, (const int[]){2 * TREES, thirds + fifths, -1});
     group(&scene, "1", "A", 1)->forbidden_aggregates = one(&scene, "1");

@@ -1,8 +1,8 @@
-/* Why there are no candidates: every reason, each on a cloud where that condition alone is in the
- * way. */
+/* Why there are no candidates: every reason, each in a cloud where only that condition excludes
+ * all. */
 #include "scene.h"
 
-/* Whoever falls by a condition of one group is counted until that condition leaves nobody. */
+/* Providers excluded by a condition of a group are counted until that condition leaves none. */
 static void expect_counts(const struct ac_reason *reason)
 {
     if (reason->none < AC_NONE_CAPACITY || reason->none > AC_NONE_IN_TREE ||
@@ -17,7 +17,7 @@ static void expect_counts(const struct ac_reason *reason)
     }
 }
 
-/* Asks, and forgets the groups. */
+/* Searches, then discards the groups. */
 static void expect(struct scene *scene, enum ac_none want)
 {
     struct budget budget = {.left = 1000000};
@@ -38,7 +38,7 @@ static void expect(struct scene *scene, enum ac_none want)
         (struct ac_request){.groups = scene->groups, .limit = -1, .most = -1, .nested_aware = true};
 }
 
-/* What is known of one group, in either kind of cloud; and for either kind of group. */
+/* What is known of one group, in both kinds of cloud, for both kinds of group. */
 static void one_group(struct scene *scene, const char *suffix)
 {
     group(scene, suffix, "A", 1);
@@ -73,7 +73,7 @@ static void one_group(struct scene *scene, const char *suffix)
     expect(scene, AC_NONE_IN_TREE);
     group(scene, suffix, "B", 5)->in_tree = SLICE_LIT("P1");
     if (scene->version->nested_count == 0)
-        expect(scene, AC_NONE_IN_TREE); /* P2 is a tree of its own */
+        expect(scene, AC_NONE_IN_TREE); /* P2 is in a tree of its own */
     else
         expect(scene, AC_NONE_FOUND_SOME);
     group(scene, suffix, "A", 5);
@@ -119,7 +119,7 @@ static void conditions_of_a_tree(void **state)
     group(&scene, "", "SHARED", 1);
     group(&scene, "1", "A", 1)->in_tree = SLICE_LIT("P3");
     expect(&scene, AC_NONE_SHARING);
-    /* a root's aggregate is its tree's, for the unsuffixed group */
+    /* for the unsuffixed group, a root's aggregate is its tree's */
     struct ac_group *asked = group(&scene, "", "B", 5);
     asked->member_of = list_of(&scene, "1");
     asked->member_of_count = 1;
@@ -145,8 +145,8 @@ static void conditions_of_groups_together(void **state)
     group(&scene, "2", "A", 1)->in_tree = SLICE_LIT("P1");
     scene.request.isolate = true;
     expect(&scene, AC_NONE_GROUP_POLICY);
-    /* A is on P1 and B on P2 below it: P2 is no subtree that has both, P1 is one that is not chosen
-     */
+    /* A is on P1 and B on P2 below it: P2 is a subtree without both, and P1 is a subtree that has
+     * both but is not chosen */
     struct ac_names both = {(struct slice[]){SLICE_LIT("1"), SLICE_LIT("2")}, 2};
     group(&scene, "1", "A", 5);
     group(&scene, "2", "B", 5);
@@ -163,7 +163,7 @@ static void conditions_of_groups_together(void **state)
     scene.request.same_subtrees = &both;
     scene.request.same_subtree_count = 1;
     expect(&scene, AC_NONE_SAME_SUBTREE);
-    /* somebody has Y, but nobody who gives of A */
+    /* a provider has Y, but none that has A */
     require(&scene, group(&scene, "", "A", 1), "Y");
     expect(&scene, AC_NONE_REQUIRED_TRAITS);
     group(&scene, "1", NULL, 0);
@@ -171,7 +171,8 @@ static void conditions_of_groups_together(void **state)
     close_scene(&scene);
 }
 
-/* An unknown name behind a group that matches nobody is no error: the earlier group is reported. */
+/* An unknown name after a group that matches nothing is not an error: the earlier group is
+ * reported. */
 static void earlier_groups_first(void **state)
 {
     (void)state;

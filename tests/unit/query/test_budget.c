@@ -1,4 +1,4 @@
-/* A budget runs out, or is renewed as long as nobody cancels. */
+/* A budget runs out, or is renewed until it is cancelled. */
 #include "query/budget.h"
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static void runs_out(void **state)
     assert_false(budget_take(&budget, 1));
     assert_true(budget.exhausted);
     assert_false(budget_take(&budget, 0));
-    budget.left = 100; /* once exhausted it stays so when it is asked again */
+    budget.left = 100; /* once exhausted, it stays exhausted */
     assert_false(budget_renew(&budget));
 }
 
@@ -30,7 +30,7 @@ static void renewed_until_cancelled(void **state)
     while (budget_take(&budget, 1))
         taken++;
     assert_int_equal(asked, 3);
-    assert_int_equal(taken, 32); /* the step that finds nothing left is not taken off again */
+    assert_int_equal(taken, 32); /* the step that finds nothing left is not subtracted again */
     assert_true(budget.exhausted);
     assert_false(budget_take(&budget, 1));
     assert_int_equal(asked, 3);
@@ -45,7 +45,7 @@ static void renewed_for_ever(void **state)
     assert_false(budget.exhausted);
 }
 
-/* A worker begins nothing that is more than what may be left. */
+/* A worker begins nothing that may need more than what is left. */
 static void short_ones(void **state)
 {
     (void)state;
@@ -60,10 +60,10 @@ static void short_ones(void **state)
     assert_int_equal(budget.left, 10);
     assert_int_equal(asked, 0);
     assert_true(budget_take(&budget, 8));
-    assert_true(budget_allows(&budget, 7)); /* renewed, since less is left */
+    assert_true(budget_allows(&budget, 7)); /* renewed, because less is left */
     assert_int_equal(asked, 1);
     assert_int_equal(budget.left, 7);
-    assert_false(budget_allows(&budget, 13)); /* more than what renewing gives */
+    assert_false(budget_allows(&budget, 13)); /* more than a renewal gives */
     assert_true(budget.exhausted);
     assert_false(budget_allows(&budget, 1));
 
@@ -71,7 +71,7 @@ static void short_ones(void **state)
     assert_true(budget_allows(&budget, 1000)); /* the slow lane has time for everything */
 }
 
-/* What was taken too much is paid by what renewing gives, and all of it has an end. */
+/* What was overdrawn is subtracted from later renewals, and renewals end. */
 static void short_ones_pay(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void short_ones_pay(void **state)
     assert_int_equal(budget.left, 1);
     assert_true(budget_take(&budget, 6));
     assert_int_equal(budget.left, 0);
-    assert_false(budget_take(&budget, 1)); /* two are spare, which is no whole refill */
+    assert_false(budget_take(&budget, 1)); /* two are spare, less than a full renewal */
     assert_true(budget.exhausted);
 
     budget = (struct budget){.left = 10, .refill = 5, .is_short = true, .spare = 100};

@@ -1,4 +1,4 @@
-/* The kernels against a loop over single providers, on clouds of more than a page. */
+/* The kernels compared with a loop over single providers, on clouds of more than one page. */
 #include <stdlib.h>
 
 #include "cloud.h"
@@ -146,7 +146,7 @@ static void filters(void **state)
     cloud_destroy(&cloud);
 }
 
-/* Rooms stand in place of the column's headroom, and of nothing else. */
+/* A given headroom replaces the column's, and nothing else. */
 static void headrooms(void **state)
 {
     (void)state;

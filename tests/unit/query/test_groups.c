@@ -1,5 +1,5 @@
-/* Many groups: trees that cannot serve them all are recognised without a search, and one that can
- * is found. */
+/* Many groups: trees that cannot serve them all are recognised without a search, and a tree that
+ * can is found. */
 #include <stdlib.h>
 
 #include "devices.h"
@@ -7,7 +7,7 @@
 
 enum { HOSTS = 200 };
 
-/* What the bench gives a thousand hosts, and ten times as much. */
+/* As many steps as the bench gives for a thousand hosts, and ten times as many. */
 enum { STEPS_A_HOST = 2000, STEPS = 20000 };
 
 struct answer {
@@ -46,7 +46,7 @@ static struct answer ask_devices(const struct devices_fleet *fleet, unsigned gro
     return answer;
 }
 
-/* One device fewer than groups, on every host but perhaps one. */
+/* One device fewer than groups, on every host except perhaps one. */
 static void one_too_many(void **state)
 {
     (void)state;
@@ -66,8 +66,8 @@ static void one_too_many(void **state)
     }
 }
 
-/* Amounts: what is left of each device serves no further group, or not all of them are asked for
- * alike. */
+/* Amounts: what is left of each device serves no further group, or the groups need different
+ * amounts. */
 static void amounts_that_do_not_fit(void **state)
 {
     (void)state;
@@ -89,8 +89,8 @@ static void amounts_that_do_not_fit(void **state)
     devices_destroy(&fleet);
 }
 
-/* What a matching cannot tell: no subtree has all members of two groups' three. Twins among the
- * groups are tried in one order only, so it ends. */
+/* What a matching cannot detect: no subtree has all members of two groups of three. Identical
+ * groups are tried in one order only, so that the search ends. */
 static void twins_are_not_tried_again(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void twins_are_not_tried_again(void **state)
     devices_destroy(&fleet);
 }
 
-/* So are groups of which each is to be in a subtree with the same other group: if two of them
- * change places, the subtrees are the same. */
+/* The same for groups each of which must be in a subtree with one same other group: if two of them
+ * change places, the subtrees stay the same. */
 static void twins_may_have_subtrees_each(void **state)
 {
     (void)state;
@@ -134,8 +134,8 @@ static void twins_may_have_subtrees_each(void **state)
     devices_destroy(&fleet);
 }
 
-/* Whether one that is chosen later can be above those that are is asked once for all that ask for
- * the same. */
+/* Whether a provider that is chosen later can be above the chosen ones is checked once for all
+ * groups with the same conditions. */
 static void later_members_are_looked_at_once(void **state)
 {
     (void)state;
@@ -156,8 +156,8 @@ static void later_members_are_looked_at_once(void **state)
     devices_destroy(&fleet);
 }
 
-/* There is room for all, but not if those that could have any device take what the others need: the
- * matching goes along with the choices. */
+/* There is enough for all, but not if groups that could use any device take the devices that others
+ * need: the matching is updated with each choice. */
 static void room_is_kept_for_the_last(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ struct totals {
     unsigned long candidates;
 };
 
-/* Each provider and class once, a provider's entries together, nothing lost. */
+/* Each provider and class once, a provider's entries adjacent, nothing lost. */
 static void check_entries(void *cls, const struct ac_candidate *candidate)
 {
     struct totals *totals = cls;

@@ -1,5 +1,5 @@
-/* What thousands of groups cost is charged to the budget: some four counted steps for each step of
- * the budget, twenty at most. */
+/* The cost of thousands of groups is charged to the budget: about four counted steps for each step
+ * of the budget, twenty at most. */
 #include "devices.h"
 #include "steps.h"
 #include "unit.h"
@@ -12,7 +12,7 @@ static void ignore(void *cls, const struct ac_candidate *candidate)
     (void)candidate;
 }
 
-/* Alike, different, and with a common subtree. */
+/* Identical, different, and with a common subtree. */
 static struct ac_request make_request(struct arena *arena, unsigned q)
 {
     unsigned groups = q % 2 == 0 ? 3000 : 300;
@@ -31,7 +31,7 @@ static struct ac_request make_request(struct arena *arena, unsigned q)
     return request;
 }
 
-/* Whatever they do, a budget's end is near the work that it stands for. */
+/* Whatever the groups are, the budget ends near the work that it stands for. */
 static void steps_are_charged(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Names to slot sets: known ones are the catalog's own, unknown ones are reported or left out. */
+/* Names to slot sets: known names give the catalog's own sets, unknown ones are reported or left
+ * out. */
 #include <stdlib.h>
 
 #include "cloud.h"
@@ -43,7 +44,7 @@ static void aggregates(void **state)
     lookup_group_aggregates(cloud.version, cloud.arena, &group, &filter);
     assert_int_equal(filter.any_count, 2);
     assert_int_equal(filter.any[0].count, 2);
-    assert_int_equal(filter.any[1].count, 0); /* nobody is a member: not the same as no filter */
+    assert_int_equal(filter.any[1].count, 0); /* nothing is a member: not the same as no filter */
     assert_int_equal(filter.none_count, 1);
     assert_ptr_equal(filter.none[0], filter.any[0].sets[0]);
     cloud_destroy(&cloud);

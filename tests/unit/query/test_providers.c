@@ -1,4 +1,4 @@
-/* Lists of providers against a filter written down plainly, and what unknown names do. */
+/* Lists of providers compared with a filter written plainly, and the effects of unknown names. */
 #include <stdlib.h>
 
 #include "cloud.h"
@@ -81,7 +81,7 @@ static struct providers_question random_question(struct cloud *cloud)
     if (cloud_below(4) == 0)
         group->forbidden = names_of(cloud, "T", CLOUD_TRAITS, 1 + cloud_below(2));
     if (cloud_below(3) == 0) {
-        group->member_of_count = 1 + cloud_below(2); /* one name too many: unknown ones */
+        group->member_of_count = 1 + cloud_below(2); /* one name more than allowed, all unknown */
         group->member_of = sets_of(cloud, "A", CLOUD_AGGREGATES + 1, group->member_of_count);
     }
     if (cloud_below(5) == 0)
@@ -170,7 +170,7 @@ static void unknown_names(void **state)
     assert_refused(&cloud, &question,
                    SLICE_LIT("Invalid resource class in resources parameter: "
                              "No such resource class C\0D."));
-    /* nothing is refused where what came before has left nobody */
+    /* nothing is refused where the earlier conditions have left nothing */
     question.group.in_tree = SLICE_LIT("P99");
     assert_int_equal(ask(&cloud, &question).count, 0);
     struct slice nowhere = SLICE_LIT("A99");

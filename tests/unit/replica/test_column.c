@@ -80,7 +80,7 @@ static void random_changes(void **state)
     column_free(&column, 0);
 }
 
-/* What changes nothing copies nothing. */
+/* A change to the same value copies nothing. */
 static void same_figure_is_free(void **state)
 {
     (void)state;

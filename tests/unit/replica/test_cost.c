@@ -1,5 +1,5 @@
-/* What one change of a provider costs the writer does not grow with the provider's consumers: a
- * walk over them would take hundreds of times as many steps. */
+/* The cost of one change of a provider for the writer does not grow with the provider's consumers:
+ * a walk over them would take hundreds of times as many steps. */
 #include "base/arena.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
@@ -77,7 +77,7 @@ static void teardown(struct world *world)
     arena_destroy(world->arena);
 }
 
-/* A class comes and goes, the one that is used as well, and a follow reads the provider again. */
+/* A class comes and goes, also one that is in use, and a follow reads the provider again. */
 static void one_round(struct world *world)
 {
     put_inventory(world, CHANGE_INVENTORY_INSERT, 2);

@@ -1,5 +1,5 @@
-/* Trees that are built, moved and pulled down at random, against a table of parents; children stand
- * in the order in which they came. */
+/* Trees that are built, moved and removed at random, compared with a table of parents; children
+ * keep the order in which they were added. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ struct world {
     struct arena *arena;
     struct replica *replica;
     struct edit *edit;
-    int parent[PROVIDERS + 1];     /* -1: not there; 0: a root */
-    unsigned since[PROVIDERS + 1]; /* when it came below its parent */
+    int parent[PROVIDERS + 1];     /* -1: does not exist; 0: a root */
+    unsigned since[PROVIDERS + 1]; /* when it was added below its parent */
     unsigned now;
 };
 
@@ -38,13 +38,13 @@ static bool is_below(const struct world *world, int id, int top)
     return id == top;
 }
 
-/* The tree below `id` is what stands from `slot` on; returns its end. */
+/* Checks that the tree below `id` begins at `slot`; returns its end. */
 static uint32_t check_tree(const struct world *world, int id, uint32_t slot)
 {
     assert_int_equal(slot_of(world, id).v, slot);
     uint32_t next = slot + 1;
     unsigned last = 0;
-    for (;;) { /* the children, in the order in which they came */
+    for (;;) { /* the children, in the order in which they were added */
         int child = 0;
         for (int i = 1; i <= PROVIDERS; i++)
             if (world->parent[i] == id && world->since[i] > last &&
@@ -84,7 +84,7 @@ static void put(struct world *world, enum change_kind kind, int id, int parent)
     apply_changes(world->edit, &list);
 }
 
-/* Where all stand; UINT32_MAX: nowhere. */
+/* The position of each; UINT32_MAX: none. */
 static void note_slots(const struct world *world, uint32_t slots[PROVIDERS + 1])
 {
     for (int id = 1; id <= PROVIDERS; id++)
@@ -102,8 +102,8 @@ static uint64_t work_of(const struct world *world, enum change_kind kind, int id
     return parent == 0 ? 0 : forest_insert_work(version, parent_no);
 }
 
-/* What is said to be written anew is what has another place afterwards; where a tree moves its
- * range may be the same. */
+/* The slots reported as rewritten are those whose provider has moved; where a tree moves, its range
+ * may be the same. */
 static void put_counted(struct world *world, enum change_kind kind, int id, int parent)
 {
     uint32_t before[PROVIDERS + 1];

@@ -18,7 +18,7 @@ struct world {
     struct change_list list;
 };
 
-/* What the rows ought to be: 0 is null, or not there. */
+/* The expected rows; 0 is null, or no row. */
 struct plain {
     unsigned nodes[NODES + 1]; /* the uuid's number */
     unsigned names[NODES + 1];
@@ -145,7 +145,7 @@ static void step_node(struct world *world, struct plain *plain)
         return;
     }
     if (plain->nodes[id] != 0 && plain->nodes[other] != 0 && id != other && below(3) == 0) {
-        /* as a follow tells it: in between both have the name */
+        /* as in a follow: in between, both have the name */
         unsigned name = plain->names[id];
         plain->names[id] = plain->names[other];
         plain->names[other] = name;
@@ -181,7 +181,7 @@ static void step_allocation(struct world *world, struct plain *plain)
     put_allocation(world, plain, id);
 }
 
-/* id 0: there is none. */
+/* no row has id 0 */
 static void expect_node(const struct node *node, unsigned id)
 {
     assert_int_equal(node == NULL ? 0 : node->record.id, id);
@@ -323,7 +323,7 @@ static void random_rows(void **state)
     world_close(&world);
 }
 
-/* What is reported of a row that belongs to one version only. */
+/* The rows reported as being in one version only. */
 static void a_row_of_the_version_is_put_again(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void a_row_of_the_version_is_put_again(void **state)
         assert_true(node_text_is(version_node(world.edit->version, 7), NODE_NAME, "name-2"));
         world_publish(&world);
     }
-    change_delete_node(&world.list, 8); /* a follow: it came and went */
+    change_delete_node(&world.list, 8); /* a follow: it has come and gone */
     change_delete_node_allocation(&world.list, 8);
     change_delete_node(&world.list, 7);
     world_apply(&world);

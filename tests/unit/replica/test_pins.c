@@ -1,5 +1,5 @@
-/* Pins: a version stays whole while a reader holds it, whatever the writer publishes meanwhile. The
- * readers' checks see memory that was freed too early under ASan, and unordered accesses under
+/* Pins: a version stays complete while a reader holds it, whatever the writer publishes meanwhile.
+ * The readers' checks find memory that was freed too early under ASan, and unordered accesses under
  * TSan. */
 #include <pthread.h>
 #include <sched.h>
@@ -55,7 +55,7 @@ static void fill(struct shared *shared, struct arena *arena)
     publish(shared, edit);
 }
 
-/* The same state, made from nothing. */
+/* The same state, loaded from nothing. */
 static void load(struct shared *shared, struct arena *arena, int64_t generation)
 {
     struct edit *edit = replica_edit_empty(shared->replica);
@@ -142,7 +142,7 @@ static void readers_and_a_writer(void **state)
     arena_destroy(arena);
 }
 
-/* One thread that plays both sides: what is freed when. */
+/* One thread in both roles: what is freed when. */
 static void pins_hold_what_they_need(void **state)
 {
     (void)state;
@@ -172,8 +172,8 @@ static void pins_hold_what_they_need(void **state)
     arena_destroy(arena);
 }
 
-/* What was born and replaced while an old version is held is no part of it: a search that takes
- * minutes does not keep all that is written meanwhile. */
+/* What is created and replaced while an old version is pinned is not part of that version: a search
+ * that takes minutes does not keep everything that is written meanwhile. */
 static void an_old_pin_keeps_one_version(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void an_old_pin_keeps_one_version(void **state)
     arena_destroy(arena);
 }
 
-/* A load makes a version that shares nothing: the one before is freed whole. */
+/* A load makes a version that shares nothing with the one before, which is freed completely. */
 static void load_replaces_all(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void load_replaces_all(void **state)
     arena_destroy(arena);
 }
 
-/* The figures for metrics: equal states take equal memory, and what is kept for a reader is
+/* The figures for metrics: equal states take equal memory, and memory that is kept for a reader is
  * counted separately. */
 static void memory_is_counted(void **state)
 {
@@ -278,7 +278,7 @@ static void memory_is_counted(void **state)
     arena_destroy(arena);
 }
 
-/* As many as there are workers on all listeners, opened by all of them at once. */
+/* As many as there are workers on all listeners, all opened at once. */
 enum { OPENERS = 4, OPENED = 300 };
 
 static void *open_many(void *cls)

@@ -1,5 +1,5 @@
-/* Walks over consumers of random allocations on a small forest, against a plain table: every
- * provider and every subtree, in one go and with pauses that other walks fill. */
+/* Walks over the consumers of random allocations on a small forest, compared with a plain table:
+ * every provider and every subtree, at once and with pauses in which other walks run. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -31,7 +31,7 @@ static void make_providers(struct world *world, struct change_list *list)
     }
 }
 
-/* One of two classes of each provider, so that some consumers have both of one. */
+/* One of two classes of each provider, so that some consumers have both classes of one provider. */
 static void make_consumers(struct world *world, struct change_list *list)
 {
     int64_t allocation = 0;
@@ -99,7 +99,7 @@ static bool is_below(const struct world *world, int64_t id, int64_t top)
     return id == top;
 }
 
-/* A walk is paused for another one wherever `pauses` says so. */
+/* A walk pauses for another one wherever `pauses` says so. */
 static const struct consumer *next(struct world *world, struct provider_consumers *walk,
                                    bool pauses)
 {
@@ -156,7 +156,7 @@ static void test_subtrees(void **state)
     }
 }
 
-/* Slots of providers that have gone are in no subtree's way. */
+/* Slots of removed providers do not interrupt any subtree. */
 static void test_dead_slots(void **state)
 {
     struct world *world = *state;

@@ -1,5 +1,5 @@
-/* Loads while versions are pinned: what no pin is inside is freed at once, and the memory goes back
- * to the system. */
+/* Loads while versions are pinned: memory that no pinned version contains is freed at once and
+ * returned to the system. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -80,7 +80,7 @@ static uint64_t retained_bytes(const struct world *world)
     return replica_figures(world->replica).retained_bytes;
 }
 
-/* malloc rounds, not always alike. */
+/* malloc rounds up, not always equally. */
 static void assert_copies(const struct world *world, unsigned copies, uint64_t one)
 {
     assert_in_range(retained_bytes(world), copies * one - one / 50, copies * one + one / 50);
@@ -112,7 +112,7 @@ static void a_pin_keeps_its_own_load_alone(void **state)
     teardown(&world);
 }
 
-/* Two pins, let go in either order: each keeps its own load, and only that. */
+/* Two pins, released in either order: each keeps only its own load. */
 static void check_two_pins(bool older_first)
 {
     struct world world;
@@ -154,7 +154,7 @@ static void each_pin_keeps_one_load(void **state)
     check_two_pins(false);
 }
 
-/* A version that is made within a load is no part of an older pin in another load. */
+/* A version that is created within a load is not part of an older pin in another load. */
 static void commits_of_unpinned_loads_go(void **state)
 {
     (void)state;
@@ -190,9 +190,9 @@ static void commit_range(struct world *world, int64_t first, int64_t end, int64_
     publish(world, edit);
 }
 
-/* Each commit replaces another part of everything, round and round. However much of the pinned
- * version has been replaced already, what came and went since is not kept in the same measure
- * again. */
+/* Each commit replaces another part of the whole, again and again. However much of the pinned
+ * version has been replaced already, what has been created and replaced since is not kept to the
+ * same extent again. */
 static void a_pin_keeps_one_copy_beside_commits(void **state)
 {
     (void)state;
@@ -219,10 +219,10 @@ static void a_pin_keeps_one_copy_beside_commits(void **state)
     teardown(&world);
 }
 
-/* What is large is freed over several turns. */
+/* Large memory is freed over several iterations. */
 static void tidy_all(struct world *world)
 {
-    for (unsigned turn = 0; turn < 20; turn++)
+    for (unsigned i = 0; i < 20; i++)
         replica_tidy(world->replica);
 }
 

@@ -1,5 +1,5 @@
-/* Random changes to a replica, audited after each version: derived data follows, abandoned edits
- * leave no trace, and pinned versions stay readable. */
+/* Random changes to a replica, audited after each version: derived data stays consistent, abandoned
+ * edits leave no trace, and pinned versions stay readable. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,7 +122,7 @@ static void step_inventory(struct world *world)
     };
     if (inventory == NULL)
         put(world, CHANGE_INVENTORY_INSERT)->inventory = figures;
-    else if (below(3) == 0) /* also while it is used: what is allocated stays */
+    else if (below(3) == 0) /* also while it is in use: existing allocations stay */
         put(world, CHANGE_INVENTORY_DELETE)->inventory = figures;
     else
         put(world, CHANGE_INVENTORY_UPDATE)->inventory = figures;
@@ -179,7 +179,7 @@ static void step_consumer(struct world *world)
     }
     for (unsigned i = below(7); i > 0; i--) {
         const struct provider *p = provider(world, 1 + below(PROVIDERS));
-        bool strays = below(4) == 0; /* whatever inventory there is */
+        bool strays = below(4) == 0; /* whatever inventory it has */
         if (p == NULL || (p->inventory_count == 0 && !strays))
             continue;
         struct class_no class_no = {below(CLASSES)};
@@ -193,7 +193,7 @@ static void step_consumer(struct world *world)
     apply(world);
 }
 
-/* As a follow does: a consumer is removed if it exists; a provider is emptied and written again. */
+/* As in a follow: a consumer is removed if it exists; a provider is emptied and written again. */
 static void step_follow(struct world *world)
 {
     const struct version *version = world->edit->version;
@@ -313,7 +313,7 @@ static void load_lays_out_trees(void **state)
         for (unsigned id = 1; id <= PROVIDERS; id++) {
             struct slice uuid = text(&world, "uuid-", id);
             struct slice name = text(&world, "name-", id);
-            /* parents before and after their children, unknown ones, rings */
+            /* parents before and after their children, unknown parents, cycles */
             put(&world, CHANGE_PROVIDER_INSERT)->provider = (struct change_provider){
                 id, below(3) == 0 ? 0 : 1 + below(PROVIDERS + 3), 0, 0, uuid, name};
         }
@@ -328,7 +328,8 @@ static void load_lays_out_trees(void **state)
     }
 }
 
-/* A trait made after another was deleted gets its number, but not the sets that named it. */
+/* A trait that is created after another was deleted gets the same number, but is not in the sets
+ * that named the deleted one. */
 static void a_number_comes_back_without_its_sets(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Slot sets against plain arrays, over many versions: small sets that grow into pages and shrink
- * back, pages' edges, lists that become bitsets and go back, abandoned edits. And what sets cost.
- */
+/* Slot sets compared with plain arrays, over many versions: small sets that grow into pages and
+ * shrink back, the edges of pages, lists that become bitsets and lists again, abandoned edits; and
+ * the cost of sets. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +71,10 @@ static void put(struct cow *cow, struct slotset *set, struct model *model, uint3
     model->has[slot] = add;
 }
 
-/* Changes of the v-th version. */
+/* The changes of the v-th version. */
 typedef void changes(struct cow *cow, struct slotset *set, struct model *model, unsigned v);
 
-/* Each version as one more edit of the one before, while the last ones are still read. */
+/* Each version is another edit of the one before, while the last few are still read. */
 static void run_versions(unsigned versions, changes *change)
 {
     static struct model models[KEPT];
@@ -86,7 +86,7 @@ static void run_versions(unsigned versions, changes *change)
     for (unsigned v = 1; v <= versions; v++) {
         unsigned now = v % KEPT;
         unsigned before = (v - 1) % KEPT;
-        cow_retired_free(&retired[now]); /* nobody reads a version so old any more */
+        cow_retired_free(&retired[now]); /* nobody reads a version that old any more */
         struct cow cow = {.birth = v};
         struct slotset set = sets[before];
         models[now] = models[before];
@@ -109,7 +109,7 @@ static void run_versions(unsigned versions, changes *change)
     assert_int_equal(sets[versions % KEPT].count, 0);
 }
 
-/* Up to some 280 in the middle page, and down again. */
+/* Up to about 280 in the middle page, and down again. */
 static void many_slots(struct cow *cow, struct slotset *set, struct model *model, unsigned v)
 {
     for (unsigned i = 0; i < 200; i++)
@@ -123,7 +123,8 @@ static void random_versions(void **state)
 }
 
 /* A few slots in all pages: the set grows from nothing to all of them, shrinks to nothing, and
- * stays a while where it changes its shape; by one slot a version, or by some. */
+ * stays for a while at the sizes where its representation changes; by one slot a version, or by
+ * several. */
 static void few_slots(struct cow *cow, struct slotset *set, struct model *model, unsigned v)
 {
     enum { SOME = SLOTSET_FEW_MAX + 30, APART = SLOTS / SOME };
@@ -156,7 +157,8 @@ static size_t bytes_in_use(void)
 
 enum { SETS = 1000 };
 
-/* What a set costs after it got so many members in versions of their own, and when it lost them. */
+/* The cost of a set after that many members were added, each in a version of its own, and after
+ * they were removed. */
 static void expect_cost(uint32_t members, uint32_t distance, size_t most)
 {
     static struct slotset sets[SETS];
@@ -191,7 +193,7 @@ static void costs_little(void **state)
     expect_cost(SLOTSET_FEW_MAX + 1, 1, 5 * 1024);
 }
 
-/* A page filled and emptied one by one, in an order that is not the slots' own. */
+/* A page filled and emptied one by one, in another order than that of the slots. */
 static void page_full_and_empty(void **state)
 {
     (void)state;
@@ -214,7 +216,7 @@ static void page_full_and_empty(void **state)
                 check_same(&set, &model);
         }
     assert_int_equal(slotset_next(&set, 0), NUMBER_NONE);
-    assert_int_equal(cow.retired.count, 0); /* all of it was this edit's own */
+    assert_int_equal(cow.retired.count, 0); /* all of it belonged to this edit */
     slotset_free(&set, 0);
 }
 

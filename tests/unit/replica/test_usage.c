@@ -1,4 +1,4 @@
-/* The sums by project, user, type and class against a plain table. */
+/* The sums by project, user, type and class, compared with a plain table. */
 #include <stdlib.h>
 
 #include "replica/usage.h"

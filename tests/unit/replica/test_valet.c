@@ -68,13 +68,13 @@ static void apply_and_publish(struct world *world)
     world->edit = replica_edit(world->replica);
 }
 
-/* One of few texts, so that rows share keys; "p-3" and "P-3" are two. */
+/* One of a few texts, so that rows share keys; "p-3" and "P-3" are different texts. */
 static struct slice some_text(struct world *world)
 {
     return arena_printf(world->kept, "%s-%u", below(2) == 0 ? "p" : "P", below(TEXTS));
 }
 
-/* A project, often one of two forms of the same. */
+/* A project, often one of two forms of the same id. */
 static struct slice some_project(struct world *world)
 {
     static const char *const forms[] = {"b7d0e9b175294b649464caa3411adb3f",
@@ -125,7 +125,7 @@ static void expect_row(const struct record *found, const struct record *wanted)
         assert_true(record_equal(found, wanted));
 }
 
-/* The first plain row from that id on whose field is that text. */
+/* The first plain row, from that id on, whose field has that text. */
 static const struct record *plain_with(const struct world *world, enum valet_table table,
                                        unsigned field, struct slice text, int64_t after)
 {
@@ -138,7 +138,7 @@ static const struct record *plain_with(const struct world *world, enum valet_tab
     return NULL;
 }
 
-/* The first that has the id byte by byte, else the first that has it in another form. */
+/* The first that has the id byte for byte; otherwise the first that has it in another form. */
 static const struct record *plain_of_id(const struct world *world, unsigned field, struct slice id,
                                         int64_t but_for)
 {

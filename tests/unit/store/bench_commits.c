@@ -1,7 +1,7 @@
 /* Raw commits through the store, without HTTP, planning or memory: claims of three classes in
  * batches of 1, 8 and 64; the load of 10 000 hosts with 100 000 allocations; and the longest waits
- * when a reader has held the WAL and lets go. A program, not a test: bench_commits [DIRECTORY
- * [SECONDS [MIB]]], the last being how far the WAL grows behind that reader. */
+ * after a reader has held the WAL and releases it. A program, not a test: bench_commits [DIRECTORY
+ * [SECONDS [MIB]]]; MIB is the size to which the WAL grows behind that reader. */
 #include "fixture.h"
 
 #include <sqlite3.h>
@@ -78,7 +78,7 @@ static void fill(struct store *store, struct arena *arena)
     store_upkeep(store);
 }
 
-/* By this process, to whatever file. */
+/* By this process, to any file. */
 static double written_kib(void)
 {
     FILE *file = fopen("/proc/self/io", "r");

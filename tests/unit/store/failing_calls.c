@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 static _Thread_local struct {
-    unsigned left; /* 0: not armed, or past */
+    unsigned left; /* 0: not armed, or already done */
     enum failing_way way;
     int code;
     bool fired;
-    sqlite3 *handle; /* that has to report the error */
+    sqlite3 *handle; /* that must report the error */
 } failing;
 
 void failing_arm(unsigned nth, enum failing_way way, int code)
@@ -178,7 +178,7 @@ SYSTEM_CALL(int, unlink, (const char *path), path)
 SYSTEM_CALL(int, renameat2,
             (int from_at, const char *from, int to_at, const char *to, unsigned how), from_at, from,
             to_at, to, how)
-/* The names that these have in an object file, for files of any size. */
+/* The names of these functions in an object file, for files of any size. */
 SYSTEM_CALL(int, ftruncate64, (int fd, off_t length), fd, length)
 SYSTEM_CALL(int, fstat64, (int fd, struct stat *out), fd, out)
 SYSTEM_CALL(ssize_t, pwrite64, (int fd, const void *from, size_t count, off_t at), fd, from, count,

@@ -185,7 +185,7 @@ static void dump_fields(struct buf *out, const struct change *change)
 void dump_change(void *cls, const struct change *change)
 {
     struct buf *out = cls;
-    /* The standard names would drown the rest. */
+    /* The standard names would hide the rest. */
     if ((change->kind == CHANGE_CLASS_INSERT || change->kind == CHANGE_TRAIT_INSERT) &&
         !slice_starts_with(change->catalog.name, SLICE_LIT("CUSTOM_")))
         return;

@@ -1,4 +1,4 @@
-/* A directory of its own for each test, a store in it, and a record of what a load or follow sends.
+/* A separate directory for each test, a store in it, and a record of what a load or follow sends.
  */
 #ifndef BERTH_TESTS_STORE_FIXTURE_H
 #define BERTH_TESTS_STORE_FIXTURE_H
@@ -23,12 +23,12 @@ struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
-/* Opens with sync_schema and create; fails the test when it cannot. */
+/* Opens with sync_schema and create; fails the test if it cannot. */
 struct store *fixture_open(struct fixture *fixture);
-/* The same with the options given; NULL and fixture->err. */
+/* The same with the given options; on failure NULL, and fixture->err is set. */
 struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create);
 
-/* One line a record, as "kind(fields)\n" with the instants last. */
+/* One line for each record, as "kind(fields)\n" with the instants last. */
 void dump_change(void *buf, const struct change *change);
 /* Begins, loads, rolls back: the whole database as text (owned by `out`). */
 void dump_store(struct fixture *fixture, struct store *store, struct buf *out);
@@ -48,22 +48,24 @@ void add_allocation(struct change_list *list, int64_t id, int64_t consumer, cons
                     int64_t provider, int64_t class, int64_t used);
 void add_allocations_of(struct change_list *list, int64_t consumer, const char *uuid);
 
-/* begin (loading or following into nothing when asked to), apply, commit; must succeed. */
+/* begin (with a load or follow whose changes are discarded, if it is due), apply, commit; must
+ * succeed. */
 struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
                                   const struct change_list *list);
-/* begin and what it asks for, into `out` (may be NULL); the transaction stays open. */
+/* begin, and the load or follow that it requires, into `out` (may be NULL); the transaction stays
+ * open. */
 enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out);
 /* The same without the write lock. */
 enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out);
 
-/* Begins, takes in what there is, rolls back: memory has the newest state then. */
+/* Begins, loads or follows as required, rolls back: memory then has the newest state. */
 void expect_begin(struct fixture *fixture, struct store *store, enum store_begun begun);
 /* A store that has committed a class, two providers with inventory, and a consumer (1, UUID_C) that
  * holds 3 of VCPU on provider 1. The stamp (may be NULL) is that of this commit. */
 struct store *open_seeded(struct fixture *fixture, struct store_stamp *stamp);
 
-/* A statement by another connection, as a foreign writer would run it; the first column of its
- * first row, 0 without one. Fails the test on an error. */
+/* Runs a statement on another connection, as a foreign writer would; returns the first column of
+ * its first row, 0 if there is none. Fails the test on an error. */
 long long foreign(const char *path, const char *sql);
 /* The rows of a query, one a line, columns separated by "|". */
 void foreign_rows(const char *path, const char *sql, struct buf *out);

@@ -112,7 +112,7 @@ void memory_sink(void *cls, const struct change *change)
             (struct allocation){change->allocation.consumer_id, change->allocation.provider_id,
                                 change->allocation.used};
         return;
-    default: /* the catalogs are the same throughout */
+    default: /* the catalogs never change */
         return;
     }
 }

@@ -1,6 +1,5 @@
-/* A small memory of what a store holds, filled by loads, follows and one's own changes. It fails
- * the test when they break the order that change.h promises: each record refers only to what is
- * there.
+/* A small memory of a store's contents, filled by loads, follows and its own changes. It fails the
+ * test if they violate the order that change.h promises: each record refers only to existing ones.
  */
 #ifndef BERTH_TESTS_STORE_MEMORY_H
 #define BERTH_TESTS_STORE_MEMORY_H
@@ -45,7 +44,7 @@ struct memory {
     bool loading; /* parents may come after their children */
 };
 
-/* Takes in one record; cls is the struct memory. */
+/* Applies one record; cls is the struct memory. */
 void memory_sink(void *cls, const struct change *change);
 
 #endif

@@ -1,4 +1,4 @@
-/* Taking the files of an open store away, and looking at what a crash would leave. */
+/* Removes the files of an open store, and shows what a crash would leave. */
 #include "salvage.h"
 
 #include <sqlite3.h>

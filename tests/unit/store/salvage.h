@@ -1,5 +1,5 @@
-/* The store's files taken away while it has them open. All functions fail the test that calls them
- * when what they do does not succeed. */
+/* The store's files removed while the store has them open. All functions fail the calling test if
+ * they do not succeed. */
 #ifndef BERTH_TESTS_STORE_SALVAGE_H
 #define BERTH_TESTS_STORE_SALVAGE_H
 
@@ -12,10 +12,10 @@ struct store *salvage_open_synced(struct fixture *fixture);
 /* With one provider, of generation 0. */
 struct store *salvage_open_first(struct fixture *fixture);
 
-/* Its generation from..from+1 in a transaction of its own. */
+/* Raises its generation from `from` to `from` + 1, in a transaction of its own. */
 enum store_result salvage_try_commit(struct fixture *fixture, struct store *store, int64_t from);
 
-/* Removes the target first; does nothing more when there is no source. */
+/* Removes the target first; does nothing more if there is no source. */
 void salvage_copy_file(const char *from, const char *to);
 
 void salvage_checkpoint(struct store *store);

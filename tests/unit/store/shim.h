@@ -1,11 +1,11 @@
-/* A VFS between SQLite and the real one that does what disks do. */
+/* A VFS between SQLite and the real one that imitates failing disks. */
 #ifndef BERTH_TESTS_STORE_SHIM_H
 #define BERTH_TESTS_STORE_SHIM_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* What it is to do; all zero: nothing. Threads of the store read it while the test sets it. */
+/* The failures to imitate; all zero: none. Threads of the store read it while the test sets it. */
 struct shim {
     _Atomic int write_fails;    /* an SQLite result code */
     _Atomic int wal_sync_fails; /* the same */
@@ -25,7 +25,7 @@ extern _Thread_local unsigned shim_wal_writes;
 /* Makes it the default VFS of this process. */
 void shim_install(void);
 
-/* fixture_setup and fixture_teardown, with a disk that is well. */
+/* fixture_setup and fixture_teardown, with a disk without failures. */
 int shim_setup(void **state);
 int shim_teardown(void **state);
 

@@ -1,5 +1,5 @@
-/* Copies of the database: what they hold, what is refused and leaves everything as it was, and a
- * file that is replaced while somebody waits for its lock. */
+/* Copies of the database: their contents, refusals that change nothing, and a file that is replaced
+ * while another process waits for its lock. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -168,7 +168,7 @@ static void test_a_left_partial_file_is_used_again(void **state)
     assert_false(exists(name_in(fixture, "copy.partial")));
     assert_false(exists(name_in(fixture, "copy.partial-wal")));
 
-    /* Not if it is a link: what that leads to stays. */
+    /* Unless it is a link: its target stays. */
     write_file(name_in(fixture, "precious"), "rest", 4);
     assert_int_equal(link(name_in(fixture, "precious"), name_in(fixture, "two.partial")), 0);
     assert_true(make(fixture, name_in(fixture, "two"), false));
@@ -203,7 +203,8 @@ static void test_the_database_is_replaced_and_kept(void **state)
     assert_int_equal(foreign(result.kept, "SELECT count(*) FROM allocations"), 0);
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 
-    /* And back, the replaced one not kept; the second name of a moment is another file. */
+    /* And back, without keeping the replaced file; the second file name of the same moment is
+     * another one. */
     char first[PATH_MAX];
     snprintf(first, sizeof(first), "%s", result.kept);
     assert_true(restore(fixture, first, false, &result));
@@ -287,8 +288,8 @@ static void test_a_damaged_or_missing_database_is_replaced(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
-/* A backup taken with its -wal, and a link in another directory: SQLite would play that -wal into
- * the file wherever the name is. */
+/* A backup that has its -wal beside it, and a link to it in another directory: SQLite would apply
+ * that -wal to the file, wherever the link is. */
 static void test_the_wal_is_beside_the_file_that_a_link_leads_to(void **state)
 {
     struct fixture *fixture = *state;
@@ -361,7 +362,7 @@ static void test_a_backup_that_is_replaced_meanwhile_is_refused(void **state)
     assert_true(restore(fixture, name_in(fixture, "copy"), false, NULL));
 }
 
-/* Somebody whose lock was not granted before another file took the name. */
+/* A process whose lock is granted only after another file has taken the name. */
 static void *wait_for_lock(void *cls)
 {
     struct fixture *fixture = cls;

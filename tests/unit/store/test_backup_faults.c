@@ -1,6 +1,6 @@
 /* Backup and restore on a disk that fails: each sync, and each call that describes a file, fails
  * once, one after the other. None of these failures may be taken for success, whatever later syncs
- * return, and the database is the old one or the new one. */
+ * return, and the database is either the old or the new one. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { CALLS_MOST = 2000, BALLAST_BYTES = 20000000 };
 
-/* The next call of that kind fails once `left` others were made. */
+/* The next call of that kind fails once, after `left` others. */
 static struct {
     const char *name;
     int left;
@@ -35,7 +35,7 @@ static bool fails(const char *name)
     return true;
 }
 
-/* A name that was removed ends in " (deleted)". */
+/* The name of a removed file ends in " (deleted)". */
 static bool is_called(int fd, const char *suffix)
 {
     char link[32];
@@ -47,13 +47,13 @@ static bool is_called(int fd, const char *suffix)
     return found != NULL && (found[strlen(suffix)] == '\0' || found[strlen(suffix)] == ' ');
 }
 
-/* These take the place of the C library's. */
+/* These replace the functions of the C library. */
 int fsync(int fd)
 {
     return fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-/* SQLite gives the files that it makes for itself an owner and a mode, too. */
+/* SQLite sets owner and mode of its own files, too. */
 int fchmod(int fd, mode_t mode)
 {
     return is_called(fd, ".restoring") && fails("fchmod") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
@@ -90,8 +90,8 @@ int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned
 int fdatasync(int fd)
 {
     struct stat file;
-    /* SQLite ignores that a directory cannot be synced, for which restore.c uses fsync(), and syncs
-     * a journal once more when it closes a database that it has committed. */
+    /* SQLite ignores that a directory cannot be synced, so that restore.c uses fsync() there, and
+     * syncs a journal once more when it closes a database that it has committed. */
     bool is_counted = fstat(fd, &file) == 0 && !S_ISDIR(file.st_mode) && !is_called(fd, "-journal");
     return is_counted && fails("fdatasync") ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
@@ -158,7 +158,7 @@ static bool restore(struct fixture *fixture)
                           &fixture->err);
 }
 
-/* How many calls of that kind a restore makes. */
+/* The number of calls of that kind in a restore. */
 static int restore_with_each_failing(struct fixture *fixture, const char *call)
 {
     for (int i = 0; i < CALLS_MOST; i++) {
@@ -188,7 +188,7 @@ static void test_restore_reports_each_failed_sync(void **state)
     assert_in_range(restore_with_each_failing(fixture, "fdatasync"), 2, CALLS_MOST - 1);
 }
 
-/* An access control list with an entry for one user, who may read and write. */
+/* An access control list with an entry for one user, with read and write permission. */
 static const unsigned char acl[] = {
     2, 0,    0,    0,    1,    0,    6,    0, 0xff, 0xff, 0xff, 0xff, 2,    0,    6,
     0, 0xfe, 0xff, 0,    0,    4,    0,    4, 0,    0xff, 0xff, 0xff, 0xff, 0x10, 0,
@@ -224,7 +224,7 @@ static void test_restore_reports_that_an_access_list_is_lost(void **state)
     assert_int_equal(restore_with_each_failing(fixture, "getxattr"), 2);
     assert_true(has_acl(fixture->path, sizeof(acl)));
 
-    /* What the new file inherits from its directory is not the database's. */
+    /* The database does not have what the new file inherits from its directory. */
     assert_int_equal(removexattr(old, "system.posix_acl_access"), 0);
     assert_int_equal(setxattr(fixture->dir, "system.posix_acl_default", acl, sizeof(acl), 0), 0);
     assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 0);

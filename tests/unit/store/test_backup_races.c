@@ -1,4 +1,5 @@
-/* A backup while others write to the database, to its name, or to what is beside its name. */
+/* A backup while other processes write to the database, replace the file at its name, or change the
+ * files beside it. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 
 #include "store/backup.h"
 
-/* What a callback does at the first look. */
+/* What a callback does when it is first called. */
 struct deed {
     struct fixture *fixture;
     const char *script; /* in the fixture's directory; NULL: none */
@@ -112,7 +113,7 @@ static void test_what_stands_beside_the_name(void **state)
     refuse(&deed, copy, false, "copy-journal' exists");
     run_shell(fixture, "rm copy-journal; mkfifo copy-wal");
     refuse(&deed, copy, false, "copy-wal' exists");
-    /* Without contents, it is part of nothing. */
+    /* Without contents, it belongs to no database. */
     run_shell(fixture, "rm copy-wal; : > copy-wal; : > copy-journal");
     assert_true(make(&deed, copy, false));
 }
@@ -130,7 +131,7 @@ static void test_names_that_lead_to_no_file(void **state)
     refuse(&deed, name_in(fixture, "copy"), false, "in memory");
 }
 
-/* Locks belong to open files, so that this is as if another process had it. */
+/* Locks belong to open files, so that this has the same effect as another process that has it. */
 static void test_a_partial_file_that_is_being_written(void **state)
 {
     struct fixture *fixture = *state;
@@ -146,7 +147,7 @@ static void test_a_partial_file_that_is_being_written(void **state)
     assert_int_equal(stat(partial, &file), 0);
     assert_int_equal(file.st_size, 1);
     close(fd);
-    /* Another user's is not written to: its owner could read the copy. */
+    /* A file that another user owns is not written to: that user could read the copy. */
     if (geteuid() == 0)
         assert_int_equal(chown(partial, 65534, 65533), 0);
     assert_true(make(&deed, copy, false));

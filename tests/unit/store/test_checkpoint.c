@@ -1,4 +1,4 @@
-/* How long the WAL gets, and who copies it back into the file. */
+/* The length of the WAL, and which connections copy it back into the file. */
 #include "fixture.h"
 #include "shim.h"
 
@@ -10,7 +10,7 @@
 #include "store/sqlite/internal.h"
 
 enum {
-    AT_ONCE_MAX = 2100, /* pages: 8 MiB, and some */
+    AT_ONCE_MAX = 2100, /* pages: slightly more than 8 MiB */
     CUT_TO = 2 * 24000 * 4120,
     CUT_AT_ONCE = 4 << 20,
 };
@@ -24,7 +24,7 @@ static off_t wal_bytes(const struct fixture *fixture)
     return file.st_size;
 }
 
-/* Batch number i (from 0 on) of a store made by open_seeded: eight allocations. */
+/* Batch number i (from 0 on) of a store opened by open_seeded: eight allocations. */
 static void commit_batch(struct fixture *fixture, struct store *store, int64_t i)
 {
     arena_reset(fixture->arena);
@@ -40,7 +40,7 @@ static void expect_batches(struct fixture *fixture, int64_t count)
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM allocations"), 1 + count * 8);
 }
 
-/* Somebody who looks at the state of now until the handle is closed. */
+/* A reader of the present state, until the handle is closed. */
 static sqlite3 *open_reader(struct fixture *fixture)
 {
     sqlite3 *reader;
@@ -51,7 +51,7 @@ static sqlite3 *open_reader(struct fixture *fixture)
     return reader;
 }
 
-/* However fast commits come, none waits until much is copied. */
+/* However fast commits arrive, none waits until much has been copied. */
 static void test_wal_stays_small(void **state)
 {
     enum { BATCHES = 20000 };
@@ -72,23 +72,24 @@ static void test_wal_stays_small(void **state)
         frames = (uint32_t)(store_figures(store).wal_bytes / 4120);
         restarts += frames < frames_before;
         off_t size = wal_bytes(fixture);
-        assert_true(size >= largest); /* started over, not cut: growing again would cost */
+        assert_true(size >=
+                    largest); /* started over, not truncated: growing again would cost time */
         largest = size;
     }
     print_message("WAL of %ld MiB, started over %d times; %u pages at once\n",
                   (long)(largest >> 20), restarts, most);
     assert_true(restarts >= 4);
-    assert_in_range(most, 0, 400); /* of more than 800 that a WAL has */
+    assert_in_range(most, 0, 400); /* of more than 800 in a WAL */
     assert_true(largest > 8 << 20);
-    /* 98 MiB on a quiet disk; where it is slow the brake lets more come before it holds. */
+    /* 98 MiB on a quiet disk; on a slow one, more arrives before the brake stops it. */
     assert_true(largest < CUT_TO);
     expect_batches(fixture, BATCHES);
     assert_true(foreign(fixture->path, "SELECT count(*) FROM berth_log") < 4096 + 64);
     store_close(store);
 }
 
-/* Somebody reads one state while many commits go by: the WAL grows, the commits go on. Once the
- * reader has gone it starts over, and its file is cut by and by. */
+/* A reader holds one state during many commits: the WAL grows, the commits continue. After the
+ * reader has gone, the WAL starts over, and its file is truncated gradually. */
 static void test_wal_behind_a_reader(void **state)
 {
     struct fixture *fixture = *state;
@@ -118,7 +119,7 @@ static void test_wal_behind_a_reader(void **state)
     expect_batches(fixture, i);
 }
 
-/* A store whose WAL holds some 140 MiB that a reader, now gone, did not let into the file. */
+/* A store whose WAL holds about 140 MiB that a reader, which has gone, kept out of the file. */
 static struct store *open_with_backlog(struct fixture *fixture)
 {
     struct store *store = open_seeded(fixture, NULL);
@@ -132,8 +133,8 @@ static struct store *open_with_backlog(struct fixture *fixture)
     return store;
 }
 
-/* What a reader has kept out of the file for long is not copied while claims wait for it, and
- * whoever copies it is no foreign writer. */
+/* What a reader has long kept out of the file is not copied while claims wait for it, and a
+ * connection that copies it is not a foreign writer. */
 static void test_backlog_is_copied_beside_the_writer(void **state)
 {
     struct fixture *fixture = *state;
@@ -161,8 +162,8 @@ static bool copier_has_ended(const struct store *store)
     return !copier->is_started || atomic_load(&copier->is_done);
 }
 
-/* A sync of the file that failed is not made good by one that succeeds: all that was copied before
- * is copied again, and until then the WAL keeps it. */
+/* A sync of the file that fails is not repaired by one that succeeds: everything that was copied
+ * before is copied again, and until then the WAL keeps it. */
 static void test_all_is_copied_again_after_a_failed_sync(void **state)
 {
     struct fixture *fixture = *state;
@@ -210,7 +211,7 @@ static bool is_copying(struct store *store)
     return shim.held_database_writes > 0;
 }
 
-/* Closed in the middle of it, and taken away in the middle of it. */
+/* Closed in the middle of it, and removed in the middle of it. */
 static void test_end_while_copying(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* What store.h promises of every implementation: run on SQLite and on the memory store, which the
- * simulations and the planners' tests rely on. */
+/* What store.h promises of every implementation: run on SQLite and on the memory store, on which
+ * the simulations and the planners' tests rely. */
 #include "fixture.h"
 
 enum { FREE_ID = 100 };
@@ -135,7 +135,7 @@ static void test_ids(void **state)
     store_close(stores[1]);
 }
 
-/* Begins on what memory has, and applies; the last change is refused. */
+/* Begins with the state in memory, and applies; the last change is refused. */
 static const struct store_refusal *refused(struct fixture *fixture, struct store *store,
                                            const struct change_list *list)
 {
@@ -160,7 +160,7 @@ static void test_a_duplicate_is_refused(void **state)
     assert_false(why->memory_is_wrong);
     expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     list = changes_of(fixture);
-    add_generation(&list, 1, 0, 1); /* the refused list's was not written */
+    add_generation(&list, 1, 0, 1); /* the last row of the refused list was not written */
     commit_changes(fixture, store, &list);
     store_close(store);
 }
@@ -184,7 +184,7 @@ static const struct differences *no_differences(void *cls)
     return &none;
 }
 
-/* A merge compares with a memory that is known to be wrong: it gives up. */
+/* A merge compares with a memory that is wrong: it fails. */
 static void test_an_old_generation_is_refused(void **state)
 {
     struct fixture *fixture = *state;

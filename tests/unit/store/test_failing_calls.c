@@ -1,5 +1,5 @@
 /* Each call of SQLite by the writer fails in turn: what was acknowledged is in the file, what was
- * refused is not, what others wrote is taken in later, and the next batch succeeds. */
+ * refused is not, what other processes wrote is followed later, and the next batch succeeds. */
 #include <sqlite3.h>
 
 #include "failing_calls.h"
@@ -16,7 +16,7 @@ struct attempt {
     bool knows_little; /* more differs than can be merged: everything is loaded */
 };
 
-/* What somebody else has changed by then. */
+/* The changes that another process has made by then. */
 static struct difference differing[] = {
     {.entity = ENTITY_PROVIDER, .is_known = true, .has_moved = true, .has_contents = true, .id = 1},
     {.entity = ENTITY_CONSUMER, .is_known = true, .id = 1, .uuid = SLICE_LIT(UUID_C)},
@@ -48,7 +48,7 @@ static struct err new_err(const struct attempt *a)
     return (struct err){.arena = a->fixture->arena};
 }
 
-/* As the pipeline does it: begin, and take in what there is. False: no transaction is open. */
+/* As in the pipeline: begin, then load or follow as required. False: no transaction is open. */
 static bool take_in(struct attempt *a, enum store_intent intent, enum store_begun *begun)
 {
     struct err err = new_err(a);
@@ -86,7 +86,7 @@ static struct change_list batch_of(struct attempt *a, int64_t number)
     return list;
 }
 
-/* The one after the newest. */
+/* The batch after the newest. */
 static enum store_result run_batch(struct attempt *a, struct store_stamp *stamp)
 {
     struct err err = new_err(a);
@@ -105,7 +105,7 @@ static enum store_result run_batch(struct attempt *a, struct store_stamp *stamp)
     return result;
 }
 
-/* Whether the next batch is in the file: wholly, or not at all. Counts it then. */
+/* Whether the next batch is in the file: completely, or not at all. If it is, counts it. */
 static bool is_there(struct attempt *a)
 {
     int64_t id = a->number + 2;
@@ -129,7 +129,7 @@ static void expect_sound(const struct attempt *a)
     buf_free(&out);
 }
 
-/* Once nothing fails: another batch is committed, and nobody sees it as news. */
+/* When nothing fails any more: another batch is committed, and no store sees it as foreign. */
 static void expect_next_batch(struct attempt *a)
 {
     struct store_stamp stamp;
@@ -144,7 +144,7 @@ static void start(struct attempt *a, struct fixture *fixture)
     *a = (struct attempt){.fixture = fixture};
     a->store = open_seeded(fixture, NULL);
     store_close(a->store);
-    fixture->busy_timeout_ms = 5; /* so long the outcome of a COMMIT is looked for */
+    fixture->busy_timeout_ms = 5; /* the time for which the outcome of a COMMIT is looked for */
     a->store = fixture_open(fixture);
 }
 
@@ -155,7 +155,7 @@ static void end(struct attempt *a)
     buf_free(&a->seen);
 }
 
-/* Whether a call did fail. */
+/* Whether a call has failed. */
 static bool try_batch(struct attempt *a, unsigned nth, enum failing_way way, int code)
 {
     struct store_stamp stamp;
@@ -174,7 +174,7 @@ static void test_commit(void **state)
     struct attempt a;
     start(&a, *state);
     for (int way = 0; way < FAILING_WAYS; way++) {
-        /* After a commit only a sync that fails is reported: not a full disk. */
+        /* After a commit, only a sync that fails is reported, not a full disk. */
         for (int i = 0; i < (way == FAILING_ONCE ? CODES : 1); i++) {
             unsigned nth = 1;
             while (try_batch(&a, nth, (enum failing_way)way, codes[i])) {
@@ -188,14 +188,14 @@ static void test_commit(void **state)
     end(&a);
 }
 
-/* The name that somebody else has written. */
+/* The name that another process has written. */
 static bool has_seen(const struct attempt *a, int64_t number)
 {
     struct slice text = arena_printf(a->fixture->arena, " n%ld parent", number);
     return memmem(a->seen.data, a->seen.len, text.data, text.len) != NULL;
 }
 
-/* Begins to read while a call fails. What was not taken in is offered again. */
+/* Begins to read while a call fails. Changes that were not applied are offered again. */
 static bool try_to_read(struct attempt *a, unsigned nth, enum failing_way way, int64_t number)
 {
     enum store_begun begun;
@@ -245,7 +245,7 @@ static void test_news_of_another_berthd(void **state)
     end(&a);
 }
 
-/* A batch that fails takes back what was followed in its transaction. */
+/* A batch that fails discards what was followed in its transaction. */
 static void test_batch_after_news(void **state)
 {
     struct attempt a;
@@ -297,7 +297,7 @@ static void test_load_of_foreign_writes(void **state)
     read_foreign_writes(state, true);
 }
 
-/* Between batches; the writes go on, and nothing is lost. */
+/* Between batches; the writes continue, and nothing is lost. */
 static void test_upkeep(void **state)
 {
     struct attempt a;

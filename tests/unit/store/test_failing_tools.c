@@ -1,5 +1,5 @@
-/* Each call of SQLite or of the system by the tools fails in turn: they say so in one line, the
- * database is then as it was or as it was to become, and the next try succeeds. */
+/* Each call of SQLite or of the system by the tools fails in turn: they report it in one line, the
+ * database is then either unchanged or completely changed, and the next attempt succeeds. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ enum { CALLS_MOST = 5000 };
     " SELECT uuid, project_id, generation FROM consumers; SELECT external_id FROM projects"
 
 struct tool {
-    const char *prepare; /* what differs in the database beforehand */
+    const char *prepare; /* the difference of the database beforehand */
     bool (*run)(struct fixture *fixture, struct err *err);
     bool is_from_nothing; /* there is no database beforehand */
 };
@@ -109,7 +109,7 @@ static void copy_file(const char *from_path, const char *to_path)
     assert_int_equal(fclose(from) + fclose(to), 0);
 }
 
-/* Copies the file of the seed to where the database is. */
+/* Copies the seed's file to the database's path. */
 static void prepare(struct fixture *fixture, const struct tool *tool)
 {
     static const char *const files[] = {"db", "db-wal", "db-shm", "db-journal"};
@@ -122,7 +122,7 @@ static void prepare(struct fixture *fixture, const struct tool *tool)
         foreign(fixture->path, tool->prepare);
 }
 
-/* Whether a call did fail. */
+/* Whether a call has failed. */
 static bool try_tool(struct fixture *fixture, const struct tool *tool, unsigned nth,
                      enum failing_way way, const struct buf *done)
 {
@@ -162,7 +162,7 @@ static void try_all(struct fixture *fixture, const struct tool *tool)
     assert_true(tool->run(fixture, &fixture->err));
     read_contents(fixture->path, &done);
     for (int way = FAILING_ONCE; way < FAILING_WAYS; way++) {
-        /* Those that fail from then on need not begin at each call. */
+        /* Failures that persist from a call on need not begin at each call. */
         unsigned step = way == FAILING_FROM_THEN_ON ? 7 : FAILING_STEP;
         unsigned nth = 1;
         for (; try_tool(fixture, tool, nth, (enum failing_way)way, &done); nth += step)
@@ -196,7 +196,7 @@ static void test_tools(void **state)
     }
 }
 
-/* The copy is whole, or there is none. */
+/* The copy is complete, or there is none. */
 static void test_backup(void **state)
 {
     struct fixture *fixture = *state;

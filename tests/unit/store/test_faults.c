@@ -1,5 +1,5 @@
 /* Disks that are full, broken or read-only; and one without shared memory, where the store has to
- * ask for the data version. */
+ * query the data version. */
 #include "fixture.h"
 #include "shim.h"
 
@@ -22,7 +22,7 @@ static struct store *open_synced(struct fixture *fixture)
     return store;
 }
 
-/* Generation from..from+1 of provider 1 in a transaction of its own. */
+/* Raises the generation of provider 1 from `from` to `from` + 1, in a transaction of its own. */
 static enum store_result try_commit(struct fixture *fixture, struct store *store, int64_t from)
 {
     struct change_list list = changes_of(fixture);
@@ -57,7 +57,7 @@ static void test_disk_full(void **state)
         assert_int_equal(fixture->err.status, 503);
         assert_int_equal(try_commit(fixture, store, 0), STORE_FAILED);
         store_upkeep(store);
-        /* Reads of the store go on: nothing has changed. */
+        /* The store still reads: nothing has changed. */
         struct store_stamp stamp;
         assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
         assert_true(store_rollback(store, &stamp));
@@ -79,7 +79,7 @@ static void test_disk_full_after_follow(void **state)
     shim.write_fails = SQLITE_FULL;
     assert_int_equal(try_commit(fixture, store, 1), STORE_FAILED);
     shim.write_fails = 0;
-    /* The failed batch had followed; memory dropped that with it. */
+    /* The failed batch had followed; memory has dropped that with it. */
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FOLLOW);
     assert_true(store_rollback(store, &stamp));
     assert_int_equal(try_commit(fixture, store, 1), STORE_OK);
@@ -94,7 +94,7 @@ static void test_sync_fails(void **state)
     struct store *store = open_synced(fixture);
     shim.wal_sync_fails = SQLITE_IOERR_FSYNC;
     enum store_result result = try_commit(fixture, store, 0);
-    /* The disk stays broken: the store cannot tell. */
+    /* The disk stays broken: the store cannot know. */
     assert_int_equal(result, STORE_UNKNOWN);
     assert_int_equal(fixture->err.status, 503);
     shim.wal_sync_fails = 0;
@@ -116,7 +116,7 @@ static void test_sync_fails_once(void **state)
     struct store *store = open_synced(fixture);
     shim.wal_sync_fails = SQLITE_IOERR_FSYNC;
     shim.once = true;
-    /* The connection was dropped, the batch's mark looked for and not found. */
+    /* The connection was dropped; the batch's mark was looked for and not found. */
     assert_int_equal(try_commit(fixture, store, 0), STORE_FAILED);
     assert_int_equal(shim.wal_sync_fails, 0);
     expect_generation(fixture, 0);
@@ -143,7 +143,7 @@ static void test_find_mark(void **state)
     store_close(store);
 }
 
-/* Reading goes on when nothing can be written, news of others included. */
+/* When nothing can be written, reads continue, including changes by other processes. */
 static void test_renews_without_room(void **state)
 {
     struct fixture *fixture = *state;
@@ -171,7 +171,7 @@ static void test_renews_without_room(void **state)
     store_close(store);
 }
 
-/* By somebody who may write the file. */
+/* By a process that may write the file. */
 static void foreign_all_the_same(struct fixture *fixture, const char *sql)
 {
     shim.read_only = false;
@@ -193,7 +193,7 @@ static void test_read_only_file(void **state)
     assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_RELOAD);
     assert_non_null(memmem(out.data, out.len, "root=1 gen=0)", 13));
     buf_free(&out);
-    /* Nobody tells when it changes: each read asks. */
+    /* Nothing signals a change: each read queries it. */
     assert_false(store_rollback(store, &stamp));
     assert_false(store_is_current(store, &stamp));
     assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
@@ -206,7 +206,7 @@ static void test_read_only_file(void **state)
     store_rollback(store, &stamp);
     assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
     store_rollback(store, &stamp);
-    /* Once it can be written, it is. */
+    /* As soon as the file can be written, it is. */
     shim.read_only = false;
     assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
     assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);

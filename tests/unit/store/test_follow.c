@@ -1,5 +1,5 @@
-/* A long random walk by two stores on one file, each keeping a small memory of what it holds: after
- * each follow the memory of the one equals that of the other, and what a load gives. */
+/* A long random walk by two stores on one file, each with a small memory of its contents: after
+ * each follow, the memory of one equals that of the other, and the result of a load. */
 #include "fixture.h"
 #include "memory.h"
 
@@ -14,7 +14,7 @@ static int64_t dice(int64_t sides)
     return (int64_t)(seed >> 8) % sides;
 }
 
-/* Appends to the list and takes it into the writer's own memory. */
+/* Appends to the list and applies it to the writer's own memory. */
 static struct change *act(struct memory *memory, struct change_list *list, struct change change)
 {
     struct change *added = add(list, change.kind);

@@ -1,4 +1,4 @@
-/* store/sqlite/joined_wal: what is written in few calls is what would have been written in many. */
+/* store/sqlite/joined_wal: a few calls write the same bytes as many would. */
 #include "store/sqlite/joined_wal.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void insert_rows(struct fixture *fixture, struct db *db, const char *begi
     assert_true(db_exec(db, sql, &fixture->err));
 }
 
-/* Another connection, which SQLite's own VFS serves, sees it all, and finds it whole. */
+/* Another connection, served by SQLite's own VFS, sees everything, complete. */
 static void expect_rows(struct fixture *fixture, long long rows)
 {
     struct buf out = {0};
@@ -54,10 +54,10 @@ static void test_few_calls(void **state)
     expect_rows(fixture, ROWS);
     shim_wal_writes = 0;
     insert_rows(fixture, &db, "BEGIN", "COMMIT");
-    /* some 130 pages of 4 KiB, 128 KiB at once */
+    /* about 130 pages of 4 KiB, 128 KiB at once */
     assert_in_range(shim_wal_writes, 1, 8);
     expect_rows(fixture, 2 * ROWS);
-    /* What a process that is killed leaves is whole, too. */
+    /* What a killed process leaves is complete, too. */
     db_close(&db, true);
     expect_rows(fixture, 2 * ROWS);
 }
@@ -81,7 +81,7 @@ static void test_pages_of_all_sizes(void **state)
     }
 }
 
-/* A cache of ten pages sends pages to the WAL before the commit, and reads them back from it. */
+/* A cache of ten pages writes pages to the WAL before the commit, and reads them back from it. */
 static void test_read_before_commit(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* Rows that are written together: what is in the database and in the log is what single statements
- * would have left there. */
+/* Rows that are written together: the database and the log contain what single statements would
+ * have written. */
 #include "fixture.h"
 
 #include <sqlite3.h>
@@ -83,7 +83,7 @@ static void test_each_row_has_its_instants(void **state)
     store_close(store);
 }
 
-/* Each consumer is named twice at most: with its row, and with its allocations. */
+/* Each consumer is named at most twice: with its row, and with its allocations. */
 static void test_the_log_names_each_consumer(void **state)
 {
     struct fixture *fixture = *state;
@@ -110,7 +110,8 @@ static void test_the_log_names_each_consumer(void **state)
     store_close(store);
 }
 
-/* Whichever row of a statement cannot be inserted: the refusal names it, and none of them stays. */
+/* Whichever row of a statement cannot be inserted: the refusal names it, and no row of the
+ * statement stays. */
 static void test_the_refusal_names_the_row(void **state)
 {
     struct fixture *fixture = *state;
@@ -143,7 +144,7 @@ static int note_opened(sqlite3 *handle, char **message, const struct sqlite3_api
     return SQLITE_OK;
 }
 
-/* How often statements that begin so have been run, and forgets it. */
+/* How often statements that begin like this have been run; resets the count. */
 static int runs_of(const char *begin)
 {
     int runs = 0;
@@ -154,7 +155,7 @@ static int runs_of(const char *begin)
     return runs;
 }
 
-/* A statement for each run of eight rows, and one for each row that is left. */
+/* A statement for each run of eight rows, and one for each remaining row. */
 static void test_eight_rows_are_one_statement(void **state)
 {
     struct fixture *fixture = *state;
@@ -175,7 +176,7 @@ static void test_eight_rows_are_one_statement(void **state)
     store_close(store);
 }
 
-/* Of providers whose root changes alone, nothing else does. */
+/* For providers of which only the root changes, only the root is written. */
 static void test_a_root_alone(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* Rows of our own tables: written and loaded, followed by a second store, made in databases that
- * lack them, read where others have written into them. */
+/* Rows of berth's own tables: written and loaded, followed by a second store, created in databases
+ * that lack them, read after other processes have written to them. */
 #include "fixture.h"
 #include "records.h"
 
@@ -38,7 +38,7 @@ static void put_allocation(struct change_list *list, int64_t id, const char *uui
     change_put_node_allocation(list, node_allocation_pack(&draft, list->arena));
 }
 
-/* What a load sends behind CHANGE_LOAD_PROVIDERS_END. */
+/* What a load sends after CHANGE_LOAD_PROVIDERS_END. */
 static void expect_load(struct fixture *fixture, struct store *store, const char *text)
 {
     struct buf out = {0};
@@ -178,7 +178,7 @@ static void expect_refused(struct fixture *fixture, struct store *store,
     assert_true(store_rollback(store, &stamp));
 }
 
-/* A duplicate says nothing against memory. */
+/* A duplicate is no sign of a wrong memory. */
 static void expect_not_applied(struct fixture *fixture, struct store *store,
                                const struct change_list *list)
 {
@@ -227,14 +227,14 @@ static void a_second_store_follows(void **state)
     commit_put(fixture, first, 2, UUID_B, "b");
     expect_begin(fixture, second, STORE_BEGIN_RELOAD);
 
-    /* Their names are swapped, by way of none. */
+    /* Their names are swapped, with no name in between. */
     commit_put(fixture, first, 1, UUID_A, NULL);
     commit_put(fixture, first, 2, UUID_B, "a");
     commit_put(fixture, first, 1, UUID_A, "b");
     expect_follow(fixture, second,
                   "node(1 uuid=" UUID_A " name=b) 0 0\nnode(2 uuid=" UUID_B " name=a) 0 0\n");
 
-    /* One goes and its id comes back, another comes and goes. */
+    /* One is deleted and its id is used again; another is created and deleted. */
     struct change_list list = changes_of(fixture);
     change_delete_node(&list, 2);
     put_named(&list, 3, UUID_C, "c");
@@ -252,14 +252,14 @@ static void a_second_store_follows(void **state)
     commit_changes(fixture, first, &list);
     expect_follow(fixture, second, "node_allocation_delete(1) 0 0\n");
 
-    /* And the other way round. */
+    /* And in the other direction. */
     commit_put(fixture, second, 1, UUID_A, "e");
     expect_follow(fixture, first, "node(1 uuid=" UUID_A " name=e) 0 0\n");
     store_close(second);
     store_close(first);
 }
 
-/* What a load leaves out, a follow tells as deleted. */
+/* What a load leaves out, a follow reports as deleted. */
 static void a_follow_reads_as_a_load(void **state)
 {
     struct fixture *fixture = *state;
@@ -296,7 +296,7 @@ static void ids_are_handed_out(void **state)
     assert_int_equal(store_next_id(store, STORE_NODES), 8);
     assert_int_equal(store_next_id(store, STORE_NODE_ALLOCATIONS), 4);
     store_rollback(store, &stamp);
-    /* what has been given is not given again, nor what an allocation still names */
+    /* an id that has been given is not given again, nor one that an allocation still names */
     foreign(fixture->path, "DELETE FROM berth_nodes; UPDATE berth_node_allocations SET id = 2");
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
     assert_int_equal(store_next_id(store, STORE_NODES), 8);
@@ -336,7 +336,7 @@ static void older_databases(void **state)
     store_close(fixture_open(fixture));
     foreign(fixture->path, "DROP TABLE berth_nodes; DROP TABLE berth_node_allocations");
     store_close(fixture_open(fixture));
-    /* A column that only a newer berth knows, and one that this one lacks. */
+    /* A column that only a newer berth knows, and one that this database lacks. */
     foreign(fixture->path,
             "ALTER TABLE berth_nodes ADD COLUMN later TEXT;"
             "ALTER TABLE berth_nodes DROP COLUMN retired;"
@@ -376,7 +376,7 @@ static void the_schemas_commands_keep_the_rows(void **state)
     store_close(store);
 }
 
-/* Told once, and made again. */
+/* Logged once, and created again. */
 static void tables_that_go_while_serving(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,10 +1,10 @@
-/* Values that no service writes, in upstream's tables and in our two: each is cut to what the API
- * knows, left out, or refused in one clear line. */
+/* Values that no service writes, in upstream's tables and in berth's: each is cut to what the API
+ * allows, left out, or refused in one clear line. */
 #include "fixture.h"
 
 #include <stdio.h>
 
-/* A load after the foreign writer's statement sends that. */
+/* After the foreign writer's statement, a load sends that. */
 static void expect_loaded(struct fixture *fixture, struct store *store, const char *sql,
                           const char *line)
 {
@@ -55,7 +55,8 @@ static void test_figures_are_cut(void **state)
     store_close(store);
 }
 
-/* A generation is compared as it was read, or its owner could never be written again. */
+/* A generation is compared as it was read, because otherwise its row could never be written again.
+ */
 static void test_odd_generations_can_be_written(void **state)
 {
     struct fixture *fixture = *state;
@@ -81,14 +82,14 @@ static void test_ids_below_one(void **state)
                   "UPDATE resource_providers SET parent_provider_id = -1 WHERE id = 2",
                   "provider(-1 " UUID_A " a parent=0 root=-1 gen=0)");
     expect_loaded(fixture, store, "SELECT 1", "provider(2 " UUID_B " b parent=-1 root=-1 gen=0)");
-    /* A ring of the two: the tree begins somewhere. */
+    /* A cycle of two: the tree begins at one of them. */
     expect_loaded(fixture, store,
                   "UPDATE resource_providers SET parent_provider_id = 2 WHERE id = -1",
                   "provider(-1 " UUID_A " a parent=2 root=2 gen=0)");
     store_close(store);
 }
 
-/* Read as integers, three classes of inventory would be one. */
+/* Read as integers, three classes of inventory would be the same. */
 static void test_references_that_are_no_integers(void **state)
 {
     struct fixture *fixture = *state;
@@ -196,7 +197,7 @@ static void test_follow_reads_as_a_load(void **state)
     store_close(second);
 }
 
-/* A child comes back to a parent that a load does not know: a root. */
+/* A child gets a parent again that a load does not know: it becomes a root. */
 static void test_follow_below_an_invisible_parent(void **state)
 {
     struct fixture *fixture = *state;
@@ -260,7 +261,7 @@ static void expect_written(struct fixture *fixture, struct store *store)
                      1);
 }
 
-/* Our own tables: whatever is deleted from them is made good. */
+/* berth's own tables: whatever is deleted from them is restored. */
 static void test_our_rows(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* What others did to the file: another store's batches, a foreign writer's writes, another file at
- * the path. */
+/* Changes of the file by others: another store's batches, a foreign writer's writes, another file
+ * at the path. */
 #include "fixture.h"
 #include "records.h"
 
@@ -8,7 +8,7 @@
 
 #include "fake_clock.h"
 
-/* Two stores on one file, `first` has written the seed, both have everything. */
+/* Two stores on one file; `first` has written the seed, and both have everything. */
 static void open_two(struct fixture *fixture, struct store **first, struct store **second)
 {
     struct store_stamp stamp;
@@ -50,7 +50,7 @@ static void test_follow_claim(void **state)
                   "consumer(2 " UUID_D " 1 1 type=1 gen=1) 1790000000123456 0\n"
                   "allocation(2 2 " UUID_D " 2 0 5) 1790000000123456 0\n"
                   "allocation(3 2 " UUID_D " 1 0 1) 1790000000123456 0\n");
-    /* And back, over several batches, of which one undoes the other. */
+    /* And back, over several batches, one of which undoes the other. */
     list = changes_of(fixture);
     add_allocations_of(&list, 2, UUID_D);
     add_consumer(&list, CHANGE_CONSUMER_DELETE, 2, UUID_D, 0);
@@ -100,7 +100,7 @@ static void test_follow_providers_and_catalogs(void **state)
                   "generation(2 0 0) 1790000000123456 0\n"
                   "has_trait(3 1000) 1790000000123456 0\n"
                   "in_aggregate(3 1) 1790000000123456 0\n");
-    /* Deleted, and its id and uuid used again for another one. */
+    /* Deleted, and its id and uuid used again for another provider. */
     list = changes_of(fixture);
     add_link(&list, CHANGE_PROVIDER_TRAIT_DELETE, 3, 1000);
     add_inventory(&list, CHANGE_INVENTORY_DELETE, 2, 0, 0);
@@ -118,7 +118,7 @@ static void test_follow_providers_and_catalogs(void **state)
                   "generation(3 0 0) 1790000000123456 0\n"
                   "provider(2 " UUID_B " again parent=1 root=1 gen=0) 1790000000123456 0\n"
                   "in_aggregate(3 1) 1790000000123456 0\n");
-    /* A deletion beside a move is not followed in pieces. */
+    /* A deletion together with a move is not followed row by row. */
     list = changes_of(fixture);
     update = add(&list, CHANGE_PROVIDER_UPDATE);
     update->provider = (struct change_provider){.id = 1, .root_id = 1, .name = SLICE_LIT("x")};
@@ -129,7 +129,7 @@ static void test_follow_providers_and_catalogs(void **state)
     store_close(second);
 }
 
-/* What was followed or loaded in a transaction that fails is not counted: memory drops it, too. */
+/* What was followed or loaded in a transaction that fails does not count: memory drops it, too. */
 static void test_failed_follow_is_followed_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -203,12 +203,12 @@ static void test_stamp(void **state)
     add_generation(&list, 1, 0, 1);
     struct store_stamp second = commit_changes(fixture, store, &list);
     assert_false(store_is_current(store, &first));
-    /* An empty transaction, a reader, a rolled back write alter nothing. */
+    /* An empty transaction, a reader and a write that is rolled back change nothing. */
     expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     foreign(fixture->path, "SELECT count(*) FROM traits; BEGIN IMMEDIATE;"
                            "DELETE FROM traits; ROLLBACK");
     assert_true(store_is_current(store, &second));
-    /* A checkpoint without a new commit may cost the stamp, never a reload. */
+    /* A checkpoint without a new commit may change the stamp, but never causes a reload. */
     foreign(fixture->path, "PRAGMA wal_checkpoint(PASSIVE)");
     expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     foreign(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -235,7 +235,7 @@ static void test_replaced(void **state)
     struct store_stamp stamp = commit_changes(fixture, store, &list);
     foreign(copy, "UPDATE resource_providers SET name = 'other' WHERE id = 1");
 
-    /* The old file's WAL still stands beside the path when the new one comes. */
+    /* The old file's WAL is still beside the path when the new file arrives. */
     assert_int_equal(rename(copy, fixture->path), 0);
     fake_clock_advance_ms(110); /* the file is looked at again */
     store_upkeep(store);

@@ -1,5 +1,5 @@
-/* The file written to by a program that does not use SQLite is noticed; checkpoints, whoever makes
- * them, are not taken for that. */
+/* A write to the file by a program that does not use SQLite is noticed; checkpoints of any
+ * connection are not mistaken for one. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static void commit_number(struct fixture *fixture, struct store *store, int64_t 
     commit_changes(fixture, store, &list);
 }
 
-/* As cp does it: the same file, cut to nothing and filled again. */
+/* As cp does: the same file, truncated and filled again. */
 static void overwrite(struct fixture *fixture)
 {
     char bytes[4096];
@@ -46,7 +46,7 @@ static void test_overwritten_once(void **state)
     store_close(store);
 }
 
-/* Behind a checkpoint that others made, it is noticed just as well. */
+/* After a checkpoint by another process it is also noticed. */
 static void test_behind_a_checkpoint(void **state)
 {
     static const char *const checkpoints[] = {"PRAGMA wal_checkpoint(PASSIVE)",

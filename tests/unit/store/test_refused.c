@@ -1,5 +1,4 @@
-/* Requests that the database refuses, which take nothing with them, and rows that a load leaves
- * out. */
+/* Requests that the database refuses, without effect on others, and rows that a load leaves out. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -7,7 +6,8 @@
 
 #include "model/node.h"
 
-/* A provider without a uuid that can be shown, a consumer of no project, a node without a uuid. */
+/* A provider without a uuid that can be shown, a consumer without a project, a node without a uuid.
+ */
 static const char ODD_ROWS[] =
     "INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)"
     " VALUES (50, x'00', 'odd', 0, 50);"
@@ -64,12 +64,12 @@ static void test_a_duplicate_is_no_reason_to_reload(void **state)
         expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
     }
     struct change_list list = changes_of(fixture);
-    add_generation(&list, 1, 0, 1); /* none of it has happened */
+    add_generation(&list, 1, 0, 1); /* nothing of it has happened */
     commit_changes(fixture, store, &list);
     store_close(store);
 }
 
-/* A row that stays different whatever is read makes one reload, not one with each request. */
+/* A row that differs after every reload causes one reload, not one with each request. */
 static void test_a_mismatch_reloads_once(void **state)
 {
     struct fixture *fixture = *state;
@@ -112,7 +112,7 @@ static void test_names_of_skipped_rows_are_taken(void **state)
     assert_false(is_taken(store, CHANGE_CONSUMER_INSERT, 0, UUID_C));
     assert_true(is_taken(store, CHANGE_NODE_PUT, NODE_NAME, "odd node"));
     assert_false(is_taken(store, CHANGE_NODE_PUT, NODE_UUID, "odd node"));
-    /* Ids that such rows refer to are not handed out: the row would be the new one's. */
+    /* Ids to which such rows refer are not given to new rows, which would then own those rows. */
     begin_unchanged(fixture, store);
     assert_int_equal(store_next_id(store, STORE_PROVIDERS), 91);
     assert_int_equal(store_next_id(store, STORE_PROJECTS), 78);
@@ -126,7 +126,7 @@ static void test_names_of_skipped_rows_are_taken(void **state)
     store_close(store);
 }
 
-/* How often each line is in what the reloads log. */
+/* The number of occurrences of each line in what the reloads log. */
 static void test_skipped_rows_are_named_once(void **state)
 {
     struct fixture *fixture = *state;

@@ -38,7 +38,7 @@ static void test_says_what_a_write_would(void **state)
     expect_renewal(fixture, first, STORE_BEGIN_UNCHANGED);
     assert_true(store_is_current(first, &stamp));
     expect_renewal(fixture, second, STORE_BEGIN_FOLLOW);
-    /* What was followed to read is there to write on: the ids go on behind it. */
+    /* What was followed while reading is the base of the next write: its ids come after it. */
     add_project(fixture, second, "two");
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), 2);
     expect_renewal(fixture, first, STORE_BEGIN_FOLLOW);
@@ -53,7 +53,7 @@ static void test_says_what_a_write_would(void **state)
     store_close(second);
 }
 
-/* Another process holds the write lock for as long as it likes. */
+/* Another process holds the write lock for as long as it wants. */
 static void test_waits_for_no_writer(void **state)
 {
     struct fixture *fixture = *state;
@@ -82,7 +82,7 @@ static void test_waits_for_no_writer(void **state)
     store_close(store);
 }
 
-/* What is committed while a snapshot is open is not in it, and its stamp says so. */
+/* What is committed while a snapshot is open is not in it, and its stamp shows that. */
 static void test_snapshot_is_not_the_newest(void **state)
 {
     struct fixture *fixture = *state;
@@ -137,8 +137,8 @@ static void count_projects(void *cls, const struct change *change)
     projects->count += change->kind == CHANGE_PROJECT_INSERT;
 }
 
-/* Beside a writer that never rests, a renewal waits for no gap, has everything acknowledged before
- * it, and its stamp is that of exactly what it read. */
+/* While a writer commits without a pause, a renewal waits for no gap, has everything that was
+ * acknowledged before it, and has the stamp of exactly what it read. */
 static void test_beside_a_busy_writer(void **state)
 {
     struct fixture *fixture = *state;
@@ -181,7 +181,7 @@ static void test_beside_a_busy_writer(void **state)
                   busy.commits, begun[STORE_BEGIN_UNCHANGED], begun[STORE_BEGIN_FOLLOW],
                   begun[STORE_BEGIN_RELOAD], matched);
     assert_true(begun[STORE_BEGIN_FOLLOW] >= 100);
-    /* The first; and one that found a commit in the midst of each of its tries. */
+    /* The first one; and one that found a commit during each of its attempts. */
     assert_true(begun[STORE_BEGIN_RELOAD] <= 2);
     store_close(busy.store);
     store_close(store);

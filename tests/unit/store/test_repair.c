@@ -1,6 +1,5 @@
 /* Finding and completing rows of old releases: what is found, in how many steps, what is written,
- * and what happens where there is nothing to work on. tests/cli/ compares with the Python service.
- */
+ * and what happens if nothing needs repair. tests/cli/ compares with the Python service. */
 #include "store/repair.h"
 
 #include <string.h>
@@ -78,7 +77,7 @@ static void consumers(void **state)
     buf_free(&rows);
 }
 
-/* Nobody gets a project that no consumer needs. */
+/* No project is created that no consumer needs. */
 static void nothing_to_do(void **state)
 {
     struct fixture *fixture = *state;

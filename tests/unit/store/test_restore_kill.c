@@ -1,6 +1,6 @@
-/* A restore that is killed before each of its system calls that change anything: behind it is the
- * old database, with what its WAL has, or the new one. The child is traced, and stopped by a filter
- * of system calls; where that is not allowed, nothing is tested. */
+/* A restore that is killed before each of its system calls that change anything: it leaves either
+ * the old database, with the contents of its WAL, or the new one. The child is traced, and stopped
+ * by a filter of system calls; where that is not allowed, nothing is tested. */
 #include "fixture.h"
 
 #include <linux/filter.h>
@@ -77,7 +77,7 @@ static void restore(const struct fixture *fixture, bool keep)
 
 enum outcome { ENDED, KILLED, NOT_TRACED };
 
-/* Kills it at its stop of that number. */
+/* Kills it at the stop with that number. */
 static enum outcome run(const struct fixture *fixture, bool keep, int stop)
 {
     int status;

@@ -1,4 +1,4 @@
-/* Every kind of change written, and read back by a load of the same and of another store. */
+/* Every kind of change is written, and read back by a load of the same store and of another one. */
 #include "fixture.h"
 #include "records.h"
 
@@ -218,7 +218,7 @@ static void test_next_ids(void **state)
     store_close(store);
 }
 
-/* Rows as no service writes them: read without harm, what cannot be shown left out. */
+/* Rows as no service writes them: read without harm; what cannot be shown is left out. */
 static void test_odd_rows(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* The WAL, its index or the file itself taken away while the store has them open: what was
- * acknowledged outlives a crash at any moment after that. */
+/* The WAL, its index or the database file is removed while the store has them open: what was
+ * acknowledged survives a crash at any moment after that. */
 #include "salvage.h"
 
 #include <sqlite3.h>
@@ -30,7 +30,7 @@ static void test_taken_away_between_commits(void **state)
     }
 }
 
-/* Nobody asks for anything: the upkeep sees it. */
+/* Without any request: the upkeep notices. */
 static void test_taken_away_at_rest(void **state)
 {
     struct fixture *fixture = *state;
@@ -47,7 +47,7 @@ static void test_taken_away_at_rest(void **state)
     }
 }
 
-/* The WAL lies elsewhere, and a link to it in its place: SQLite follows none there. */
+/* The WAL is elsewhere, with a link to it in its place: SQLite follows no link there. */
 static void test_a_link_in_its_place(void **state)
 {
     struct fixture *fixture = *state;
@@ -70,8 +70,8 @@ static void test_a_link_in_its_place(void **state)
     unlink(elsewhere);
 }
 
-/* A copy from before the last commits takes the place of the WAL: it is not played into the file,
- * whether or not that had everything already. */
+/* A copy from before the last commits replaces the WAL: it is not applied to the file, whether or
+ * not the file had everything already. */
 static void test_an_older_copy_in_its_place(void **state)
 {
     struct fixture *fixture = *state;
@@ -103,8 +103,8 @@ static void test_an_older_copy_in_its_place(void **state)
     }
 }
 
-/* Somebody empties the WAL, or takes its last byte: what it had is lost, but nothing is
- * acknowledged behind the gap. */
+/* The WAL is emptied, or its last byte is removed: its contents are lost, but nothing is
+ * acknowledged after the gap. */
 static void test_cut_off(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,4 @@
-/* The same while others have the files open, read them, or write to them. */
+/* The same while other processes have the files open, read them, or write to them. */
 #include "salvage.h"
 
 #include <sqlite3.h>
@@ -10,7 +10,7 @@
 #include "fake_clock.h"
 #include "store/sqlite/internal.h"
 
-/* A shell opens the file meanwhile, reads and goes, or stays. */
+/* Meanwhile a shell opens the file, reads and closes it, or keeps it open. */
 static void test_others_come_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
@@ -37,8 +37,8 @@ static void test_others_come_meanwhile(void **state)
     }
 }
 
-/* Somebody reads an old state of the WAL that was taken away: nothing more is acknowledged until
- * all can be copied. */
+/* A process reads an old state of the WAL that was removed: nothing more is acknowledged until
+ * everything can be copied. */
 static void test_a_reader_in_the_way(void **state)
 {
     struct fixture *fixture = *state;
@@ -62,7 +62,7 @@ static void test_a_reader_in_the_way(void **state)
     store_close(store);
 }
 
-/* Another process with the same files open, which notices by itself. */
+/* Another process with the same files open, which notices it by itself. */
 static void test_two_processes(void **state)
 {
     struct fixture *fixture = *state;
@@ -108,7 +108,7 @@ static void test_two_processes(void **state)
     }
 }
 
-/* The file is moved away: it has everything, without the WAL that stayed behind. */
+/* The database file is moved: it has everything, without the WAL that stayed at the old path. */
 static void test_file_moved(void **state)
 {
     struct fixture *fixture = *state;
@@ -128,8 +128,8 @@ static void test_file_moved(void **state)
     store_close(store);
 }
 
-/* Both are taken away, and somebody has written before it was seen: what stands in the file now is
- * kept, and whole. */
+/* Both are removed, and another process has written before it was noticed: the present contents of
+ * the file are kept, complete. */
 static void test_somebody_else_has_gone_on(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* The schema against the Python service's own (where it is installed), upgrades, stamps, refusals.
- */
+/* The schema compared with the Python service's own (where it is installed), upgrades, stamps,
+ * refusals. */
 #include "fixture.h"
 
 #include <sqlite3.h>
@@ -105,12 +105,12 @@ static void test_new_file_is_the_services(void **state)
                                             " ('berth_log', 'berth_head')"),
                      2);
 
-    /* Stamped back, it is the older service's wholly: that service finds nothing to do. */
+    /* Stamped back, it is completely the older service's: that service finds nothing to do. */
     assert_true(schema_stamp(slice_of(fixture->url), SLICE_LIT("422ece571366"), &fixture->err));
     expect_same_rows(fixture->path, MASTER, theirs, MASTER);
     make_by_service(fixture, fixture->path, "head");
     expect_same_rows(fixture->path, MASTER, theirs, MASTER);
-    /* It is served as it is, and upgraded when asked. */
+    /* It is served as it is, and upgraded on request. */
     store_close(fixture_try(fixture, fixture->url, false, false));
     expect_revision(fixture, "422ece571366");
     store_close(fixture_open(fixture));
@@ -268,7 +268,7 @@ static void test_stamp(void **state)
     expect_stamp(fixture, "422ece571366", "422ece571366");
     assert_int_equal(foreign(fixture->path, indexes), 5);
 
-    /* Upstream's tool takes an empty file, too. */
+    /* Upstream's tool accepts an empty file, too. */
     unlink(fixture->path);
     expect_stamp(fixture, "422ece571366", "422ece571366");
     unlink(fixture->path);

@@ -1,5 +1,5 @@
-/* Several processes and threads that want the write lock of one file: waiting for it, taking turns,
- * dying with it. */
+/* Several processes and threads that want the write lock of one file: waiting for it, alternating,
+ * dying while holding it. */
 #include "fixture.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ static void test_busy(void **state)
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
     assert_int_equal(fixture->err.status, 503);
     assert_in_range(clock_monotonic_us() - began_us, 300000, 302000);
-    /* A little at a time it is the same in all, and reading goes on in between. */
+    /* In small steps it is the same in all of them, and reads continue in between. */
     int busy = 0;
     enum store_begun begun;
     struct store_stamp stamp;
@@ -118,8 +118,8 @@ static void test_two_writers_share(void **state)
     int sum = writers[0].commits + writers[1].commits;
     print_message("commits of two writers: %d and %d\n", writers[0].commits, writers[1].commits);
     assert_int_equal(writers[0].failed + writers[1].failed, 0);
-    /* Some two fifths each when the machine has time for both. On a busy one the sleeper is woken
-     * late; without the room left free it would get one in a thousand. */
+    /* About two fifths each if the machine has time for both. On a busy one the sleeper is woken
+     * late; without the time that is left free for it, it would get one in a thousand. */
     assert_true(writers[0].commits * 20 >= sum && writers[1].commits * 20 >= sum);
     pthread_barrier_destroy(&start);
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), sum);
@@ -127,8 +127,8 @@ static void test_two_writers_share(void **state)
     store_close(writers[1].store);
 }
 
-/* The main program again, as a process that writes until it is killed: as an instance of berth or
- * as a foreign writer who knows of no log. Says on standard output how far it got. */
+/* The main program, run again as a process that writes until it is killed: as an instance of berth,
+ * or as a foreign writer that knows of no log. It prints how far it has come. */
 static int write_until_killed(const char *path, bool is_foreign)
 {
     struct fixture fixture = {.arena = arena_create(), .busy_timeout_ms = 10000};
@@ -185,7 +185,7 @@ static void count_projects(void *cls, const struct change *change)
     projects->count += change->kind == CHANGE_PROJECT_INSERT;
 }
 
-/* What memory would hold, brought up to date as begin says. */
+/* The contents of memory, brought up to date as begin requires. */
 static enum store_begun update_projects(struct fixture *fixture, struct store *store,
                                         struct projects *projects)
 {

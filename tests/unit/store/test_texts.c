@@ -1,4 +1,4 @@
-/* Instants and log blobs: what is written reads back, and noise does no harm. */
+/* Instants and log blobs: what is written is read back, and random bytes do no harm. */
 #include "store/sqlite/instant.h"
 #include "store/sqlite/log.h"
 #include "unit.h"
@@ -131,8 +131,8 @@ static void test_log(void **state)
     buf_free(&blob);
 }
 
-/* The kinds that came later are read by number; one that is not known yet refuses the whole row, so
- * that its reader loads everything instead of missing something. */
+/* Later kinds are read by number; an unknown kind refuses the whole row, so that its reader loads
+ * everything instead of missing something. */
 static void test_log_of_rows(void **state)
 {
     (void)state;

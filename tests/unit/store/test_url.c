@@ -1,4 +1,4 @@
-/* URLs as SQLAlchemy 1.4 takes them (each case was put to it), and noise. */
+/* URLs as SQLAlchemy 1.4 reads them (each case was compared with it), and random text. */
 #include "store/sqlite/url.h"
 #include "unit.h"
 

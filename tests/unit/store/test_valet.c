@@ -1,5 +1,5 @@
 /* Rows of groups, members, claims, plans and placements: written and loaded, followed by a second
- * store, made in databases that lack them, read where others have written into them. */
+ * store, created in databases that lack them, read after other processes have written to them. */
 #include "fixture.h"
 #include "records.h"
 
@@ -10,7 +10,7 @@ static const char *const table_names[VALET_TABLE_COUNT] = {
     "berth_valet_plans",  "berth_valet_placements",
 };
 
-/* A row with another value in each field than a new one has. */
+/* A row that differs from a new one in each field. */
 static const struct record *full_row(struct fixture *fixture, enum valet_table table, int64_t id)
 {
     const struct record_shape *shape = &VALET_SHAPES[table];
@@ -122,7 +122,7 @@ static void an_older_file_gets_them(void **state)
     store_close(store);
 }
 
-/* Without what tells where it belongs a row is invisible. */
+/* Without the fields that say where it belongs, a row is invisible. */
 static void rows_that_lack_something(void **state)
 {
     struct fixture *fixture = *state;
@@ -140,7 +140,7 @@ static void rows_that_lack_something(void **state)
     store_close(store);
 }
 
-/* An id that some row still names is not given to another. */
+/* An id that some row still names is not given to another row. */
 static void ids_that_are_named(void **state)
 {
     struct fixture *fixture = *state;
