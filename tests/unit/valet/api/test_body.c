@@ -1,4 +1,4 @@
-/* Bodies: objects within limits, and what is said of their members (Valet spec, 2.4 and 2.6). */
+/* Bodies: objects within limits, and the errors for their members (Valet spec, 2.4 and 2.6). */
 #include "base/arena.h"
 #include "valet/api/body.h"
 
@@ -87,7 +87,7 @@ static void nesting(void **state)
     assert_said("The body is nested deeper than 25.");
 }
 
-/* "%a": a text of 255 characters; "%b": one more; "%c", "%d": the same of 4096. */
+/* "%a": a text of 255 characters; "%b": of 256; "%c", "%d": the same with 4096. */
 static struct slice expand(const char *text)
 {
     struct buf out = {0};
@@ -111,7 +111,7 @@ static struct slice expand(const char *text)
     "lowercase letters, decimal digits, hyphens, periods, underscores, and tildes [RFC 3986, "     \
     "Section 2.3])"
 
-/* Each row is one thing that is wrong, or several of which the first one is reported. */
+/* Each row has one fault, or several of which the first one is reported. */
 static void schemas(void **state)
 {
     (void)state;

@@ -64,7 +64,8 @@ static void json(void **state)
 
 #define BROKEN "The server has either erred or is incapable of performing the requested operation."
 
-/* A database that fails is a fault of ours; that Keystone is absent, or memory short, is not. */
+/* A database that fails is an internal error; an unavailable Keystone or a lack of memory is not.
+ */
 static void of_the_server(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void of_the_server(void **state)
     assert_fault(503, "gone", FAULT_OF_API, 503, JSON, busy); /* no memory, say */
 }
 
-/* Of whatever cause, and whoever has found it. */
+/* Whatever the cause, and whichever function has found it. */
 static void refusals(void **state)
 {
     (void)state;

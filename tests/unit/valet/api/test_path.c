@@ -1,4 +1,4 @@
-/* Paths as the table has them: paths are split into segments before these are decoded. */
+/* Paths as in the table: paths are split into segments before the segments are decoded. */
 #include "api/api.h"
 #include "valet/api/path.h"
 

@@ -1,5 +1,5 @@
-/* Every path of the contract with its methods, in the order of Allow, and the rule of each; written
- * down from the Valet spec's sections 1 and 2.3, apart from the table under test. */
+/* Every path of the contract with its methods, in the order of Allow, and the rule of each; copied
+ * from the Valet spec's sections 1 and 2.3, independently of the table under test. */
 #include "policy/policy.h"
 #include "policy/rules_placement.h"
 #include "valet/api/routes.h"

@@ -1,8 +1,8 @@
-/* What planning costs: run by hand, on a quiet machine.
+/* The cost of planning: run by hand, on a quiet machine.
  *
  *     build/tests/unit/solve/bench_solve_stack [HOSTS RACKS PER_CENT SERVERS ROUNDS]
  *
- * Tells microseconds of CPU of one solve(), the mean of all rounds and the least. */
+ * Prints the microseconds of CPU of one solve(): the mean of all rounds, and the least. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

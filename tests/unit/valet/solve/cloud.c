@@ -1,4 +1,4 @@
-/* From plain numbers to a version, through the changes that a database load sends. */
+/* Turns plain numbers into a version, through the changes that a database load sends. */
 #include "cloud.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Clouds for tests of the planner: what they are, in plain numbers that an oracle can read without
- * the code under test, and the version that is made of it. */
+/* Clouds for tests of the planner: plain numbers, which an oracle can read without the code under
+ * test, and the version that is made from them. */
 #ifndef BERTH_TESTS_UNIT_SOLVE_CLOUD_H
 #define BERTH_TESTS_UNIT_SOLVE_CLOUD_H
 
@@ -26,14 +26,14 @@ struct cloud_inventory {
 /* Provider n has the id n + 1, and its name as uuid. */
 struct cloud_provider {
     const char *name;
-    int parent; /* -1: none; else below its own number */
+    int parent; /* -1: none; otherwise below its own number */
     unsigned traits;
     uint64_t aggregates; /* bits */
-    int far_aggregate;   /* of one that has no bit, for large clouds: 1 and on; 0: none */
+    int far_aggregate;   /* of one without a bit, for large clouds: from 1 on; 0: none */
     struct cloud_inventory inventory[CLOUD_CLASSES];
 };
 
-/* Holds something of one provider. */
+/* What a consumer holds of one provider. */
 struct cloud_consumer {
     int project;
     int provider;
@@ -66,7 +66,7 @@ int cloud_use(struct cloud *cloud, int project, int provider, int class_at, int 
 /* The provider gets an inventory of the class. */
 void cloud_give(struct cloud *cloud, int provider, int class_at, int total);
 
-/* Makes the version. Once. */
+/* Makes the version. Call it once. */
 const struct version *cloud_publish(struct cloud *cloud);
 
 const struct provider *cloud_provider_at(const struct cloud *cloud, int provider);

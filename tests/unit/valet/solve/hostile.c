@@ -1,5 +1,5 @@
-/* Means to keep the planner busy. Figures shrink all of them alike, so that a test need not take
- * the largest. */
+/* Methods to keep the planner busy. The figures scale all of them, so that a test need not use the
+ * largest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -68,7 +68,7 @@ void hostile_add_all(struct plan *plan, uint32_t group)
         plan_add_to(plan, group, s);
 }
 
-/* Each server may use few hosts, so that who gets which has to be matched again and again. */
+/* Each server may use few hosts, so that they must be matched again and again. */
 static void limit_locations(const struct hostile *hostile, struct plan *plan, unsigned each,
                             unsigned of)
 {
@@ -104,7 +104,7 @@ static void different_groups(const struct hostile *hostile, struct cloud *cloud,
     }
 }
 
-/* The same with racks, of which there are a few too few for what has to be apart together. */
+/* The same with racks, of which there are slightly fewer than what must be kept apart. */
 static void rack_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -118,7 +118,7 @@ static void rack_groups(const struct hostile *hostile, struct cloud *cloud, stru
     }
 }
 
-/* Blocks that each want a rack, on racks that are alike but for their room. */
+/* Blocks each of which needs a rack, with racks that differ only in headroom. */
 static void many_blocks(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -149,7 +149,7 @@ static void one_block(const struct hostile *hostile, struct cloud *cloud, struct
     hostile_add_all(plan, hostile_add_group(plan, STACK_DIVERSITY, STACK_HOST));
 }
 
-/* No two servers ask for the same, and all together for more than there is. */
+/* No two servers need the same, and all together need more than exists. */
 static void different_servers(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -181,7 +181,7 @@ static void rack_claims(const struct hostile *hostile, struct cloud *cloud, stru
     }
 }
 
-/* Half the stack stays, in groups with the other half. */
+/* Half of the stack stays, in groups with the other half. */
 static void fixed_servers(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -202,7 +202,8 @@ static void fixed_servers(const struct hostile *hostile, struct cloud *cloud, st
     }
 }
 
-/* All servers are on one host, where they have holds, and somebody else's server is as well. */
+/* All servers are on one host, where they have holds, and another project's server is there as
+ * well. */
 static void one_host(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
@@ -217,7 +218,7 @@ static void one_host(const struct hostile *hostile, struct cloud *cloud, struct 
     }
 }
 
-/* A long list for all, and a list of its own for each. */
+/* A long list for all, and a separate list for each. */
 static void two_lists(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -229,7 +230,7 @@ static void two_lists(const struct hostile *hostile, struct cloud *cloud, struct
     limit_locations(hostile, plan, 3, hostile->hosts);
 }
 
-/* One unit of all servers, each with conditions of its own on traits, which no host can take. */
+/* One unit of all servers, each with its own conditions on traits, which no host meets. */
 static void one_unit(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);
@@ -271,7 +272,7 @@ static void add_trees(struct cloud *cloud, unsigned hosts, unsigned children, in
     }
 }
 
-/* Hosts that are trees of many providers with many ways to serve a server. */
+/* Hosts that are trees of many providers with many ways to place a server. */
 static void large_trees(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     char name[32];
@@ -282,7 +283,7 @@ static void large_trees(const struct hostile *hostile, struct cloud *cloud, stru
     }
 }
 
-/* Many small trees, and no two servers ask them for the same. */
+/* Many small trees, and no two servers need the same of them. */
 static void different_in_trees(const struct hostile *hostile, struct cloud *cloud,
                                struct plan *plan)
 {
@@ -294,7 +295,7 @@ static void different_in_trees(const struct hostile *hostile, struct cloud *clou
     }
 }
 
-/* Very many small groups: who gets which of few hosts is a graph to be coloured. */
+/* Very many small groups: distributing few hosts among them is a graph colouring problem. */
 static void small_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
@@ -313,7 +314,7 @@ static void small_groups(const struct hostile *hostile, struct cloud *cloud, str
     }
 }
 
-/* Groups of sixteen, none part of another, so that looking for larger ones is in vain. */
+/* Groups of sixteen, none part of another, so that the search for larger ones is in vain. */
 static void vain_groups(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
@@ -338,7 +339,7 @@ static void assignments(const struct hostile *hostile, struct cloud *cloud, stru
             hostile_add_group(plan, g % 2 == 0 ? STACK_EXCLUSIVITY : STACK_AFFINITY, STACK_RACK));
 }
 
-const struct hostile_means HOSTILE_MEANS[] = {
+const struct hostile_method HOSTILE_METHODS[] = {
     {"equal groups", {1000, 10000, 500, 1200}, equal_groups},
     {"different groups", {1000, 10000, 500, 1200}, different_groups},
     {"rack groups", {1000, 10000, 1000, 1200}, rack_groups},
@@ -363,15 +364,15 @@ const struct hostile_means HOSTILE_MEANS[] = {
     {"different in trees", {1000, 3000, 0, 0}, different_in_trees},
     {"large trees", {1000, 100, 0, 99}, large_trees},
 };
-const unsigned HOSTILE_COUNT = sizeof(HOSTILE_MEANS) / sizeof(HOSTILE_MEANS[0]);
+const unsigned HOSTILE_COUNT = sizeof(HOSTILE_METHODS) / sizeof(HOSTILE_METHODS[0]);
 
-struct plan *hostile_plan(const struct hostile_means *means, const struct hostile *hostile,
+struct plan *hostile_plan(const struct hostile_method *method, const struct hostile *hostile,
                           struct arena *arena, struct cloud **cloud)
 {
     srandom(1);
     *cloud = cloud_create();
     struct plan *plan = plan_create(arena);
-    means->make(hostile, *cloud, plan);
+    method->make(hostile, *cloud, plan);
     if ((*cloud)->version == NULL)
         cloud_publish(*cloud);
     return plan;

@@ -1,5 +1,5 @@
-/* Stacks that somebody makes to keep the planner busy, each by one means, always the same for the
- * same figures. */
+/* Stacks made to keep the planner busy, each by one method, always the same for the same figures.
+ */
 #ifndef BERTH_TESTS_UNIT_SOLVE_HOSTILE_H
 #define BERTH_TESTS_UNIT_SOLVE_HOSTILE_H
 
@@ -9,20 +9,20 @@ struct hostile {
     unsigned servers;
     unsigned hosts;
     unsigned racks;
-    unsigned groups; /* or what the means has several of */
+    unsigned groups; /* or whatever the method has several of */
 };
 
-struct hostile_means {
+struct hostile_method {
     const char *name;
-    struct hostile most; /* what a request with the default limits can be */
+    struct hostile most; /* the most that a request can have with the default limits */
     void (*make)(const struct hostile *hostile, struct cloud *cloud, struct plan *plan);
 };
 
-extern const struct hostile_means HOSTILE_MEANS[];
+extern const struct hostile_method HOSTILE_METHODS[];
 extern const unsigned HOSTILE_COUNT;
 
 /* The cloud is published; both belong to the caller, the plan in the arena. */
-struct plan *hostile_plan(const struct hostile_means *means, const struct hostile *hostile,
+struct plan *hostile_plan(const struct hostile_method *method, const struct hostile *hostile,
                           struct arena *arena, struct cloud **cloud);
 
 /* CPU time of the calling thread, in milliseconds. */

@@ -1,4 +1,4 @@
-/* What the hostile stacks are made of, and the means that are updates. */
+/* The parts of the hostile stacks, and the methods that are updates. */
 #ifndef BERTH_TESTS_UNIT_SOLVE_HOSTILE_INTERNAL_H
 #define BERTH_TESTS_UNIT_SOLVE_HOSTILE_INTERNAL_H
 
@@ -8,17 +8,17 @@ enum { HOSTILE_TOTAL = 1000 };
 
 unsigned hostile_below(unsigned n);
 
-/* Hosts of as much each, in racks by turns; racks are the first providers. */
+/* Hosts of equal size, alternating between racks; racks are the first providers. */
 void hostile_add_hosts(const struct hostile *hostile, struct cloud *cloud, int total);
 
-/* No two hosts have as much left, so that none stands for another. */
+/* No two hosts have the same amount left, so that none can stand for another. */
 void hostile_use_hosts(const struct hostile *hostile, struct cloud *cloud);
 
 struct slice hostile_host_name(struct arena *arena, unsigned host);
 void hostile_add_servers(struct plan *plan, unsigned count, int amount);
 uint32_t hostile_add_group(struct plan *plan, enum stack_group_type type, enum stack_level level);
 
-/* All servers to the group. */
+/* Adds all servers to the group. */
 void hostile_add_all(struct plan *plan, uint32_t group);
 
 void hostile_standing_apart(const struct hostile *hostile, struct cloud *cloud, struct plan *plan);

@@ -1,11 +1,11 @@
-/* Means to keep the planner busy with updates: of plans whose servers are there, and of which more
- * is asked than before. */
+/* Methods to keep the planner busy with updates: of plans whose servers exist, with more conditions
+ * than before. */
 #include <stdio.h>
 
 #include "hostile_internal.h"
 #include "unit.h"
 
-/* What was accepted before: the same servers, in no group. */
+/* The accepted stack: the same servers, in no group. */
 static struct plan *accept(const struct hostile *hostile, struct plan *plan)
 {
     struct plan *accepted = plan_create(plan->arena);
@@ -14,7 +14,7 @@ static struct plan *accept(const struct hostile *hostile, struct plan *plan)
     return accepted;
 }
 
-/* All stay, by turns on so many of the hosts. */
+/* All stay, alternating between that many hosts. */
 static void stand(const struct hostile *hostile, struct cloud *cloud, struct plan *plan,
                   unsigned hosts)
 {
@@ -27,7 +27,7 @@ static void stand(const struct hostile *hostile, struct cloud *cloud, struct pla
     }
 }
 
-/* Each two were kept apart before, by one of many groups. */
+/* Every two were kept apart before, by one of many groups. */
 static void apart_by_pairs(const struct hostile *hostile, struct plan *accepted,
                            enum stack_level level)
 {
@@ -44,7 +44,8 @@ static void apart_by_pairs(const struct hostile *hostile, struct plan *accepted,
     }
 }
 
-/* All are on one host, and each two are kept apart by many groups anew, but were so before. */
+/* All are on one host; every two are kept apart by many new groups, but were kept apart before,
+ * too. */
 void hostile_standing_apart(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     stand(hostile, cloud, plan, 1);
@@ -70,7 +71,7 @@ void hostile_standing_in_rack(const struct hostile *hostile, struct cloud *cloud
     }
 }
 
-/* All are bound to one host and one rack, as before, and each is on another. */
+/* All are bound to one host and one rack, as before, and each is on another host. */
 void hostile_standing_together(const struct hostile *hostile, struct cloud *cloud,
                                struct plan *plan)
 {
@@ -81,7 +82,7 @@ void hostile_standing_together(const struct hostile *hostile, struct cloud *clou
     hostile_add_all(plan, hostile_add_group(plan, STACK_AFFINITY, STACK_RACK));
 }
 
-/* Few stay where their list does not let them, and their list is the one before from its end. */
+/* Few can stay, because of their lists, and their list before was the present one from its end. */
 void hostile_standing_lists(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     stand(hostile, cloud, plan, 1);
@@ -98,7 +99,7 @@ void hostile_standing_lists(const struct hostile *hostile, struct cloud *cloud, 
     }
 }
 
-/* All that stay claim the one rack anew. */
+/* All servers that stay make a new claim of the one rack. */
 void hostile_standing_claims(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL * HOSTILE_TOTAL);
@@ -115,8 +116,8 @@ void hostile_standing_claims(const struct hostile *hostile, struct cloud *cloud,
     hostile_add_all(plan, plan_add_group(plan, "gold", STACK_EXCLUSIVITY, STACK_RACK, 0));
 }
 
-/* A third keeps the hosts that it has, on few hosts that are too small for all, in each round less
- * of it. */
+/* A third keep their hosts, on few hosts that are too small for all; in each round, fewer of them.
+ */
 void hostile_kept_in_vain(const struct hostile *hostile, struct cloud *cloud, struct plan *plan)
 {
     hostile_add_hosts(hostile, cloud, HOSTILE_TOTAL);

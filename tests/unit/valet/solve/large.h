@@ -1,5 +1,5 @@
-/* A large cloud and a stack for it: racks of hosts filled to some share, and servers that two rack
- * diversity groups and one exclusivity group constrain. */
+/* A large cloud and a stack for it: racks of partly filled hosts, and servers in two rack diversity
+ * groups and one exclusivity group. */
 #ifndef BERTH_TESTS_UNIT_SOLVE_LARGE_H
 #define BERTH_TESTS_UNIT_SOLVE_LARGE_H
 
@@ -10,8 +10,8 @@ struct large {
     unsigned racks;       /* at most LARGE_RACKS_MAX */
     unsigned per_cent;    /* how full hosts are */
     unsigned servers;     /* half of them in each diversity group */
-    unsigned exclusive;   /* how many are in the exclusivity group as well */
-    unsigned empty_hosts; /* of all: nothing is on them */
+    unsigned exclusive;   /* the number that is also in the exclusivity group */
+    unsigned empty_hosts; /* percentage of hosts with nothing on them */
     unsigned seed;
 };
 

@@ -54,7 +54,7 @@ static bool is_in(const struct cloud *cloud, int mark, int trait, int host)
            (plain_aggregates(cloud, mark) & plain_aggregates(cloud, host)) != 0;
 }
 
-/* The rack of a host that is in one; -1: in none or in several. */
+/* The rack of a host that is in exactly one; -1: in none or in several. */
 static int rack_of(const struct cloud *cloud, int host)
 {
     int found = -1;
@@ -206,7 +206,7 @@ static bool serves(const struct cloud *cloud, int host, int provider)
     return false;
 }
 
-/* Whether a provider can give it alone; `roomy`: if nobody else were there. */
+/* Whether one provider can hold all of it; `roomy`: if it were otherwise empty. */
 static bool gives(const struct cloud *cloud, const struct plan *plan, int provider, int class_at,
                   int amount, bool roomy)
 {
@@ -256,7 +256,7 @@ static bool is_candidate(const struct cloud *cloud, const struct plan *plan, uin
 
 typedef bool visit_candidate(void *cls, const struct choice *choice);
 
-/* Every way of taking the classes from providers, until a visit returns false. */
+/* Every way to take the classes from providers, until a visit returns false. */
 static bool each_choice(const struct cloud *cloud, const struct plan *plan, uint32_t server,
                         int class_at, struct choice *choice, visit_candidate *visit, void *cls)
 {
@@ -321,7 +321,7 @@ static bool has_foreign(const struct view *view, const struct choice *choices, i
     return false;
 }
 
-/* Whether a server that stays has the host, or its rack, for another group from now on. */
+/* Whether a server that stays claims the host, or its rack, for another group from now on. */
 static bool is_taken(const struct cloud *cloud, const struct plan *plan, const struct view *view,
                      int host, int group)
 {
@@ -392,7 +392,7 @@ static bool headroom_holds(const struct cloud *cloud, const struct plan *plan,
     return true;
 }
 
-/* Whether what is chosen so far holds; what breaks a rule breaks it whatever is chosen besides. */
+/* Whether the choices so far are valid; a violated rule stays violated with any further choices. */
 static bool all_holds(const struct cloud *cloud, const struct plan *plan, const struct view *view,
                       const struct choice *choices)
 {
@@ -408,9 +408,9 @@ static bool all_holds(const struct cloud *cloud, const struct plan *plan, const 
     return true;
 }
 
-/* --- those that stay */
+/* --- servers that stay */
 
-/* What is new holds of the server where it stays. */
+/* The new conditions that apply to the server where it stays. */
 static bool stands(const struct cloud *cloud, const struct plan *plan, const struct view *view,
                    const struct anew *anew, uint32_t s)
 {
@@ -514,7 +514,7 @@ enum oracle_verdict oracle_solve(const struct cloud *cloud, const struct plan *p
     return try_server(trial, 0);
 }
 
-/* --- what was found */
+/* --- the result */
 
 static struct choice choice_of(const struct cloud *cloud, const struct plan *plan, uint32_t s)
 {
@@ -552,7 +552,7 @@ static bool is_reported(const struct plan *plan, int group, int provider, bool i
     return count == 1;
 }
 
-/* Marks the claims that have to be made; each must be reported. Returns how many. */
+/* Marks the claims to be made; each must be reported. Returns their number. */
 static uint32_t expect_claims(const struct cloud *cloud, const struct plan *plan,
                               const struct view *view, const struct choice *choices)
 {

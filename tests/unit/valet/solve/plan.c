@@ -14,7 +14,7 @@ struct plan *plan_create(struct arena *arena)
     return plan;
 }
 
-/* Space for one more, and what exists where the solver is to look. */
+/* Space for one more, and exactly what exists for the solver. */
 #define GROW(plan, array, count, capacity)                                                         \
     ((plan)->array = arena_grow((plan)->arena, (plan)->array, (count), &(plan)->capacity,          \
                                 sizeof(*(plan)->array)))

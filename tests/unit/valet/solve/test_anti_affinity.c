@@ -1,4 +1,5 @@
-/* What diversity groups come to: which sets stay, and who is apart from whom. */
+/* The combined effect of diversity groups: which sets remain, and which servers are kept apart from
+ * each other. */
 #include "valet/solve/stack_units.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static int close_scene(void **state)
     return 0;
 }
 
-/* A group of the servers whose letters are given. */
+/* A group of the servers with the given letters. */
 static uint32_t group(struct scene *scene, enum stack_group_type type, enum stack_level level,
                       const char *letters)
 {

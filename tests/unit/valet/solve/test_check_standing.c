@@ -1,5 +1,5 @@
-/* What is asked anew of servers that stay: the words, the claims, and what does not count as new.
- */
+/* The new conditions for servers that stay: their texts, the claims, and what does not count as
+ * new. */
 #include <stdio.h>
 
 #include "plan.h"
@@ -57,7 +57,7 @@ static uint32_t add(struct plan *plan, enum stack_group_type type, enum stack_le
     return group;
 }
 
-/* reason NULL: it is fine. */
+/* reason NULL: accepted. */
 static void end(struct scene *scene, const char *reason)
 {
     plan_solve(scene->plan, scene->cloud->version);
@@ -114,7 +114,7 @@ static void what_was_asked_before_is_left_alone(void **state)
     add(scene.plan, STACK_AFFINITY, STACK_HOST, 1, 2);
     end(&scene, "Valet error: 's1' and 's2' are bound to one host by affinity, but stay on 'a1' "
                 "and 'b1'");
-    scene = begin(); /* without anything accepted nobody is checked */
+    scene = begin(); /* without an accepted plan nothing is checked */
     add(scene.plan, STACK_AFFINITY, STACK_HOST, 1, 2);
     scene.plan->request.accepted = NULL;
     end(&scene, NULL);
@@ -151,7 +151,7 @@ static void claims_are_made(void **state)
     scene = begin();
     add(scene.plan, STACK_EXCLUSIVITY, STACK_RACK, 0, 1);
     add(scene.plan, STACK_EXCLUSIVITY, STACK_HOST, 2, 2);
-    /* one of no group that comes finds the claimed hosts held */
+    /* a new server of no group finds the claimed hosts held */
     uint32_t comes = plan_add_server(scene.plan, "s3", 1, 0, 0);
     plan_add_name(scene.plan, &scene.plan->servers[comes].locations, "a2");
     struct plan *plan = scene.plan;
@@ -170,7 +170,7 @@ static void claims_are_made(void **state)
     end(&scene, NULL);
 }
 
-/* Servers that all stay need no search, so that no limit of it counts. */
+/* Servers that all stay need no search, so that no limit of it applies. */
 static void nothing_to_search_has_no_limit(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void nothing_to_search_has_no_limit(void **state)
     cloud_destroy(cloud);
 }
 
-/* What is not a host any more is in no zone and no rack, and cannot be claimed. */
+/* What is no longer a host is in no zone and no rack, and cannot be claimed. */
 static void servers_on_what_is_no_host(void **state)
 {
     (void)state;
@@ -263,7 +263,8 @@ static void a_server_that_was_not_accepted_is_checked(void **state)
                 "and 'a1'");
 }
 
-/* Whatever the budget, it ends with the one answer or says that it was too little. */
+/* Whatever the budget, it ends with the same answer, or with the error that the limit was too low.
+ */
 static void the_budget(void **state)
 {
     (void)state;

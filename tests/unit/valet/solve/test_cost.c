@@ -1,13 +1,13 @@
-/* What a stack may cost that somebody makes to keep the planner busy: the default limit of the
- * search ends it within seconds, and the planner notices within milliseconds that the client has
- * left. The bounds are twice the counted steps of the dearest stacks. */
+/* The cost of a stack that is made to keep the planner busy: the default limit of the search ends
+ * it within seconds, and the planner notices within milliseconds that the client has disconnected.
+ * The bounds are twice the counted steps of the most expensive stacks. */
 #include "hostile.h"
 #include "steps.h"
 #include "unit.h"
 
 enum { LOOK_STEPS = 2000000, SHARE = 8, LONGEST = 80000000, MOST = 1200000000 };
 
-/* The client, at whom the planner looks now and then. */
+/* The client, which the planner checks regularly. */
 struct client {
     uint64_t last;
     uint64_t longest;
@@ -33,12 +33,12 @@ static struct hostile share_of(const struct hostile *most)
                             (most->racks + SHARE - 1) / SHARE, most->groups / SHARE};
 }
 
-static void play(const struct hostile_means *means)
+static void play(const struct hostile_method *method)
 {
-    struct hostile hostile = share_of(&means->most);
+    struct hostile hostile = share_of(&method->most);
     struct arena *arena = arena_create();
     struct cloud *cloud;
-    struct plan *plan = hostile_plan(means, &hostile, arena, &cloud);
+    struct plan *plan = hostile_plan(method, &hostile, arena, &cloud);
     uint64_t before = steps_now();
     struct client client = {.last = before};
     plan->budget = (struct budget){
@@ -47,7 +47,7 @@ static void play(const struct hostile_means *means)
     note(&client);
     uint64_t steps = steps_since(before);
     if (steps > MOST || client.longest > LONGEST)
-        fail_msg("%s: %llu steps, %llu between two looks", means->name, (unsigned long long)steps,
+        fail_msg("%s: %llu steps, %llu between two looks", method->name, (unsigned long long)steps,
                  (unsigned long long)client.longest);
     arena_destroy(arena);
     cloud_destroy(cloud);
@@ -57,7 +57,7 @@ static void ends_in_time(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < HOSTILE_COUNT; i++)
-        play(&HOSTILE_MEANS[i]);
+        play(&HOSTILE_METHODS[i]);
 }
 
 int main(void)

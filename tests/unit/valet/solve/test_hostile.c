@@ -1,6 +1,6 @@
-/* Stacks that somebody makes to keep the planner busy: at the default limit of steps each ends,
- * with the same answer again, within bounded memory, and at the first look at a client that has
- * left. test_cost.c has what they cost. */
+/* Stacks made to keep the planner busy: at the default limit of steps each ends, with the same
+ * answer each time, within bounded memory, and at the first check of a client that has
+ * disconnected. test_cost.c has their cost. */
 #include <stdlib.h>
 
 #include "hostile.h"
@@ -8,10 +8,10 @@
 
 enum { LOOK_STEPS = 2000000, SHARE = 2, MEMORY_BYTES = 64 << 20 };
 
-/* The client, at whom the planner looks now and then. */
+/* The client, which the planner checks regularly. */
 struct client {
     unsigned looks;
-    unsigned leaves_at; /* the look that finds it gone; 0: none does */
+    unsigned leaves_at; /* the check that finds it disconnected; 0: none does */
 };
 
 static bool is_gone(void *cls)
@@ -27,7 +27,7 @@ static struct hostile share_of(const struct hostile *most)
                             (most->racks + 1) / SHARE, most->groups / SHARE};
 }
 
-/* Solves it once more, as the slow lane does. */
+/* Solves it again, as the slow lane does. */
 static void solve_for(struct plan *plan, const struct cloud *cloud, struct client *client,
                       struct arena *arena)
 {
@@ -37,28 +37,28 @@ static void solve_for(struct plan *plan, const struct cloud *cloud, struct clien
     plan_solve(plan, cloud->version);
 }
 
-static void leave(const struct hostile_means *means, struct plan *plan, const struct cloud *cloud)
+static void leave(const struct hostile_method *method, struct plan *plan, const struct cloud *cloud)
 {
     struct client client = {.leaves_at = 1};
     struct arena *arena = arena_create();
     solve_for(plan, cloud, &client, arena);
     if (plan->result != SOLVE_EXPENSIVE || client.looks != 1)
-        fail_msg("%s: %d after %u looks", means->name, (int)plan->result, client.looks);
+        fail_msg("%s: %d after %u looks", method->name, (int)plan->result, client.looks);
     arena_destroy(arena);
 }
 
-static void play(const struct hostile_means *means)
+static void play(const struct hostile_method *method)
 {
-    struct hostile hostile = share_of(&means->most);
+    struct hostile hostile = share_of(&method->most);
     struct arena *arena = arena_create();
     struct arena *work = arena_create();
     struct arena *again = arena_create();
     struct cloud *cloud;
-    struct plan *plan = hostile_plan(means, &hostile, arena, &cloud);
+    struct plan *plan = hostile_plan(method, &hostile, arena, &cloud);
     struct client client = {0};
     solve_for(plan, cloud, &client, work);
     if (arena_footprint_bytes(work) > MEMORY_BYTES)
-        fail_msg("%s: %zu bytes", means->name, arena_footprint_bytes(work));
+        fail_msg("%s: %zu bytes", method->name, arena_footprint_bytes(work));
     assert_true(plan->result != SOLVE_EXPENSIVE);
     assert_true(plan->outcome.steps <= plan->request.step_limit);
     struct solve_outcome first = plan->outcome;
@@ -69,7 +69,7 @@ static void play(const struct hostile_means *means)
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
         assert_ptr_equal(first.servers[s].host, plan->outcome.servers[s].host);
     if (looks > 0)
-        leave(means, plan, cloud);
+        leave(method, plan, cloud);
     arena_destroy(again);
     arena_destroy(work);
     arena_destroy(arena);
@@ -80,20 +80,20 @@ static void ends_each_time(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < HOSTILE_COUNT; i++)
-        play(&HOSTILE_MEANS[i]);
+        play(&HOSTILE_METHODS[i]);
 }
 
-/* Few values are tried, but to say that none will do takes much. */
+/* Few values are tried, but showing that none fits takes many steps. */
 static void looks_are_steps(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < HOSTILE_COUNT; i++) {
-        if (strcmp(HOSTILE_MEANS[i].name, "different groups") != 0)
+        if (strcmp(HOSTILE_METHODS[i].name, "different groups") != 0)
             continue;
-        struct hostile hostile = share_of(&HOSTILE_MEANS[i].most);
+        struct hostile hostile = share_of(&HOSTILE_METHODS[i].most);
         struct arena *arena = arena_create();
         struct cloud *cloud;
-        struct plan *plan = hostile_plan(&HOSTILE_MEANS[i], &hostile, arena, &cloud);
+        struct plan *plan = hostile_plan(&HOSTILE_METHODS[i], &hostile, arena, &cloud);
         plan->request.step_limit = 50;
         plan_solve(plan, cloud->version);
         assert_int_equal(plan->result, SOLVE_NONE);

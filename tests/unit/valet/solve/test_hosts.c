@@ -1,4 +1,4 @@
-/* All hosts at once against the same questions for one host (valet/state/hosts.h), on random
+/* All hosts at once compared with the same queries for one host (valet/state/hosts.h), on random
  * clouds. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static struct cloud *random_cloud(unsigned seed)
                 provider->aggregates |= CLOUD_BIT(aggregate);
         if (below(3) > 0)
             cloud_give(cloud, at, 0, 4);
-        if (below(3) == 0) /* also of what has no inventory */
+        if (below(3) == 0) /* also of providers without inventory */
             cloud_use(cloud, below(CLOUD_PROJECTS), at, below(2), 1);
         if (below(12) == 0)
             cloud->rack_claims[below(CLOUD_GROUPS)] = at + 1;

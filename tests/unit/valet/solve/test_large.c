@@ -1,5 +1,5 @@
-/* Stacks on large clouds: an answer, or a refusal, far below the limit of steps. No clock is
- * looked at. */
+/* Stacks on large clouds: an answer, or a refusal, far below the limit of steps. No clock is used.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,8 +21,8 @@ static const struct provider *rack_of(const struct cloud *cloud, const struct pr
     return host_rack(cloud->version, &marks, host, &several);
 }
 
-/* Different racks in each diversity group, room for all, and nobody else with the exclusive ones.
- */
+/* Different racks in each diversity group, enough capacity for all, and nothing else on the hosts
+ * of the exclusive servers. */
 static void check_found(const struct cloud *cloud, const struct plan *plan,
                         const struct large *large)
 {
@@ -84,7 +84,7 @@ static void ends_with_a_refusal(void **state)
     }
 }
 
-/* Random ones: whatever it says, it says it, and what it finds holds. */
+/* Random ones: each search ends, a result is valid, and few searches reach the limit. */
 static void ends_anyhow(void **state)
 {
     (void)state;

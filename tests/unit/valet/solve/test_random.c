@@ -22,10 +22,10 @@ static bool one_in(unsigned n)
 
 enum { RACKS_MAX = 3, RACK_AGGREGATE = 0, ZONE_AGGREGATE = 3, SHARING_AGGREGATE = 5 };
 
-/* What a round is like. */
+/* The properties of a round. */
 struct kind {
-    bool mild;    /* little stands in the way beside room and groups */
-    bool uniform; /* hosts are alike, so that many can be exchanged */
+    bool mild;    /* few obstacles besides capacity and groups */
+    bool uniform; /* hosts are alike, so that many are interchangeable */
     bool nested;
     bool sharing;
     bool standing; /* many servers stay */
@@ -210,7 +210,7 @@ static int root_of(const struct cloud *cloud, int provider)
     return provider;
 }
 
-/* A server that stays is where something is that it has. */
+/* A server that stays is where one of its consumers is. */
 static void make_stand(struct plan *plan, const struct cloud *cloud, uint32_t server)
 {
     int owned = plan->owned[server];
@@ -271,7 +271,7 @@ static void random_group(struct plan *plan, const struct cloud *cloud)
     }
 }
 
-/* What was asked before: some of the same. */
+/* The previous conditions: some of the present ones. */
 static void random_accepted(struct plan *plan, const struct cloud *cloud)
 {
     for (uint32_t s = 0; s < plan->stack.server_count; s++)
@@ -349,7 +349,7 @@ static void check_sum(const struct cloud *cloud, const char *reason)
         fail_msg("%s", reason);
 }
 
-/* The server that is named, if it is the only one of its unit: no affinity at all. */
+/* The named server, if it is the only one of its unit, without any affinity. */
 static int named_alone(const struct plan *plan, const char *reason)
 {
     for (uint32_t g = 0; g < plan->stack.group_count; g++)
@@ -365,7 +365,7 @@ static int named_alone(const struct plan *plan, const char *reason)
     return -1;
 }
 
-/* How many hosts the report counts under these words, for whatever group. */
+/* The number of hosts that the report counts under these words, for any group. */
 static unsigned long reported_count(const char *reason, const char *words)
 {
     unsigned long sum = 0;
@@ -396,7 +396,7 @@ static void check_counts(const struct cloud *cloud, const struct plan *plan, con
             fail_msg("%lu hosts are %s: %s", counts[i], ORACLE_WORDS[i], reason);
 }
 
-/* The refusal is about those that stay, which the oracle has found, too. */
+/* The refusal concerns servers that stay, which the oracle has found, too. */
 static bool is_of_standing(const struct plan *plan, const char *reason)
 {
     bool is_found = strstr(reason, "', but stay on '") != NULL ||
@@ -437,7 +437,7 @@ static bool is_in(const struct stack_names *names, struct slice name)
     return names->count == 0;
 }
 
-/* Whether there is a solution in which all that are to stay do. */
+/* Whether there is a solution in which all servers that should stay do. */
 static bool all_can_stay(const struct cloud *cloud, struct plan *plan)
 {
     struct stack_names locations[ORACLE_SERVERS_MAX];
@@ -471,7 +471,7 @@ struct tally {
     unsigned found, none, too_large, stayed, stood, fell, limited, halved;
 };
 
-/* Nobody moves when all can stay. */
+/* No server moves if all can stay. */
 static void check_stays(const struct cloud *cloud, struct plan *plan, struct tally *tally)
 {
     if (count_stays(plan, false) == 0 || !all_can_stay(cloud, plan))
@@ -481,8 +481,7 @@ static void check_stays(const struct cloud *cloud, struct plan *plan, struct tal
     tally->stayed++;
 }
 
-/* With few steps: the searches together keep to them, and the limit that is reported is the whole.
- */
+/* With few steps: all searches together stay within them, and the reported limit is the whole. */
 static void check_limit(const struct cloud *cloud, struct plan *plan, enum oracle_verdict verdict,
                         struct tally *tally)
 {
@@ -501,7 +500,7 @@ static void check_limit(const struct cloud *cloud, struct plan *plan, enum oracl
     }
 }
 
-/* What is found where nobody stays is found in twice the steps where some do. */
+/* What is found if no server stays is found in twice the steps if some do. */
 static void check_half(const struct cloud *cloud, struct plan *plan, struct tally *tally)
 {
     bool *stays = arena_array(plan->arena, plan->stack.server_count, sizeof(*stays));

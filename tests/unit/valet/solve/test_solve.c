@@ -246,7 +246,7 @@ static void several_fixed_servers_bind_to_their_rack(void **state)
         plan->pins[i] = (struct solve_pin){.kind = SOLVE_FIXED, .present = at(scene, H3 + i)};
     ask(scene);
     assert_in_range(host_of(scene, 2), H3, H4);
-    plan->pins[1].present = at(scene, H1); /* compute has put it into another rack */
+    plan->pins[1].present = at(scene, H1); /* nova has moved it to another rack */
     expect_reason(scene, "Valet error: no host for 'c' (id-c): 5 hosts considered: 1 without rack, "
                          "4 not where affinity binds it");
 }
@@ -299,7 +299,8 @@ static void the_limit_of_steps(void **state)
     expect_reason(scene, "Valet error: search limit of 1 steps reached at 'a'");
 }
 
-/* Whatever the budget, it ends with the one answer or says that it was too little. */
+/* Whatever the budget, it ends with the same answer, or with the error that the limit was too low.
+ */
 static void the_budget(void **state)
 {
     struct scene *scene = *state;
@@ -329,8 +330,8 @@ static void an_empty_stack(void **state)
 
 #define ON_A_SCENE(test) cmocka_unit_test_setup_teardown(test, open_scene, close_scene)
 
-/* A host that is overcommitted many times over has less than nothing left, so that its rack is the
- * fullest one, and comes first. */
+/* A host that is overcommitted several times over has less than nothing left, so that its rack is
+ * the fullest, and is tried first. */
 static void an_overcommitted_rack_is_a_full_one(void **state)
 {
     struct scene *scene = *state;
@@ -363,7 +364,7 @@ static int rack_of(const struct scene *scene, uint32_t server)
     return host_of(scene, server) <= H2 ? R1 : host_of(scene, server) <= H4 ? R2 : H5;
 }
 
-/* Both are on one host, which only one of the groups may claim, or neither if the other server is
+/* Both are on one host, which only one of the groups can claim, or neither if the other server is
  * in no group. */
 static void servers_of_two_groups_part(void **state)
 {
@@ -387,7 +388,7 @@ static void servers_of_two_groups_part(void **state)
     assert_int_equal(plan->outcome.claim_count, 2);
 }
 
-/* They are in one rack, on different hosts; one of the groups wants all of the rack. */
+/* They are in one rack, on different hosts; one of the groups claims the whole rack. */
 static void a_rack_and_a_host_of_two_groups_part(void **state)
 {
     struct scene *scene = *state;
@@ -405,7 +406,7 @@ static void a_rack_and_a_host_of_two_groups_part(void **state)
     assert_int_equal(plan->outcome.claim_count, 2);
 }
 
-/* The reason that there is with each budget that lasts, and none with those that do not. */
+/* The same reason with each sufficient budget, and none with others. */
 static void assert_reason_or_expensive(struct scene *scene, const char *reason)
 {
     struct plan *plan = scene->plan;

@@ -66,7 +66,7 @@ static void assert_reason(struct scene *scene, const char *reason)
     assert_string_equal(arena_copy(scene->cloud->arena, scene->plan->outcome.reason).data, reason);
 }
 
-/* The number of the child that the server's disk comes from. */
+/* The number of the child that provides the server's disk. */
 static int disk_of(const struct scene *scene, uint32_t server)
 {
     const struct solve_server *found = &scene->plan->outcome.servers[server];
@@ -104,11 +104,11 @@ static void equal_servers_that_are_too_many(void **state)
     bind(&scene, STACK_HOST, 5);
     assert_reason(&scene, "Valet error: no combination of hosts for 's000' (id-s000): 1 host "
                           "considered: 1 without capacity");
-    assert_in_range(scene.plan->outcome.steps, 1, 40); /* in every order it takes hundreds */
+    assert_in_range(scene.plan->outcome.steps, 1, 40); /* trying every order takes hundreds */
     cloud_destroy(scene.cloud);
 }
 
-/* One server takes a child, the others only the root: whether the others fit together is seen only
+/* One server uses a child, the others only the root: whether the others fit together is known only
  * when they are placed. */
 static void a_unit_of_trees_and_roots(void **state)
 {
@@ -123,7 +123,7 @@ static void a_unit_of_trees_and_roots(void **state)
     ask(&scene);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(host_of(&scene, i), 3);
-    /* another one that takes so much there that either of them still fits, but not both */
+    /* another one that uses so much there that either of them still fits, but not both */
     uint32_t more = plan_add_server(scene.plan, "more", 2, 1, 0);
     plan_add_name(scene.plan, &scene.plan->servers[more].locations, "h001");
     assert_reason(&scene, "Valet error: no combination of hosts for 'disk' (id-disk): 2 hosts "
@@ -131,7 +131,7 @@ static void a_unit_of_trees_and_roots(void **state)
     cloud_destroy(scene.cloud);
 }
 
-/* It takes so much that none of them fits there. */
+/* It uses so much that none of them fits there. */
 static void a_unit_of_trees_and_roots_beside_another(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void a_unit_of_trees_and_roots_beside_another(void **state)
     cloud_destroy(scene.cloud);
 }
 
-/* The one rack that has room for both is the last one that is tried. */
+/* The only rack that can hold both is the last one that is tried. */
 static void more_racks_than_a_window(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void more_racks_than_a_window(void **state)
     cloud_destroy(scene.cloud);
 }
 
-/* Of the class there is something on the last host only. */
+/* Only the last host has any of the class. */
 static void a_rare_class(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void a_rare_class(void **state)
     cloud_destroy(scene.cloud);
 }
 
-/* Both have as much left, of different capacities: the larger one is the fuller one. */
+/* Both have the same amount left, of different capacities: the larger one is the fuller one. */
 static void equal_headrooms_of_unequal_hosts(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void a_group_before_the_one_that_it_lists(void **state)
     cloud_destroy(scene.cloud);
 }
 
-/* A unit of one server and one of two, of the same need, for the first group. */
+/* A unit of one server and a unit of two, with the same needs, for the first group. */
 static void units_of_different_sizes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Groups over servers, by closing what they say of pairs. */
+/* Groups over servers, by the closure of what they require of pairs. */
 #include "view.h"
 
 #include "unit.h"
@@ -82,7 +82,7 @@ static int exclusive_of(const struct stack_group *group)
     return -1;
 }
 
-/* Adds what one affinity group spreads; true: something is new. */
+/* Adds what one affinity group spreads; true: something was added. */
 static bool spread(struct view *view, const struct stack *stack, uint32_t g)
 {
     uint32_t mask = below_group(view, stack, g);
@@ -166,7 +166,7 @@ int view_group(const struct view *view, uint32_t server)
     return -1;
 }
 
-/* --- what is new */
+/* --- new conditions */
 
 static bool is_subset(const struct stack_names *a, const struct stack_names *b)
 {

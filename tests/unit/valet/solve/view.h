@@ -1,5 +1,5 @@
-/* What a stack's groups say of pairs of servers, as 6.4 and 7.2 of the Valet spec have it: for the
- * oracle. */
+/* The requirements of a stack's groups for pairs of servers, by 6.4 and 7.2 of the Valet spec: for
+ * the oracle. */
 #ifndef BERTH_TESTS_UNIT_SOLVE_VIEW_H
 #define BERTH_TESTS_UNIT_SOLVE_VIEW_H
 
@@ -18,7 +18,7 @@ struct view {
 
 struct view view_of(const struct plan *plan);
 
-/* What the plan asks that what was accepted before did not (6.8). Without such: nothing. */
+/* What the plan requires and the accepted one did not (6.8). Without an accepted plan: nothing. */
 struct anew {
     struct view view; /* pairs, needs_rack */
     bool exclusive[ORACLE_SERVERS_MAX];

@@ -223,7 +223,7 @@ static void racks_of_hosts(void **state)
     assert_true(several);
 }
 
-/* A marker with inventory, one without aggregates, and one in a group's aggregate only are none. */
+/* A marker with inventory, one without aggregates, and one only in a group's aggregate are none. */
 static void markers_that_do_not_stand(void **state)
 {
     struct cloud *cloud = *state;
@@ -297,7 +297,7 @@ static void claims_by_rack(void **state)
     add_group(cloud, GOLD, GOLD_UUID, "gold");
     add_rack_claim(cloud, GOLD, "r1", true);
     add_rack_claim(cloud, GOLD, "r2", false); /* a row of another kind claims no rack */
-    add_rack_claim(cloud, IRON, "r2", true);  /* of a group that is gone */
+    add_rack_claim(cloud, IRON, "r2", true);  /* of a deleted group */
     const struct version *version = version_of(cloud);
     const struct valet_group *gold = version_valet_group(version, GOLD);
     assert_ptr_equal(host_claim_of(version, at(version, H1)).group, gold);

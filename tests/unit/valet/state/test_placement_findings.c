@@ -1,4 +1,4 @@
-/* What is reported of holds and placements: only those that lack the other. */
+/* Findings about holds and placements: only those that lack their counterpart. */
 #include "valet/state/placement_findings.h"
 
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* What the commits are made of, and how they are checked. */
+/* How the commits are built and checked. */
 #include "valet/write/stack_bid.h"
 
 #include "valet/write/valet_rule.h"
@@ -99,7 +99,7 @@ static const struct valet_plan *plan_row(struct world *world, const char *name)
                                                   world->arena);
 }
 
-/* Rows of the version end with their next change. */
+/* Rows of the version are valid until their next change. */
 const void *copy(struct world *world, const struct record *record)
 {
     return memcpy(arena_alloc(world->arena, record->bytes), record, record->bytes);
@@ -143,7 +143,7 @@ void look_at(struct bid *bid, unsigned provider)
     bid->commit.looks = looks;
 }
 
-/* The row's hold goes to that host. */
+/* The row's hold moves to that host. */
 struct stack_row *place(struct bid *bid, size_t row, unsigned host, int64_t amount)
 {
     struct claim claim = {0};
@@ -171,7 +171,7 @@ struct stack_row *add(struct bid *bid, const char *orchestration_id, unsigned ho
     return place(bid, row, host, amount);
 }
 
-/* The plan's servers may be anybody's. */
+/* The plan's servers may be of any project. */
 void trust(struct bid *bid)
 {
     struct record_value values[VALET_PLAN_FIELD_COUNT];
@@ -263,7 +263,8 @@ void occupy(struct world *world, unsigned consumer, unsigned host, int64_t amoun
     occupy_as(world, "project", consumer, host, amount);
 }
 
-/* Another program's consumer, which asked nobody: it is on `from`, too, which nobody claims. */
+/* Another program's consumer, written without any check: it is also on `from`, which is unclaimed.
+ */
 void intrude(struct world *world, unsigned from, unsigned host)
 {
     occupy(world, 9, from, 1);
@@ -279,7 +280,7 @@ void intrude(struct world *world, unsigned from, unsigned host)
         .consumer_uuid = SLICE_LIT("c9"),
     };
     size_t rules = world->products.rules.count;
-    world->products.rules.count = 0; /* another program keeps none */
+    world->products.rules.count = 0; /* another program writes no claims */
     assert_true(world_conclude(world, true));
     world->products.rules.count = rules;
 }

@@ -1,5 +1,5 @@
-/* Commits of plans in the making, for tests of what they rest on and what they do. Hosts are p1 to
- * p4; of the racks p5 has p1 and p2, p6 nothing; classes are A to D. */
+/* Commits of plans being built, for tests of their preconditions and effects. Hosts are p1 to p4;
+ * of the racks p5 has p1 and p2, p6 nothing; classes are A to D. */
 #ifndef BERTH_TESTS_STACK_BID_H
 #define BERTH_TESTS_STACK_BID_H
 
@@ -15,7 +15,7 @@ enum { TRAIT_RACK = 1, TRAIT_DISABLED, TRAIT_OTHER, TRAIT_SHARES, TRAIT_ZONE };
 
 #define GOLD "10000000-0000-4000-8000-000000000001"
 
-/* A commit in the making. */
+/* A commit being built. */
 struct bid {
     struct world *world;
     struct stack_commit commit;

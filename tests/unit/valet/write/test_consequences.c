@@ -187,7 +187,7 @@ static void a_host_that_leaves_keeps_its_claim_while_it_is_used(void **state)
     assert_claimed("h2", true, true);
 }
 
-/* Nobody is in the rack any more, but c1 still is where it was. */
+/* Nothing is in the rack any more, but c1 is still where it was. */
 static void the_only_used_host_leaves(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void another_groups_claim_stays(void **state)
     assert_true(valet_is_in(&bench, "h4", "k"));
 }
 
-/* It is no host then; nobody claims the tree that it is in. */
+/* It is not a host then; the tree that it is in is unclaimed. */
 static void a_host_that_gets_a_parent_keeps_its_claim_for_when_it_is_one_again(void **state)
 {
     (void)state;
@@ -408,7 +408,7 @@ static void a_claim_of_a_rack_takes_in_the_claims_of_its_hosts(void **state)
     assert_claimed("h1", false, false);
 }
 
-/* As it is if another program has written the rows. */
+/* As if another program had written the rows. */
 static void two_groups_claim_one_rack(void **state)
 {
     (void)state;
@@ -431,7 +431,7 @@ static void two_groups_claim_one_rack(void **state)
     assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 0);
 }
 
-/* A step changes a host's aggregates once: the second rack ends in the next one. */
+/* One iteration changes a host's aggregates once: the second rack ends in the next one. */
 static void racks_of_two_groups_share_a_host(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void racks_of_two_groups_share_a_host(void **state)
     put("c2 x h2:VCPU=1");
 }
 
-/* Damage: every row is there twice. */
+/* Damage: every row exists twice. */
 static void claims_with_two_rows_end_at_once(void **state)
 {
     (void)state;

@@ -175,7 +175,7 @@ static void removing_is_always_allowed(void **state)
     assert_held(put("c1 x h1:VCPU=1"));
 }
 
-/* It is no host, and outside all trees that anybody could claim. */
+/* It is not a host, and outside all trees that could be claimed. */
 static void a_sharing_provider_in_the_groups_aggregate(void **state)
 {
     (void)state;

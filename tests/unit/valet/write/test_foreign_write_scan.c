@@ -1,5 +1,5 @@
-/* What a foreign writer wrote into the file, as the Python service does: holds beside
- * their servers and claims that are over go with the next write, breaches are logged (Valet
+/* What a foreign writer, such as the Python service, has written to the file: holds beside their
+ * servers and claims that are over are removed with the next write, violations are logged (Valet
  * spec, 9.4). */
 #include <stdio.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ static void put(const char *claim)
     assert_int_equal(valet_put(&bench, claim), 0);
 }
 
-/* What the Python service's statements do. */
+/* The effect of the Python service's statements. */
 static void strange_consumer(const char *name, const char *project, const char *host, int vcpus)
 {
     const char *uuid = valet_uuid(&bench, name).data;
@@ -134,7 +134,7 @@ static void a_claim_without_its_aggregate_ends(void **state)
     put("c4 x h1:VCPU=1");
 }
 
-/* How many lines of the log tell of it. */
+/* The number of log lines about it. */
 static unsigned logged(FILE *log, const char *text)
 {
     char line[512];
@@ -199,8 +199,8 @@ static void a_server_that_uses_shared_storage_has_not_moved(void **state)
     assert_int_equal(valet_holds(&bench, "pl1", "h2"), 4);
 }
 
-/* What a read has seen is done with the next write; meanwhile another process has done it, and made
- * the hold anew. */
+/* What a read has found is done with the next write; meanwhile another process has done it, and
+ * made the hold again. */
 static void remake_hold(const char *host)
 {
     struct valet_bench other;
@@ -228,7 +228,7 @@ static void a_hold_that_was_made_anew_there_stays(void **state)
     remake_hold("h2");
 }
 
-/* The other one has done something else: it is still to be done. */
+/* The other process has done something else: it is still to be done. */
 static void what_nobody_else_has_done_is_done(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void what_nobody_else_has_done_is_done(void **state)
     valet_part(&other);
 }
 
-/* Two loads, and what the first one has seen was done between them. */
+/* Two loads; what the first one found was done between them. */
 static void a_hold_that_was_made_anew_before_a_second_non_member_stays(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void a_breach_of_two_groups_is_logged_once(void **state)
     assert_int_equal(logged(log, "has given project x more of resource provider 'h1'"), 1);
 }
 
-/* Its row and its generation are as they were. */
+/* Its row and its generation are unchanged. */
 static void a_hold_that_a_foreign_write_moved_stays(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void claims_of_a_group_that_is_gone_end(void **state)
     put("c3 x h3:VCPU=1");
     assert_int_equal(valet_version(&bench)->valet[VALET_CLAIMS].rows.count, 1);
     assert_true(valet_has_claim(&bench, "k", "h2"));
-    assert_true(valet_is_in(&bench, "h1", "g")); /* an aggregate as any other */
+    assert_true(valet_is_in(&bench, "h1", "g")); /* an aggregate like any other */
 }
 
 /* One host of the rack is deleted, and the other one emptied. */

@@ -1,4 +1,4 @@
-/* Holds and their servers: what a write drops, what it may not touch, and where placements are
+/* Holds and their servers: what a write removes, what it may not change, and where placements are
  * (Valet spec, 8.2). */
 #include "engine/allocations.h"
 #include "placement/write/plan_providers.h"
@@ -37,7 +37,7 @@ static int put_typed(const char *claim, const char *type)
     return valet_put_typed(&bench, claim, type);
 }
 
-/* The host has no room for the server beside its hold. */
+/* The host has not enough capacity for the server beside its hold. */
 static void a_first_claim_takes_the_place_of_the_hold(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void a_first_claim_takes_the_place_of_the_hold(void **state)
     assert_int_equal(valet_holds(&bench, "s1", "h1"), HOST_VCPU);
     valet_assert_location(&bench, "pl1", "h1");
     assert_int_equal(valet_release(&bench, "s1"), 0);
-    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0); /* it does not come back */
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0); /* it is not created again */
     valet_assert_location(&bench, "pl1", "h1");
 }
 
@@ -88,7 +88,8 @@ static void an_empty_claim_leaves_it(void **state)
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
 }
 
-/* A replan has put the hold elsewhere: rewriting and shrinking change nothing, coming does. */
+/* A replan has moved the hold: rewriting and shrinking the server change nothing, a new host does.
+ */
 static void a_rewrite_leaves_the_hold_elsewhere(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void another_projects_server_is_none(void **state)
     valet_assert_location(&bench, "pl1", "h1");
 }
 
-/* From the moment on at which it is the project's; before and after it is nobody's. */
+/* From the moment at which it belongs to the project; before and after, it belongs to none. */
 static void a_server_of_another_project_then(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void a_server_of_another_project_then(void **state)
     valet_assert_location(&bench, "pl1", "h3");
 }
 
-/* One that names another placement's hold, as a file may that an older berth wrote. */
+/* One that names another placement's hold, as a file written by an older berth may. */
 static void a_hold_is_no_server(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void a_hold_is_no_server(void **state)
     valet_assert_location(&bench, "pl1", "h1");
 }
 
-/* 7.3: what is recorded late may hold something already. */
+/* 7.3: a server that is recorded late may hold something already. */
 static void recording_a_server_that_is_there(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void the_reshaper_drops_it_too(void **state)
     assert_int_equal(valet_reshape(&bench, &claim, 1, NULL), 0);
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
     assert_int_equal(valet_holds(&bench, "s1", "h1"), HOST_VCPU);
-    /* also when a claim of its own says that it is to stay, for which there is no room */
+    /* also if a claim of its own keeps it, for which there is not enough capacity */
     valet_place(&bench, "pl2", "s2", "h2", HOST_VCPU);
     const char *const both[] = {"s2 p h2:VCPU=8", "pl2 p h2:VCPU=8"};
     assert_int_equal(valet_reshape(&bench, both, 2, NULL), 0);
@@ -240,7 +241,7 @@ static void holds_are_written_by_nobody_else(void **state)
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
     assert_int_equal(put("pl1 p -"), 0);
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
-    assert_int_equal(put("pl1 p h1:VCPU=4"), 409); /* the uuid is the placement's all the same */
+    assert_int_equal(put("pl1 p h1:VCPU=4"), 409); /* the uuid is the placement's nevertheless */
     valet_assert_location(&bench, "pl1", "h1");
 }
 
@@ -295,7 +296,7 @@ static void locations_follow_names_and_trees(void **state)
     valet_assert_location(&bench, "pl1", "h2"); /* the first by name */
 }
 
-/* Shared storage is no host that it could have come to. */
+/* Shared storage is not a host that it could have moved to. */
 static void a_server_that_takes_shared_storage_leaves_the_hold_elsewhere(void **state)
 {
     (void)state;

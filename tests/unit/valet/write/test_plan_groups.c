@@ -1,5 +1,5 @@
-/* Groups and members as planned: what is written, what is refused, and what a group's end does to
- * providers and claims. Every accepted plan is applied and audited. */
+/* Groups and members as planned: what is written, what is refused, and the effects of a group's
+ * deletion on providers and claims. Every accepted plan is applied and audited. */
 #include "valet/write/plan_groups.h"
 
 #include "engine/world.h"
@@ -188,7 +188,7 @@ static void members_in_use(void **state)
     assert_true(add(&world, GOLD, both, 2, &planned));
     set_aggregates(&world, 1, GOLD, IRON);
     claim_host(&world, 2, 2);
-    assert_true(drop_members(&world, GOLD, "project")); /* it holds something elsewhere only */
+    assert_true(drop_members(&world, GOLD, "project")); /* it holds something only elsewhere */
     assert_true(add(&world, GOLD, both, 2, &planned));
     claim_host(&world, 1, 1);
     assert_false(drop_members(&world, GOLD, "project"));
@@ -236,7 +236,7 @@ static void members_beside_a_claim(void **state)
     world_close(&world);
 }
 
-/* Providers lose the aggregate, count up, and keep their others; claims go. */
+/* Providers lose the aggregate, count up, and keep their others; claims are deleted. */
 static void end_of_a_group(void **state)
 {
     (void)state;
@@ -244,8 +244,7 @@ static void end_of_a_group(void **state)
     world_open(&world, 4);
     assert_true(create(&world, GOLD, "gold"));
     assert_true(create(&world, IRON, "iron"));
-    world.products.rules.count =
-        0; /* the claims are of empty hosts: as a consequence they would end them */
+    world.products.rules.count = 0; /* the claims are of empty hosts: consequences would end them */
     set_aggregates(&world, 1, GOLD, IRON);
     set_aggregates(&world, 3, IRON, GOLD);
     set_aggregates(&world, 4, IRON, "another");

@@ -41,7 +41,7 @@ static void test_moves_release_before_capacity(void **state)
     assert_int_equal(used(world, 1), 4);
     assert_int_equal(used(world, 2), 4);
     assert_true(hold(world, "a")->allocation[0].provider.v == world_provider(world, 2)->no.v);
-    /* a placement that goes frees its hold, a new one may have its room */
+    /* a deleted placement frees its hold, and a new one may use that capacity */
     begin(&bid, world, "web");
     bid.rows[0].after = NULL;
     add(&bid, "c", 2, 4);
@@ -61,7 +61,7 @@ static void test_hosts_are_claimed(void **state)
     add(&bid, "b", 4, 1)->exclusive.group_id = 1;
     claim_host(&bid, 3);
     struct bid without = bid;
-    assert_changed(&without); /* b's host is nobody's */
+    assert_changed(&without); /* b's host is unclaimed */
     claim_host(&bid, 4);
     occupy(world, 1, 4, 1);
     assert_changed(&bid); /* b's host is not empty */
@@ -70,7 +70,7 @@ static void test_hosts_are_claimed(void **state)
     assert_true(is_gold(world, 3) && is_gold(world, 4));
     assert_int_equal(claim_rows(world), 2);
     assert_int_equal(world_provider(world, 3)->generation, before + 1); /* hold and aggregate */
-    /* nobody else's server gets there, one of the group's does, without another claim */
+    /* no other project's server is placed there; one of the group's is, without another claim */
     begin(&bid, world, "web");
     add(&bid, "c", 3, 1);
     assert_changed(&bid);
@@ -130,7 +130,7 @@ static void test_servers_that_are_there(void **state)
     make(world, 1, 2);
     occupy_as(world, "tenant", 1, 1, 1);
     occupy_as(world, "tenant", 2, 4, 1);
-    /* of the first the hold goes, of the second it stays */
+    /* the hold of the first is removed, that of the second stays */
     begin(&bid, world, "web");
     set_resource(&bid, 0, "c1");
     set_resource(&bid, 1, "c2");
@@ -146,7 +146,7 @@ static void test_servers_that_are_there(void **state)
     assert_true(commit(&bid));
     assert_null(hold(world, "b"));
     assert_int_equal(used(world, 3), 1);
-    /* elsewhere it has one again */
+    /* on another host it has one again */
     begin(&bid, world, "web");
     place(&bid, 1, 2, 3);
     assert_true(commit(&bid));
@@ -177,7 +177,7 @@ static void test_delete(void **state)
     assert_int_equal(world->edit->version->allocation_count, 0);
 }
 
-/* Storage that the hold shares with its server does not make the host theirs. */
+/* Storage that the hold shares with its server does not mean that they are on the same host. */
 static void test_a_server_beside_shared_storage(void **state)
 {
     struct world *world = *state;

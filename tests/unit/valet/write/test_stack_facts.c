@@ -1,4 +1,4 @@
-/* Commits of plans: what is refused because it is no more so. */
+/* Commits of plans: what is refused because it is no longer true. */
 #include "placement/write/plan_providers.h"
 #include "valet/write/stack_bid.h"
 
@@ -20,7 +20,7 @@ static void test_what_a_plan_rests_on(void **state)
     assert_changed(&bid); /* no member */
     bid.commit.group_count = 0;
     assert_true(commit(&bid));
-    /* the stack has a plan, the placements have ids that are taken */
+    /* the stack has a plan, the placements have ids that are already used */
     bid.commit.before = NULL;
     assert_changed(&bid);
     struct bid other;
@@ -49,7 +49,7 @@ static void test_rows_that_changed(void **state)
     begin(&bid, world, "web");
     set_resource(&bid, 0, "b");
     assert_changed(&bid);
-    /* it is elsewhere by now */
+    /* it is on another host by now */
     begin(&bid, world, "web");
     set_resource(&bid, 0, "c9");
     struct claim claim = {.consumer =
@@ -60,7 +60,7 @@ static void test_rows_that_changed(void **state)
     assert_changed(&bid);
 }
 
-/* What is claimed holds already what the plan's servers of that group have there. */
+/* A claim that is to be made exists already where the plan's servers of that group are. */
 static void test_own_servers_of_the_group_do_not_hinder(void **state)
 {
     struct world *world = *state;
@@ -70,14 +70,14 @@ static void test_own_servers_of_the_group_do_not_hinder(void **state)
     begin(&bid, world, "web");
     claim_host(&bid, 4);
     bid.rows[0].exclusive.group_id = 1; /* a, whose hold is there */
-    assert_changed(&bid);               /* nobody's server is there, too */
+    assert_changed(&bid);               /* a server without a plan is there, too */
     set_resource(&bid, 0, "c2");
     bid.rows[0].exclusive.group_id = 0;
     assert_changed(&bid);
     bid.rows[0].exclusive.group_id = 1;
     struct stack_row none = bid.rows[0];
     bid.rows[0].host = world_uuid(world, 'p', 3);
-    assert_changed(&bid); /* it is looked at although its hold does not move: p3 is nobody's */
+    assert_changed(&bid); /* it is checked although its hold does not move: p3 is unclaimed */
     bid.rows[0] = none;
     bid.rows[0].host = world_uuid(world, 'p', 4);
     assert_true(commit(&bid));
@@ -95,7 +95,8 @@ static void test_disabled(void **state)
     assert_changed(&bid);
 }
 
-/* Another project's consumer is no server of the plan's; in a plan of one who sees all it is. */
+/* Another project's consumer is not a server of the plan; it is in the plan of a user who sees all
+ * projects. */
 static void test_servers_of_others(void **state)
 {
     struct world *world = *state;
@@ -112,8 +113,8 @@ static void test_servers_of_others(void **state)
     assert_null(hold(world, "a"));
 }
 
-/* A plan of one who sees all may have servers of a project that is no member: the host where such a
- * one is would be foreign at once. */
+/* A plan of a user who sees all projects may have servers of a project that is not a member: such a
+ * server would at once be a non-member on its host. */
 static void test_own_servers_of_non_members_hinder(void **state)
 {
     struct world *world = *state;
@@ -131,8 +132,8 @@ static void test_own_servers_of_non_members_hinder(void **state)
     assert_true(is_gold(world, 4));
 }
 
-/* Damage: two placements have one id. What a plan had before holds nothing up; what it brings
- * does, unless who has it goes. */
+/* Damage: two placements have one id. Ids that a plan had before do not stop it; new ones do,
+ * unless their owner is deleted with it. */
 static void test_ids_that_are_brought(void **state)
 {
     struct world *world = *state;
@@ -167,7 +168,7 @@ static void test_ids_that_are_brought(void **state)
     assert_int_equal(used(world, 4), 1);
 }
 
-/* A host that is in another rack, too, is one of the rack's: claimed with it, and counted. */
+/* A host that is also in another rack belongs to the rack: it is claimed with it, and counted. */
 static void test_a_host_in_two_racks(void **state)
 {
     struct world *world = *state;
@@ -188,7 +189,7 @@ static void test_a_host_in_two_racks(void **state)
     assert_int_equal(claim_rows(world), 3);
 }
 
-/* A rack is claimed if all its hosts are free, and none that is disabled is (8.3). */
+/* A rack is claimed if all its hosts are free, and none of those that are disabled is (8.3). */
 static void test_a_rack_with_a_disabled_host(void **state)
 {
     struct world *world = *state;
@@ -202,7 +203,7 @@ static void test_a_rack_with_a_disabled_host(void **state)
     assert_true(commit(&bid));
 }
 
-/* A rack that the group has by now is of use as long as all its hosts are the group's alone. */
+/* A rack that the group has by now can be used as long as all its hosts are only the group's. */
 static void test_a_claimed_rack_with_a_non_member(void **state)
 {
     struct world *world = *state;
@@ -244,7 +245,7 @@ static void test_markers_that_changed(void **state)
     assert_true(commit(&bid));
 }
 
-/* A host where others stay binds by its racks alone. */
+/* A host where other servers stay restricts only through its racks. */
 static void test_where_others_are(void **state)
 {
     struct world *world = *state;
@@ -270,7 +271,7 @@ static void delete_provider(struct world *world, unsigned provider)
         world, plan_provider_delete(world_uuid(world, 'p', provider), &plan, &world->err)));
 }
 
-/* What is to be claimed is compared although no server looks at it. */
+/* Claims to be made are compared although no server is checked there. */
 static void test_claims_of_what_is_gone(void **state)
 {
     struct world *world = *state;
@@ -296,7 +297,7 @@ static void test_claims_of_what_is_gone(void **state)
     assert_changed(&bid);
 }
 
-/* As after a commit whose looks cannot differ. */
+/* As after a commit, when no check can have another result. */
 static void test_hosts_that_are_none_any_more(void **state)
 {
     struct world *world = *state;

@@ -371,7 +371,7 @@ void valet_member(struct valet_bench *bench, const char *group, const char *proj
 struct claiming {
     struct valet_bench *bench;
     const char *group;
-    const char *rack; /* NULL: the host alone */
+    const char *rack; /* NULL: only the host */
     const char *host;
 };
 
@@ -611,7 +611,7 @@ int valet_release(struct valet_bench *bench, const char *consumer)
     return valet_write(bench, release, &words);
 }
 
-/* ---- what there is ---- */
+/* ---- the state ---- */
 
 const struct provider *valet_find(struct valet_bench *bench, const char *name)
 {

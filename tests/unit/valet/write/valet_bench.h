@@ -1,5 +1,5 @@
-/* A small cloud with groups, racks, plans and placements on a real file, written through a pipeline
- * without a thread, one request a batch. Everything is known by a short name, of which its uuid is
+/* A small cloud with groups, racks, plans and placements in a real file, written through a pipeline
+ * without a thread, one request per batch. Everything has a short name, from which its uuid is
  * made; hosts have inventory of VCPU and MEMORY_MB. */
 #ifndef BERTH_TESTS_VALET_BENCH_H
 #define BERTH_TESTS_VALET_BENCH_H
@@ -21,7 +21,7 @@ struct valet_bench {
     struct store *store;
     struct replica *replica;
     struct products products;
-    const struct rule *author; /* of what is written; NULL: nobody */
+    const struct rule *author; /* of the writes; NULL: none */
     struct pipeline *pipeline;
     sqlite3 *shell; /* somebody else's connection */
     struct err err; /* of the last request */
@@ -37,12 +37,12 @@ void valet_shell(struct valet_bench *bench, const char *sql);
 /* Another process on the first one's file; ends before it. */
 void valet_join(struct valet_bench *other, const struct valet_bench *first);
 void valet_part(struct valet_bench *other);
-/* Memory is as new as the file, as before the answer to a read. */
+/* Memory becomes as new as the file, as before the answer to a read. */
 void valet_read(struct valet_bench *bench);
 
 const struct version *valet_version(struct valet_bench *bench);
 
-/* "h1" as the uuid that it has. In the bench's arena. */
+/* The uuid of "h1". In the bench's arena. */
 struct slice valet_uuid(struct valet_bench *bench, const char *name);
 
 /* Writes by the real planners: 0, or the status. */
@@ -55,7 +55,7 @@ void valet_delete_provider(struct valet_bench *bench, const char *name);
 void valet_parent(struct valet_bench *bench, const char *name,
                   const char *parent);                        /* NULL: becomes a root */
 void valet_host(struct valet_bench *bench, const char *name); /* with inventory */
-/* The provider's aggregates and traits are those, with blanks between; "": none. */
+/* Sets the provider's aggregates and traits, separated by blanks; "": none. */
 void valet_aggregates(struct valet_bench *bench, const char *name, const char *aggregates);
 void valet_traits(struct valet_bench *bench, const char *name, const char *traits);
 void valet_rack(struct valet_bench *bench, const char *name, const char *aggregate);
@@ -63,11 +63,11 @@ void valet_rack(struct valet_bench *bench, const char *name, const char *aggrega
 /* Rows, as the planners of Valet's API write them. */
 void valet_group(struct valet_bench *bench, const char *name);
 void valet_member(struct valet_bench *bench, const char *group, const char *project);
-/* An automatic claim: aggregate and row; of a rack: of all its hosts, and its own row. */
+/* An automatic claim: aggregate and row; of a rack: those of all its hosts, and its own row. */
 void valet_claim_host(struct valet_bench *bench, const char *group, const char *host);
 void valet_claim_rack(struct valet_bench *bench, const char *group, const char *rack);
-/* A placement of that name with orchestration id `server`; its hold of so many VCPU on the host is
- * written with it (host NULL: none). */
+/* A placement of that name with orchestration id `server`; its hold of that many VCPU on the host
+ * is written with it (host NULL: no hold). */
 void valet_place(struct valet_bench *bench, const char *placement, const char *server,
                  const char *host, int64_t vcpus);
 void valet_bind(struct valet_bench *bench, const char *placement, const char *server);
@@ -87,7 +87,7 @@ const struct provider *valet_find(struct valet_bench *bench, const char *name);
 const struct valet_placement *valet_placement(struct valet_bench *bench, const char *name);
 bool valet_is_in(struct valet_bench *bench, const char *host, const char *aggregate);
 bool valet_has_claim(struct valet_bench *bench, const char *group, const char *provider);
-/* So much of VCPU that the consumer holds on the host. */
+/* The VCPU that the consumer holds on the host. */
 int64_t valet_holds(struct valet_bench *bench, const char *consumer, const char *host);
 void valet_assert_location(struct valet_bench *bench, const char *placement, const char *host);
 /* The last write was refused with that text. */

@@ -1,6 +1,6 @@
-/* Plans whose cloud changes between their search and their commit, and objects that go between the
- * handler and its planner: the real ones at a listener, with a write of somebody else's that always
- * gets to the writer just before theirs. */
+/* Plans whose cloud changes between their search and their commit, and objects that are deleted
+ * between the handler and its planner: real requests at a listener, with a write by another client
+ * that always reaches the writer just before theirs. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static struct world {
     unsigned meddlings; /* still to come */
     const char *sql;    /* what a non-member commits just before the plan; NULL: nothing */
     unsigned runs;      /* of the handler */
-    handler *handle;    /* the real one of the route that is wrapped below */
+    handler *handle;    /* the real planner of the route, which is wrapped below */
     char answer[ANSWER_BYTES];
     size_t answer_len;
     atomic_bool is_answered;
@@ -237,7 +237,7 @@ static void send_and_write(const char *line, const char *token, const char *body
     arena_destroy(arena);
 }
 
-/* The answer to a create that meets so many writes of others. */
+/* The answer to a create that meets that many writes of others. */
 static void create_among(unsigned meddlings)
 {
     world.meddlings = meddlings;
@@ -278,7 +278,7 @@ static void and_three_times(void **state)
     assert_planned(3);
 }
 
-/* There still is a host that would do. */
+/* Another host would still be possible. */
 static void and_not_more_often(void **state)
 {
     (void)state;
@@ -305,8 +305,9 @@ static uint32_t number_of_trait(void)
     return catalog_find(&valet_version(&world.bench)->traits, SLICE_LIT("CUSTOM_SECOND"))->number;
 }
 
-/* A non-member commits what has nothing to do with the plan, and too much to be merged. Everything
- * is loaded, and what hosts have gets other numbers in memory: those that went leave no gaps. */
+/* A non-member commits something unrelated to the plan, and too much to be merged. Everything is
+ * loaded, and the hosts' traits and aggregates get other numbers in memory, because the numbers of
+ * deleted ones are used again. */
 static void a_load_changes_nothing(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void a_load_changes_nothing(void **state)
     assert_int_not_equal(number_of_trait(), number);
 }
 
-/* The object is there when the handler looks for it, and gone when its planner does. */
+/* The object exists when the handler looks for it, and is deleted before its planner runs. */
 static void assert_gone(handler *handle, const char *line, const char *body, const char *sql,
                         const char *text)
 {

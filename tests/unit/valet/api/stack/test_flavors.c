@@ -1,4 +1,4 @@
-/* The catalogue of flavors: what is built in, what a file may say, what a reload leaves. */
+/* The catalogue of flavors: the built-in ones, what a file may contain, what a reload keeps. */
 #include "valet/api/stack/flavors.h"
 
 #include <stdio.h>
@@ -93,7 +93,7 @@ static void test_amounts(void **state)
     assert_true(slice_equal(a->required.names[0], SLICE_LIT("HW_A")));
     assert_int_equal(a->forbidden.count, 1);
     assert_true(slice_equal(a->forbidden.names[0], SLICE_LIT("HW_B")));
-    /* a name goes before an id */
+    /* a name takes precedence over an id */
     assert_flavor(flavors_find(flavors, SLICE_LIT("b")), 1, 1, 0);
     struct flavor copy = flavor_copy(a, arena);
     flavors_give_back(flavors);

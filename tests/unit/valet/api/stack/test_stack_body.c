@@ -1,4 +1,4 @@
-/* Bodies of plans: what is taken, what is refused and how, fingerprints. */
+/* Bodies of plans: what is accepted, what is refused and with which error, fingerprints. */
 #include "valet/api/stack/stack_body.h"
 
 #include <stdlib.h>
@@ -256,14 +256,14 @@ static void test_refused_groups(void **state)
         assert_true(slice_starts_with(fixture->err.message, SLICE_LIT("Valet error: ")));
     }
     assert_refused(fixture, "{'G': {'type': 'OS::Valet::GroupAssignment'}}", 400, "is missing");
-    /* of three that have a name the third is not needed to see it */
+    /* of three servers with a name, the third is not needed to detect it */
     assert_refused(fixture,
                    "{'a': {'type': 'x', 'name': 't'}, 'b': {'type': 'x', 'name': 't'},"
                    "'c': {'type': 'x', 'name': 't'}, 'G': " GROUP("affinity", "host", "['t']") "}",
                    400, "several resources");
 }
 
-/* One is called so by its id, the other by its name; what is ignored hides nothing. */
+/* One has that id, the other that name; what is ignored hides nothing. */
 static void test_ids_that_are_names(void **state)
 {
     struct fixture *fixture = *state;
@@ -332,7 +332,7 @@ static void test_two_exclusivity_groups(void **state)
         {APART "'A': " GROUP("affinity", "rack", "['D', 'c']") ", " TWO("g", "rack", "h", "rack",
                                                                         "['b']"),
          false},
-        /* a group that lists only what is ignored binds nothing */
+        /* a group that lists only ignored names binds nothing */
         {"'A': " GROUP("affinity", "host", "['N', 'a']") ", " TWO("g", "host", "h", "host",
                                                                   "['N']"),
          true},
@@ -353,7 +353,7 @@ static void test_two_exclusivity_groups(void **state)
     }
 }
 
-/* Groups in a long chain, each listed by the one before and by the first: nothing goes deep. */
+/* Groups in a long chain, each listed by the one before and by the first: no deep recursion. */
 static void test_many_groups(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,4 @@
-/* Bodies as long as they may be, made to be dear to read: what reading them costs grows with their
+/* Bodies of the greatest length, made to be expensive to read: the cost of reading grows with their
  * length and no faster. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void a_chain(struct buf *body, unsigned bytes)
     end_group(body);
 }
 
-/* Every group lists dozens of those behind it. */
+/* Every group lists dozens of those after it. */
 static void a_mesh(struct buf *body, unsigned bytes)
 {
     const unsigned groups = bytes / 430;
@@ -94,7 +94,7 @@ static void a_repetition(struct buf *body, unsigned bytes)
     end_group(body);
 }
 
-/* What is no server and no group. */
+/* Names of neither servers nor groups. */
 static void others(struct buf *body, unsigned bytes)
 {
     for (unsigned i = 0; body->len < bytes; i++) {
@@ -119,7 +119,7 @@ static void locations(struct buf *body, unsigned bytes)
 
 typedef void write_body(struct buf *body, unsigned bytes);
 
-/* What a slow handler does with a body before it asks the planner, and with the stack after. */
+/* The work of a slow handler on a body before it calls the planner, and on the stack afterwards. */
 static struct steps_cost read_body(write_body *write, unsigned bytes)
 {
     struct arena *arena = arena_create();

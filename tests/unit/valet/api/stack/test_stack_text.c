@@ -1,4 +1,4 @@
-/* Stacks as texts: what is written is read again, what is broken is nothing. */
+/* Stacks as texts: what is written is read again, and a broken text is refused. */
 #include "valet/api/stack/stack_text.h"
 
 #include <stdlib.h>
