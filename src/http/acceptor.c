@@ -17,7 +17,7 @@ enum {
                             * are left for others */
     LAST_ACCEPTED_MAX = 4096,
     AHEAD_NAP_MS = 1,
-    AHEAD_NAPS_MAX = 100,
+    AHEAD_NAPS_MAX = 2000, /* longer than workers wait for a processor */
     SHORTAGE_NAP_MS = 20,
     SHUT_NAP_MS = 100,
 };

@@ -66,7 +66,6 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
     if (server->tls != NULL)
         handshake_begin(server, connection);
 
-    atomic_fetch_add(&server->connections_taken, 1);
     pthread_mutex_lock(&server->lock);
     connection->pool = pool_of_this_thread(server);
     connection->peer_group = peer_enter(server, peer_key(address));
@@ -79,6 +78,8 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
         pthread_cond_signal(&server->watcher_wake);
     server->connections = connection;
     server->connection_count++;
+    /* only now, so that http_server_load() never misses the connection */
+    atomic_fetch_add(&server->connections_taken, 1);
     if (server->connection_count - server->shut_count > server->limits.connections_max ||
         (connection->peer_group->open > server->limits.connections_per_address &&
          !server->is_unix)) /* clients of a unix socket have no address */
