@@ -11,7 +11,11 @@
  *
  * While the server drains, idle connections are closed, too, but not at once, because a request may
  * be on its way. If a request or a handshake has begun to arrive, it has two seconds; otherwise one
- * silent client would extend every stop to its full grace period.
+ * silent client would extend every stop to its full grace period. A client that has just connected
+ * is about to send its first request, and has two seconds from then. When its time is over, only
+ * the reading side of a connection is shut down: a request that arrives after the watcher has
+ * looked is in the socket before that, so the worker reads and answers it. Otherwise it sees the
+ * end of the stream.
  *
  * A connection that is shut down is closed by its worker, which sees the end of the stream. */
 #include <linux/tcp.h>
@@ -32,8 +36,8 @@ enum {
     SHUT_AT_ONCE_MAX = 32,
     LOOK_SOON_US = 10 * 1000, /* when more must be shut down */
     ENDED_FOR_US = 100 * 1000,
-    BEGUN_LINGER_US = 2000 * 1000, /* for requests that have begun to arrive when the server
-                                    * drains */
+    BEGUN_LINGER_US = 2000 * 1000, /* when the server drains: for requests that have begun to
+                                    * arrive, and for the first one on a connection */
 };
 
 static uint64_t bytes_received(int fd)
@@ -102,10 +106,24 @@ static bool is_left_over(const struct http_server *server, const struct connecti
                          uint64_t idle_since_us, uint64_t line_us, uint64_t now_us)
 {
     uint64_t since_us = idle_since_us != 0 ? idle_since_us : line_us;
+    if (!atomic_load_explicit(&connection->has_asked, memory_order_relaxed) &&
+        now_us < since_us + BEGUN_LINGER_US)
+        return false;
     if (since_us < server->draining_since_us)
         since_us = server->draining_since_us;
     return now_us >= since_us + server->linger_us &&
            (now_us >= since_us + BEGUN_LINGER_US || !has_begun(connection, line_us));
+}
+
+/* Closes a connection that a draining server need not wait for. Its worker has as long as a request
+ * that has begun to arrive; the library may miss the end of the stream. */
+static void leave_over(struct http_server *server, struct connection *connection, uint64_t now_us)
+{
+    uint64_t since_us = atomic_load_explicit(&connection->unread_since_us, memory_order_relaxed);
+    if (since_us == 0)
+        connection_shut_reading(connection, now_us);
+    else if (now_us >= since_us + BEGUN_LINGER_US)
+        connection_shut(server, connection);
 }
 
 static void connection_look(struct http_server *server, struct connection *connection,
@@ -120,10 +138,11 @@ static void connection_look(struct http_server *server, struct connection *conne
     uint64_t allowed_us = server->limits.header_deadline_ms * 1000ULL;
     if ((deadline != 0 && now_us > deadline) ||
         (line != 0 && allowed_us > 0 && now_us > line + allowed_us) ||
-        (idle != 0 && headers_are_late(server, connection, idle, now_us)) ||
-        (server->draining_since_us != 0 && (idle != 0 || line != 0) &&
-         is_left_over(server, connection, idle, line, now_us)))
+        (idle != 0 && headers_are_late(server, connection, idle, now_us)))
         connection_shut(server, connection);
+    else if (server->draining_since_us != 0 && (idle != 0 || line != 0) &&
+             is_left_over(server, connection, idle, line, now_us))
+        leave_over(server, connection, now_us);
     else if (receiving == 0 && (idle == 0 || (connection->first_byte_us == 0 && !server->is_unix)))
         connection->ended_us = 0;
     else if (has_given_up(connection, now_us))

@@ -116,6 +116,7 @@ struct exchange *exchange_begin(struct http_server *server, struct MHD_Connectio
     exchange->http.started_us = clock_monotonic_us();
     count_add(&connection->pool->begun, 1);
 
+    atomic_store_explicit(&connection->has_asked, true, memory_order_relaxed);
     atomic_store_explicit(&connection->line_us, exchange->http.started_us, memory_order_relaxed);
     atomic_store_explicit(&connection->receiving_us, exchange->http.started_us,
                           memory_order_relaxed);

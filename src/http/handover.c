@@ -5,8 +5,7 @@
  * HTTP_PENDING first suspends the connection and then sets SUSPENDED. So the thread that finds
  * SUSPENDED may wake the library, and a worker that finds RESUMED instead wakes itself. After its
  * atomic exchange, http_resume() does not use the exchange any more. */
-#include <poll.h>
-
+#include "base/wait.h"
 #include "http/http_internal.h"
 
 /* Like count_add(), but ordered before a read of `cutting`: on x86 this takes one locked
@@ -40,8 +39,19 @@ enum http_step exchange_call(struct exchange *exchange,
     return step;
 }
 
+/* When the library continues a connection, it reads first, and closes it at the end of the stream.
+ * That must not happen before the answer, so this worker waits. Only requests that arrived at the
+ * last moment of a stop get here. */
+static void await_resume(struct exchange *exchange)
+{
+    while (atomic_load(&exchange->wait) != WAIT_RESUMED)
+        wait_sleep_us(NAP_US);
+}
+
 bool exchange_suspend(struct exchange *exchange)
 {
+    if (connection_is_unread(exchange->connection))
+        await_resume(exchange);
     if (atomic_load(&exchange->wait) != WAIT_RESUMED) {
         int expected = WAIT_RUNNING;
         MHD_suspend_connection(exchange->mhd);
@@ -80,6 +90,5 @@ bool http_client_gone(const struct http_exchange *exchange)
     const struct exchange *own = (const struct exchange *)exchange;
     if (atomic_load(&own->server->cutting))
         return true; /* a stop does not wait for ever */
-    struct pollfd socket = {.fd = own->connection->fd, .events = POLLRDHUP};
-    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    return connection_is_gone(own->connection);
 }

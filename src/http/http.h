@@ -243,7 +243,8 @@ struct http_load http_server_load(struct http_server *server);
 /* The steps of a stop, all by one thread.
  *
  * drain: accepts no more connections. Answers carry "Connection: close" from now on. A connection
- * that stays idle for linger_ms is closed, unless a request begins to arrive on it in that time.
+ * that stays idle for linger_ms is closed, unless a request begins to arrive on it in that time. A
+ * new connection is given two seconds for its first request.
  * When requests and connections are 0, no client is left.
  * cut: no further request reaches the service, and for pending ones http_client_gone() is true.
  * stop: waits until the service holds no request, and frees the server. If the server has not been

@@ -102,7 +102,12 @@ struct connection {
     struct MHD_Connection *mhd;
     struct tls_credentials *credentials; /* NULL: no TLS */
 
+    /* by the watcher: since when nothing further is read, because the server drains; 0: it is read
+     */
+    _Atomic uint64_t unread_since_us;
+
     /* written by its worker, read by the watcher */
+    _Atomic bool has_asked;         /* a request line has arrived on it */
     _Atomic uint64_t idle_since_us; /* 0 from a request line to the end of that exchange */
     _Atomic uint64_t line_us;       /* when the request line was complete, until the headers are;
                                      * otherwise 0 */
@@ -300,6 +305,15 @@ void connection_close(struct http_server *server, struct connection *connection)
 /* shut.c: shuts the connection down. Its worker sees the end of the stream and closes it. Under the
  * lock. */
 void connection_shut(struct http_server *server, struct connection *connection);
+/* The same once its worker has read what has already arrived: a request that is among it is
+ * answered. Does nothing if headers are complete and no more are awaited. Under the lock. */
+void connection_shut_reading(struct connection *connection, uint64_t now_us);
+/* Whether that has happened, or will have happened before the current request is answered. On its
+ * worker, from the end of the headers on. */
+bool connection_is_unread(struct connection *connection);
+/* Whether the client has disconnected, or has closed its sending side. Called by a thread that may
+ * use the connection's fd. */
+bool connection_is_gone(const struct connection *connection);
 /* Whether the client has closed its sending side and all that it sent has been read. Called by a
  * thread that may use the connection's fd. */
 bool connection_has_ended(const struct connection *connection);

@@ -15,10 +15,39 @@ void connection_shut(struct http_server *server, struct connection *connection)
     shutdown(connection->fd, SHUT_RDWR);
 }
 
+/* Whether a request line or headers are awaited. */
+static bool is_awaited(const struct connection *connection)
+{
+    return atomic_load(&connection->idle_since_us) != 0 || atomic_load(&connection->line_us) != 0;
+}
+
+void connection_shut_reading(struct connection *connection, uint64_t now_us)
+{
+    atomic_store(&connection->unread_since_us, now_us);
+    if (is_awaited(connection))
+        shutdown(connection->fd, SHUT_RD);
+    else /* a request came first: its worker may not have seen the mark */
+        atomic_store(&connection->unread_since_us, 0);
+}
+
+bool connection_is_unread(struct connection *connection)
+{
+    /* they are 0 already; stored again, in one order with those of connection_shut_reading() */
+    atomic_store(&connection->idle_since_us, 0);
+    atomic_store(&connection->line_us, 0);
+    return atomic_load(&connection->unread_since_us) != 0;
+}
+
+bool connection_is_gone(const struct connection *connection)
+{
+    bool is_unread = atomic_load(&connection->unread_since_us) != 0; /* it would see itself */
+    struct pollfd socket = {.fd = connection->fd, .events = is_unread ? 0 : POLLRDHUP};
+    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 bool connection_has_ended(const struct connection *connection)
 {
-    struct pollfd socket = {.fd = connection->fd, .events = POLLRDHUP};
     int unread = 0;
-    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0 &&
+    return connection_is_gone(connection) &&
            (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }

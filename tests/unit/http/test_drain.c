@@ -64,6 +64,8 @@ static void idle_ones_are_closed(void **state)
     int asked = client_connect(&harness);
     assert_asked(asked, NULL);
     int silent = client_connect(&harness);
+    harness_wait_connections(&harness, 2);
+    fake_clock_advance_ms(2000); /* a new one would have that long */
     assert_false(client_closed_within(asked, 100));
     http_server_drain(harness.server, 300);
     uint64_t start_ms = now_ms();

@@ -1,8 +1,12 @@
 /* The moments at which a stop could lose a request: each is forced by the calls that the server
  * makes then (--wrap). */
 #include <pthread.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "await.h"
+#include "fake_clock.h"
 #include "harness.h"
 #include "http/http_internal.h"
 
@@ -14,9 +18,13 @@ static struct harness harness;
 static struct http_server *_Atomic watched;
 static _Atomic unsigned looks;
 static _Atomic unsigned misses;
+static _Atomic int late_client = -1;
+static const char *late_request;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
 
 /* Called by a worker with an open connection: anyone may read the server's load before the worker
  * gets the lock. */
@@ -45,10 +53,28 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
     return __real_pthread_mutex_lock(lock);
 }
 
+/* The watcher asks whether anything has arrived. The late client sends just after that. */
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    int *bytes = va_arg(arguments, int *);
+    va_end(arguments);
+    int result = __real_ioctl(fd, request, bytes);
+    struct http_server *server = atomic_load(&watched);
+    if (server == NULL || !pthread_equal(pthread_self(), server->watcher) || *bytes > 0)
+        return result;
+    int client = atomic_exchange(&late_client, -1);
+    if (client >= 0)
+        client_send(client, late_request);
+    return result;
+}
+
 static int start(void **state)
 {
     (void)state;
     harness_start(&harness, &harness_limits);
+    fake_clock_stop();
     atomic_store(&looks, 0);
     atomic_store(&misses, 0);
     return 0;
@@ -58,6 +84,7 @@ static int stop(void **state)
 {
     (void)state;
     atomic_store(&watched, NULL);
+    fake_clock_run();
     harness_stop(&harness);
     return 0;
 }
@@ -70,6 +97,14 @@ static void assert_asked(int fd, const char *request, bool closes)
     assert_int_equal(reply_has(&reply, "\r\nConnection: close\r\n"), closes);
     reply_free(&reply);
 }
+
+/* Puts the clock forward, and then on in small steps until the condition holds: the watcher may
+ * have read the clock before, or not yet. */
+#define ADVANCE_UNTIL(ms, condition)                                                               \
+    do {                                                                                           \
+        fake_clock_advance_ms(ms);                                                                 \
+        AWAIT((fake_clock_advance_ms(1), condition));                                              \
+    } while (0)
 
 /* A connection that is being taken in by a worker is always counted, so that a stop waits for it.
  */
@@ -88,10 +123,118 @@ static void one_that_is_taken_in_is_counted(void **state)
     assert_int_equal(atomic_load(&misses), 0);
 }
 
+static void wait_for_nobody(void)
+{
+    ADVANCE_UNTIL(1, http_server_load(harness.server).connections == 0);
+}
+
+/* A client that has just connected is about to ask: it has two seconds, and not only as long as one
+ * that is idle. */
+static void a_new_client_has_two_seconds(void **state)
+{
+    (void)state;
+    int fresh = client_connect(&harness);
+    int silent = client_connect(&harness);
+    harness_wait_connections(&harness, 2);
+    http_server_drain(harness.server, 100);
+    for (unsigned i = 0; i < 19; i++)
+        fake_clock_advance_ms(100);
+    assert_int_equal(http_server_load(harness.server).connections, 2);
+    assert_asked(fresh, REQUEST, true);
+    wait_for_nobody();
+    assert_true(client_closed_within(silent, 5000));
+    close(fresh);
+    close(silent);
+}
+
+/* One that has been silent for longer has no more time than those that are idle. */
+static void an_old_silent_client_has_not(void **state)
+{
+    (void)state;
+    int silent = client_connect(&harness);
+    harness_wait_connections(&harness, 1);
+    fake_clock_advance_ms(2000);
+    int fresh = client_connect(&harness);
+    harness_wait_connections(&harness, 2);
+    http_server_drain(harness.server, 100);
+    ADVANCE_UNTIL(150, http_server_load(harness.server).connections == 1);
+    assert_true(client_closed_within(silent, 5000));
+    assert_asked(fresh, REQUEST, true);
+    wait_for_nobody();
+    close(fresh);
+    close(silent);
+}
+
+/* Asked once and then idle; sends the request in the very moment in which the stop decides to close
+ * the connection. */
+static int ask_at_the_end(const char *request, unsigned others)
+{
+    int fd = client_connect(&harness);
+    harness_wait_connections(&harness, others + 1);
+    fake_clock_advance_ms(600); /* the time of its opening is not that of its request */
+    assert_asked(fd, REQUEST, false);
+    harness_wait_requests(&harness, others);
+    late_request = request;
+    atomic_store(&late_client, fd);
+    atomic_store(&watched, harness.server);
+    http_server_drain(harness.server, 100);
+    ADVANCE_UNTIL(150, atomic_load(&late_client) == -1);
+    return fd;
+}
+
+/* Clients that do not read their answers: a worker that has nothing else to look after continues a
+ * connection without reading from it first. */
+enum { SLOW_CLIENTS = 4 };
+
+static void connect_slow(int fds[static SLOW_CLIENTS])
+{
+    for (unsigned i = 0; i < SLOW_CLIENTS; i++) {
+        fds[i] = client_connect(&harness);
+        client_send(fds[i], "GET /owed HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    harness_wait_requests(&harness, SLOW_CLIENTS);
+    AWAIT(http_server_load(harness.server).in_service == 0);
+}
+
+static void a_request_at_the_last_moment_is_answered(void **state)
+{
+    (void)state;
+    int slow[SLOW_CLIENTS];
+    connect_slow(slow);
+    int fd = ask_at_the_end("POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+                            SLOW_CLIENTS);
+    harness_wait_held(&harness, 1);
+    for (unsigned i = 0; i < 30; i++)
+        fake_clock_advance_ms(100); /* however long it takes */
+    assert_false(http_client_gone(harness.held[0]));
+    harness_resume(&harness);
+    struct reply reply = client_read(fd);
+    assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+    assert_reply(reply, 200, "POST /hold hello");
+    for (unsigned i = 0; i < SLOW_CLIENTS; i++)
+        close(slow[i]);
+    wait_for_nobody();
+    close(fd);
+}
+
+/* Part of a request does not delay the stop. */
+static void half_a_request_at_the_last_moment_is_given_up(void **state)
+{
+    (void)state;
+    int fd = ask_at_the_end("GET /x HTT", 0);
+    wait_for_nobody();
+    assert_true(client_closed_within(fd, 5000));
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_that_is_taken_in_is_counted, start, stop),
+        cmocka_unit_test_setup_teardown(a_new_client_has_two_seconds, start, stop),
+        cmocka_unit_test_setup_teardown(an_old_silent_client_has_not, start, stop),
+        cmocka_unit_test_setup_teardown(a_request_at_the_last_moment_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(half_a_request_at_the_last_moment_is_given_up, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
