@@ -44,8 +44,14 @@ INSERT INTO filler (bytes) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i +
 ORPHAN = "allocations (resource_provider_id, consumer_id, resource_class_id, used) VALUES (1, 'nobody', 0, 1)"
 
 
+IN_NAMESPACE = ("/usr/bin/unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",)))
+
+
 def packaged_files():
     return any(os.path.exists(path) for path in ("/etc/placement", "/etc/placement.conf", "/etc/placement.conf.d", "/etc/berth"))
+
+
+HELPERS = ("write", "run", "must", "played_status")
 
 
 class Tools:
@@ -134,6 +140,24 @@ class Tools:
         out, _ = self.must(0, "berth", "config", "show", "api", "auth_strategy")
         assert out == "[api]\n# embedded, because no file was read\nauth_strategy = noauth2\n", out
 
+    def files_of_the_package(self):
+        """Used if there are no others: in a mount namespace whose /etc is played here."""
+        etc = os.path.join(self.directory, "etc")
+        os.makedirs(etc + "/berth/placement.conf.d")
+        berth = os.path.join(self.build, "berth")
+        self.write("etc/berth/placement.conf", CONFIG.format(database="/own.db"))
+        self.write("etc/berth/placement.conf.d/a.conf", "[berth]\nlisten = 127.0.0.1:7\n")
+        shown = f"mount --bind {etc} /etc && exec {berth} config show berth listen"
+        out, err = self.must(0, IN_NAMESPACE[0], *IN_NAMESPACE[1:], "sh", "-c", shown)
+        assert out == "[berth]\n# /etc/berth/placement.conf.d/a.conf:2\nlisten = 127.0.0.1:7\n", (out, err)
+        validated = f"mount --bind {etc} /etc && exec {berth} config validate"
+        out, _ = self.must(0, IN_NAMESPACE[0], *IN_NAMESPACE[1:], "sh", "-c", validated)
+        assert out.startswith("read: /etc/berth/placement.conf\nread: /etc/berth/placement.conf.d/a.conf\n"), out
+        os.makedirs(etc + "/placement")
+        self.write("etc/placement/placement.conf", CONFIG.format(database="/others.db"))
+        out, _ = self.must(0, IN_NAMESPACE[0], *IN_NAMESPACE[1:], "sh", "-c", validated)
+        assert out.startswith("read: /etc/placement/placement.conf\n") and "/etc/berth" not in out, out
+
     def embedded_without_a_directory(self):
         """A user whose state directory cannot be created."""
         if packaged_files():
@@ -216,8 +240,7 @@ class Tools:
 
 
 def check(build, score):
-    for name in ("audit", "audit_of_what_cannot_be_read", "progress_on_a_terminal", "too_many_files",
-                 "configuration_without_a_file", "embedded_without_a_directory", "policies", "status", "status_without_an_answer", "upgrade_check"):
+    for name in [name for name in vars(Tools) if not name.startswith("_") and name not in HELPERS]:
         problem = None
         with tempfile.TemporaryDirectory(prefix="berth-tools-", dir="/var/tmp") as directory:
             try:
