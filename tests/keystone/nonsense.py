@@ -39,6 +39,8 @@ class Nonsense(case.Case):
             "500": lambda handler: answer(handler, 500, {}),
             "503": lambda handler: answer(handler, 503, {}),
             "no HTTP": lambda handler: handler.wfile.write(b"hello\r\n\r\n") and keystone.cut(handler),
+            "a status of 0": lambda handler: handler.wfile.write(b"HTTP/1.1 000 x\r\nContent-Length: 0\r\n\r\n") and
+                keystone.cut(handler),
             "headers for ever": lambda handler: handler.wfile.write(
                 b"HTTP/1.1 200 OK\r\n" + b"X-Y: " + b"y" * 60000 + b"\r\n" * 1 + b"X-Z: " + b"z" * 400000 + b"\r\n\r\n"),
         }
@@ -125,6 +127,42 @@ class Nonsense(case.Case):
                     soon(server, 200, "good")
                 except AssertionError as problem:
                     raise AssertionError(f"{name}: {problem} {server.log()[-500:]}") from problem
+        keystone.stop()
+
+    def versions_below_a_version(self):
+        """An auth_url that names version 3 is used even if it cannot be discovered; an endpoint without a version must
+        list it."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        for status in (404, 500):
+            seen = []
+            keystone.odd = lambda handler, query: query.path == "/v3" and (
+                seen.append(query), keystone.answer(handler, status, {}), True)[2]
+            with self._berthd(keystone, auth_url=keystone.url + "/v3") as server:
+                must(server, 200, "good")
+            expect(len(seen) == 1, f"{status}: {seen}")
+        keystone.endpoints = [("internal", "RegionOne", keystone.url)]
+        for name, answer, told in (("HTML", (200, b"<html>"), "HTTP 200"), ("500", (500, {}), "HTTP 500")):
+            keystone.odd = lambda handler, query: query.path == "/" and keystone.answer(handler, *answer) is None
+            with self._berthd(keystone, auth_url=keystone.url + "/v3", auth_type="v3password") as server:
+                must(server, 503, "good")
+                expect(f"the catalog's {keystone.url} lists no version 3 of Keystone: {told}\n" in server.log(),
+                       f"{name}: {server.log()[-500:]}")
+                keystone.odd = None
+                soon(server, 200, "good")
+        keystone.stop()
+
+    def rules_without_a_service(self):
+        """Without any service_type no token with access rules is accepted, so Keystone is not queried for its catalog."""
+        keystone = fakes.FakeKeystone()
+        keystone.add("good")
+        keystone.add("restricted", application_credential={"id": "a", "access_rules": [
+            {"id": "r", "service": "placement", "method": "GET", "path": "/traits"}]})
+        with self._berthd(keystone, berth=["[baremetal]", "service_type =", "[valet]", "service_type ="]) as server:
+            must(server, 401, "restricted")
+            must(server, 200, "good")
+        paths = [query.path for query in keystone.queries if query.is_validation]
+        expect(len(paths) == 2 and all(path.endswith("?nocatalog") for path in paths), paths)
         keystone.stop()
 
     def endpoints(self):

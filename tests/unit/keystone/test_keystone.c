@@ -12,6 +12,7 @@
 #include "await.h"
 #include "fake_clock.h"
 #include "fake_keystone.h"
+#include "keystone/internal.h"
 #include "keystone/stats.h"
 #include "unit.h"
 
@@ -244,6 +245,24 @@ static void share_a_query(void **state)
 }
 
 /* With the cache off no request gets an answer from before it began. */
+/* Between a look into the cache and the query, another request's query may have ended. */
+static void cached_since(void **state)
+{
+    (void)state;
+    start();
+    assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
+    const struct keystone_query_input about = {
+        .key = token_cache_key(keystone->cache, SLICE_LIT("good")),
+        .subject = SLICE_LIT("good"),
+    };
+    struct keystone_waiter waiter = {.done = NULL}; /* it is not called */
+    assert_int_equal(keystone_queries_submit(keystone, &about, &waiter), KEYSTONE_ACCEPTED);
+    assert_int_equal(waiter.verdict, KEYSTONE_ACCEPTED);
+    assert_true(slice_equal(waiter.token->party.user_id, SLICE_LIT("user-of-good")));
+    token_unref(waiter.token);
+    assert_int_equal(fake_keystone_query_count(&fake), 1);
+}
+
 static void no_sharing_without_a_cache(void **state)
 {
     (void)state;
@@ -440,14 +459,15 @@ static void nobody_listens(void **state)
     assert_int_equal(check_tokens(NULL, NULL), KEYSTONE_REFUSED);
 }
 
-/* An attempt that does not reach Keystone is repeated after half a second. The library ends the
+/* An attempt that does not reach Keystone is repeated after half a second, and after twice as long
+ * each time. The library ends the
  * attempt, by its own clock. */
 static void retries(void **state)
 {
     (void)state;
     struct caller caller;
     settings.attempt_timeout_ms = 500;
-    settings.retries = 1;
+    settings.retries = 2;
     fake_clock_stop();
     start();
     assert_int_equal(check_tokens("good", NULL), KEYSTONE_ACCEPTED);
@@ -459,9 +479,14 @@ static void retries(void **state)
     assert_int_equal(calls, 0);
     pass_ms(1 + TICK_MS);
     assert_true(fake_keystone_await_queries(&fake, 3));
+    AWAIT(calls == 0);
+    pass_ms(999);
+    assert_int_equal(calls, 0);
+    pass_ms(1 + TICK_MS);
+    assert_true(fake_keystone_await_queries(&fake, 4));
     assert_int_equal(finish(&caller, KEYSTONE_PENDING), KEYSTONE_UNAVAILABLE);
     close_caller(&caller);
-    assert_int_equal(fake_keystone_query_count(&fake), 3);
+    assert_int_equal(fake_keystone_query_count(&fake), 4);
 }
 
 enum { THREADS = 4, ROUNDS = 150, NAMES = 40 };
@@ -512,13 +537,21 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FAKE(queries_once),    WITH_FAKE(service_tokens),
-        WITH_FAKE(share_a_query),   WITH_FAKE(no_sharing_without_a_cache),
-        WITH_FAKE(bounded_queries), WITH_FAKE(deadlines),
-        WITH_FAKE(hurry),           WITH_FAKE(own_token_is_replaced),
-        WITH_FAKE(refused_login),   WITH_FAKE(refused_tokens_of_own),
-        WITH_FAKE(bad_statuses),    WITH_FAKE(fixed_token),
-        WITH_FAKE(nobody_listens),  WITH_FAKE(retries),
+        WITH_FAKE(queries_once),
+        WITH_FAKE(service_tokens),
+        WITH_FAKE(share_a_query),
+        WITH_FAKE(cached_since),
+        WITH_FAKE(no_sharing_without_a_cache),
+        WITH_FAKE(bounded_queries),
+        WITH_FAKE(deadlines),
+        WITH_FAKE(hurry),
+        WITH_FAKE(own_token_is_replaced),
+        WITH_FAKE(refused_login),
+        WITH_FAKE(refused_tokens_of_own),
+        WITH_FAKE(bad_statuses),
+        WITH_FAKE(fixed_token),
+        WITH_FAKE(nobody_listens),
+        WITH_FAKE(retries),
         WITH_FAKE(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

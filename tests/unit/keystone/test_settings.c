@@ -212,6 +212,8 @@ static void the_rest(void **state)
     assert_null(settings.region_name);
     assert_null(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data);
     assert_int_equal(settings.terms.bind, TOKEN_BIND_REQUIRED);
+    expect(PASSWORD "enforce_token_bind = disabled\n");
+    assert_int_equal(settings.terms.bind, TOKEN_BIND_DISABLED);
     expect(PASSWORD "service_type = p\n[baremetal]\nservice_type = b\n");
     assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_PLACEMENT].data, "p");
     assert_string_equal(settings.terms.service_types[TOKEN_SERVICE_BAREMETAL].data, "b");
