@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 static _Thread_local struct {
     unsigned left; /* 0: not armed, or already done */
     enum failing_way way;
+    unsigned later; /* the second one; 0: none */
     int code;
     bool fired;
     sqlite3 *handle; /* that must report the error */
@@ -21,13 +23,24 @@ void failing_arm(unsigned nth, enum failing_way way, int code)
 {
     failing.left = nth;
     failing.way = way;
+    failing.later = 0;
     failing.code = code;
     failing.fired = false;
 }
 
+void failing_arm_second(unsigned later)
+{
+    failing.later = later;
+}
+
+bool failing_is_armed(void)
+{
+    return failing.left > 0;
+}
+
 bool failing_disarm(void)
 {
-    failing.left = 0;
+    failing.left = failing.later = 0;
     failing.handle = NULL;
     return failing.fired;
 }
@@ -41,8 +54,12 @@ static bool is_due(void)
         return false;
     }
     failing.fired = true;
-    if (failing.way != FAILING_FROM_THEN_ON)
-        failing.left = 0;
+    if (failing.way == FAILING_FROM_THEN_ON)
+        return true;
+    failing.left = failing.later;
+    if (failing.later > 0)
+        failing.way = FAILING_ONCE;
+    failing.later = 0;
     return true;
 }
 
@@ -50,7 +67,16 @@ static bool fails(sqlite3 *handle)
 {
     if (failing.handle == handle)
         failing.handle = NULL;
-    if (failing.way == FAILING_AFTER_COMMIT || !is_due())
+    if (failing.way == FAILING_AFTER_COMMIT || failing.way == FAILING_AT_COMMIT || !is_due())
+        return false;
+    failing.handle = handle;
+    return true;
+}
+
+static bool fails_at_commit(sqlite3 *handle, sqlite3_stmt *statement)
+{
+    if (failing.way != FAILING_AT_COMMIT || strcmp(sqlite3_sql(statement), "COMMIT") != 0 ||
+        !is_due())
         return false;
     failing.handle = handle;
     return true;
@@ -73,7 +99,7 @@ static bool fails_after(sqlite3 *handle, bool was_open)
 WRAPPED(int, sqlite3_step, (sqlite3_stmt * statement))
 {
     sqlite3 *handle = sqlite3_db_handle(statement);
-    if (fails(handle))
+    if (fails(handle) || fails_at_commit(handle, statement))
         return failing.code;
     bool was_open = !sqlite3_get_autocommit(handle);
     int rc = __real_sqlite3_step(statement);
