@@ -363,8 +363,8 @@ bool backup_restore(struct slice connection, const char *file, bool keep,
         .path = result->path, .locked = -1, .partial = {.fd = -1, .directory = -1}, .watch = watch};
     *result = (struct restore_result){0};
     bool ok = find_database(connection, result->path, err) && lock_old(&r, err) &&
-              stage(&r, file, &result->facts, err) && give_owner(&r, err) &&
-              put_in_place(&r, keep, result->kept, err);
+              stage(&r, file, &result->facts, err) && is_same_still(&r, err) &&
+              give_owner(&r, err) && put_in_place(&r, keep, result->kept, err);
     partial_drop(&r.partial);
     /* Once the new database is in place, the name and the files beside it belong to it: they must
      * not be touched. */

@@ -229,6 +229,16 @@ static void test_restore_reports_that_an_access_list_is_lost(void **state)
     assert_int_equal(setxattr(fixture->dir, "system.posix_acl_default", acl, sizeof(acl), 0), 0);
     assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 0);
     assert_true(has_acl(fixture->path, 0));
+
+    /* A list of the same length is replaced. */
+    assert_int_equal(setxattr(old, "system.posix_acl_access", acl, sizeof(acl), 0), 0);
+    assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 1);
+    assert_true(has_acl(fixture->path, sizeof(acl)));
+
+    /* An equal one is not set: that may be forbidden. */
+    run_shell(fixture, "chmod 0600 old");
+    assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 0);
+    assert_true(getxattr(fixture->path, "system.posix_acl_access", NULL, 0) == sizeof(acl));
 }
 
 static char staged[PATH_MAX];
