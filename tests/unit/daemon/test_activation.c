@@ -148,7 +148,8 @@ static void environment(void **state)
     setenv("LISTEN_PID", pid, 1);
     setenv("LISTEN_FDS", "nonsense", 1);
     assert_false(activation_read(&activation, err.arena, &err));
-    assert_true(slice_starts_with(err.message, SLICE_LIT("LISTEN_FDS")));
+    assert_true(slice_equal(
+        err.message, SLICE_LIT("LISTEN_FDS, LISTEN_PID or LISTEN_FDNAMES: Invalid argument")));
 
     uint16_t port;
     struct activation_socket given = bound("127.0.0.1", &port);
@@ -208,11 +209,52 @@ static void several_sockets(void **state)
     assert_int_equal(status, 0);
 }
 
+/* In a child, whose descriptors from 3 on are sockets. */
+static void read_many(unsigned count, bool ok, const char *message)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child > 0) {
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        return;
+    }
+    struct activation activation;
+    struct err err = {.arena = arena_create()};
+    char text[16];
+    int fd = fcntl(socket(AF_INET, SOCK_STREAM, 0), F_DUPFD, 100);
+    for (int i = 0; i < (int)count; i++)
+        if (dup2(fd, 3 + i) < 0)
+            _exit(2);
+    snprintf(text, sizeof(text), "%d", (int)getpid());
+    setenv("LISTEN_PID", text, 1);
+    snprintf(text, sizeof(text), "%u", count);
+    setenv("LISTEN_FDS", text, 1);
+    unsetenv("LISTEN_FDNAMES");
+    bool good = activation_read(&activation, err.arena, &err) == ok &&
+                (!ok || activation.count == count) &&
+                (ok || slice_equal(err.message, slice_of(message)));
+    _exit(good ? 0 : 1);
+}
+
+static void as_many_as_are_served(void **state)
+{
+    (void)state;
+    read_many(ACTIVATION_SOCKETS_MAX, true, NULL);
+    read_many(ACTIVATION_SOCKETS_MAX + 1, false,
+              "LISTEN_FDS: 17 sockets were given, at most 16 can be served");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_hosts),    cmocka_unit_test(at_paths),        cmocka_unit_test(names),
-        cmocka_unit_test(environment), cmocka_unit_test(several_sockets),
+        cmocka_unit_test(at_hosts),
+        cmocka_unit_test(at_paths),
+        cmocka_unit_test(names),
+        cmocka_unit_test(environment),
+        cmocka_unit_test(as_many_as_are_served),
+        cmocka_unit_test(several_sockets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
 /* Where a server listens, and what it says when it cannot. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -107,12 +110,46 @@ static void unknown(void **state)
     arena_destroy(arena);
 }
 
+/* Sockets that the service manager gave. */
+static void given(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    int stream = socket(AF_UNIX, SOCK_STREAM, 0);
+    int packets = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    const struct sockaddr_un any = {.sun_family = AF_UNIX}; /* bound to a name by the kernel */
+    assert_int_equal(bind(stream, (const struct sockaddr *)&any, sizeof(any.sun_family)), 0);
+    assert_int_equal(bind(packets, (const struct sockaddr *)&any, sizeof(any.sun_family)), 0);
+
+    struct http_address address = {.is_given = true, .fd = stream};
+    assert_null(http_server_start(&address, &harness_limits, &service, &err));
+    assert_true(slice_starts_with(err.message, SLICE_LIT("descriptor ")));
+    assert_int_equal(listen(stream, 8) + listen(packets, 8), 0);
+    err = (struct err){.arena = arena};
+    address.fd = packets;
+    assert_null(http_server_start(&address, &harness_limits, &service, &err));
+    assert_non_null(strstr(err.message.data, " is not a listening stream socket"));
+
+    err = (struct err){.arena = arena};
+    address.fd = stream;
+    struct http_server *server = http_server_start(&address, &harness_limits, &service, &err);
+    assert_non_null(server);
+    assert_true(strncmp(http_server_url(server), "unix:@", 6) == 0);
+    assert_int_equal(fcntl(stream, F_GETFD), FD_CLOEXEC);
+    assert_true((fcntl(stream, F_GETFL) & O_NONBLOCK) != 0);
+    http_server_stop(server, 0);
+    close(packets);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),
         cmocka_unit_test(taken),
         cmocka_unit_test(unknown),
+        cmocka_unit_test(given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
