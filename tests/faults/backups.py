@@ -20,7 +20,7 @@ import threading
 import time
 
 import case
-from case import HOST, expect, load, servers, total_of
+from case import HOST, end_load, expect, load, servers, total_of
 
 COUNT = 4000
 KILLS = 60
@@ -29,13 +29,6 @@ NOBODY, NOGROUP = 65534, 65533
 BULK = """WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)
 SELECT 100 + i, printf('dddddddd-0000-4000-8000-%012d', i), ? || i, 0, 100 + i FROM n"""
-
-
-def await_end(workers, threads):
-    for worker in workers:
-        worker.stopped = True
-    for thread in threads:
-        thread.join(30)
 
 
 class Backups(case.Case):
@@ -103,7 +96,7 @@ class Backups(case.Case):
                 before = sum(worker.acknowledged for worker in workers)
                 time.sleep(0.3)
                 expect(sum(worker.acknowledged for worker in workers) > before, "writes stand still")
-            await_end(workers, threads)
+            end_load(workers, threads)
             expect(load.check_all(workers, client) is None, "see above")
             server.stop()
             for each in [client, *(worker.client for worker in workers)]:

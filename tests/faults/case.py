@@ -27,6 +27,22 @@ def expect(good, what):
         raise AssertionError(what)
 
 
+def wait_until(condition, seconds, what):
+    """Fails with what() or the text `what` if the condition is not met in that time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        expect(time.monotonic() < end, what() if callable(what) else what)
+        time.sleep(0.02)
+
+
+def end_load(workers, threads):
+    for worker in workers:
+        worker.stopped = True
+    for thread in threads:
+        thread.join(30)
+        expect(not thread.is_alive(), "a request was never answered")
+
+
 def total_of(client, name="VCPU"):
     return client.must(200, "GET", f"/resource_providers/{HOST}/inventories")["inventories"][name]["total"]
 

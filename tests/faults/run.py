@@ -18,7 +18,7 @@ import time
 
 import case
 import odd_values
-from case import CHILD, HOST, consumer, expect, load, servers, total_of
+from case import CHILD, HOST, consumer, end_load, expect, load, servers, total_of, wait_until
 from disk import Disk
 from interchange import Interchange, difference, populate, snapshot
 from metal import Metal
@@ -147,10 +147,7 @@ class Hands(case.Case):
             client = server.client()
             client.make_provider(HOST, "host", VCPU=10)
             os.rename(os.path.join(self.directory, "other.db"), server.database)
-            end = time.monotonic() + 3
-            while total_of(client) != 77:
-                expect(time.monotonic() < end, "the file that took the path is not noticed")
-                time.sleep(0.05)
+            wait_until(lambda: total_of(client) == 77, 3, "the file that took the path is not noticed")
             expect("was removed, moved or replaced while berthd had it open" in server.log(), server.log()[-500:])
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 60}})
             expect(status == 204, answer)
@@ -173,10 +170,7 @@ class Hands(case.Case):
                 time.sleep(0.25)
             expect(words not in server.log(), server.log()[-500:])
             shutil.copyfile(os.path.join(self.directory, "other.db"), server.database)
-            end = time.monotonic() + 3
-            while words not in server.log():
-                expect(time.monotonic() < end, "it is not noticed")
-                time.sleep(0.05)
+            wait_until(lambda: words in server.log(), 3, "it is not noticed")
             time.sleep(0.5)
             lines = [line for line in server.log().splitlines() if words in line]
             expect(len(lines) == 1 and " ERROR berth [-] the database '" in lines[0], lines)
@@ -196,10 +190,7 @@ class Hands(case.Case):
                     noticed = server.log().count(LOST)
                     for suffix in suffixes:
                         os.remove(server.database + suffix)
-                    end = time.monotonic() + 15
-                    while server.log().count(LOST) == noticed:
-                        expect(time.monotonic() < end, server.log()[-2000:])
-                        time.sleep(0.02)
+                    wait_until(lambda seen=noticed: server.log().count(LOST) != seen, 15, lambda: server.log()[-2000:])
                 server.kill()
                 for thread in threads:
                     thread.join(30)
@@ -228,10 +219,7 @@ class Hands(case.Case):
                 expect("The database is unavailable" in answer["errors"][0]["detail"], answer)
                 expect("is being replaced" in server.log(), server.log()[-500:])
                 restored.write(backup.read())
-            end = time.monotonic() + 3
-            while client.ask("GET", "/resource_providers")[0] != 200:
-                expect(time.monotonic() < end, "what was restored is not noticed")
-                time.sleep(0.05)
+            wait_until(lambda: client.ask("GET", "/resource_providers")[0] == 200, 3, "what was restored is not noticed")
             expect(total_of(client) == 10, "what was restored is not served")
             server.stop()
             expect(servers.rows(server.database, "PRAGMA integrity_check") == [("ok",)], "damaged")
@@ -252,10 +240,7 @@ class Hands(case.Case):
                 before = sum(worker.acknowledged for worker in workers)
                 time.sleep(0.3)
                 expect(sum(worker.acknowledged for worker in workers) > before, "writes stand still")
-            for worker in workers:
-                worker.stopped = True
-            for thread in threads:
-                thread.join(30)
+            end_load(workers, threads)
             expect(load.check_all(workers, client) is None, "see above")
             server.stop()
         with self.berthd(name="copy-2.db") as server:
@@ -278,11 +263,7 @@ class Hands(case.Case):
             before = counts[0]
             time.sleep(1)
             after = sum(w.acknowledged for w in workers[0::2])
-            for worker in workers:
-                worker.stopped = True
-            for thread in threads:
-                thread.join(30)
-                expect(not thread.is_alive(), "a request was never answered")
+            end_load(workers, threads)
             problem = load.check_all(workers, first.client(), everything=True)
             expect(problem is None, problem)
             expect("overwritten in place" not in first.log() + second.log(), "a checkpoint was taken for another program")
