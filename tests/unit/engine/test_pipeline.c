@@ -117,11 +117,11 @@ static bool is_answered_later(struct ask *ask)
 /* The next upkeep is due, and is over. */
 static void wait_for_upkeep(struct bench *bench)
 {
-    uint64_t turns = pipeline_turns(bench->pipeline);
+    uint64_t turns = pipeline_iterations(bench->pipeline);
     fake_clock_add_us(100000);
-    AWAIT(pipeline_turns(bench->pipeline) > turns);
+    AWAIT(pipeline_iterations(bench->pipeline) > turns);
     fake_clock_add_us(100000);
-    AWAIT(pipeline_turns(bench->pipeline) > turns + 1);
+    AWAIT(pipeline_iterations(bench->pipeline) > turns + 1);
 }
 
 static void test_reads_go_on_under_a_lock(void **state)
