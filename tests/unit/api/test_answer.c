@@ -3,7 +3,7 @@
 
 #include "api/answer.h"
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "placement/api/headers.h"
 #include "unit.h"
 
@@ -12,30 +12,30 @@ static const struct api API = {0};
 static void good_answers(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
-    asked.request.minor = 15;
-    asked.own.version_shown = asked.own.vary_shown = true;
-    api_answer_json(&asked.request, 1790000000123456);
-    answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.http.status, 200);
-    asked_expect_header(&asked, "Content-Type", "application/json");
-    asked_expect_header(&asked, "Cache-Control", "no-cache");
-    asked_expect_header(&asked, "Last-Modified", "Mon, 21 Sep 2026 14:13:20 GMT");
-    asked_expect_header(&asked, "openstack-api-version", "placement 1.15");
-    asked_expect_header(&asked, "vary", "openstack-api-version");
-    asked_expect_header(&asked, "x-openstack-request-id",
-                        "req-00000000-0000-4000-8000-000000000000");
-    asked_expect_header(&asked, "Location", NULL);
-    asked_expect_header(&asked, "Allow", NULL);
-    asked.exchange.http.response_header_count = 0;
-    asked.request.minor = 14; /* not cacheable yet */
-    api_answer_json(&asked.request, 1790000000123456);
-    answer_headers(&asked.request);
-    asked_expect_header(&asked, "Last-Modified", NULL);
-    asked_expect_header(&asked, "Cache-Control", NULL);
-    asked_expect_header(&asked, "openstack-api-version", "placement 1.14");
-    asked_close(&asked);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    fake.request.minor = 15;
+    fake.own.version_shown = fake.own.vary_shown = true;
+    api_answer_json(&fake.request, 1790000000123456);
+    answer_headers(&fake.request);
+    assert_int_equal(fake.exchange.http.status, 200);
+    fake_request_expect_header(&fake, "Content-Type", "application/json");
+    fake_request_expect_header(&fake, "Cache-Control", "no-cache");
+    fake_request_expect_header(&fake, "Last-Modified", "Mon, 21 Sep 2026 14:13:20 GMT");
+    fake_request_expect_header(&fake, "openstack-api-version", "placement 1.15");
+    fake_request_expect_header(&fake, "vary", "openstack-api-version");
+    fake_request_expect_header(&fake, "x-openstack-request-id",
+                               "req-00000000-0000-4000-8000-000000000000");
+    fake_request_expect_header(&fake, "Location", NULL);
+    fake_request_expect_header(&fake, "Allow", NULL);
+    fake.exchange.http.response_header_count = 0;
+    fake.request.minor = 14; /* not cacheable yet */
+    api_answer_json(&fake.request, 1790000000123456);
+    answer_headers(&fake.request);
+    fake_request_expect_header(&fake, "Last-Modified", NULL);
+    fake_request_expect_header(&fake, "Cache-Control", NULL);
+    fake_request_expect_header(&fake, "openstack-api-version", "placement 1.14");
+    fake_request_close(&fake);
 }
 
 static void seconds_are_not_mixed_up(void **state)
@@ -50,69 +50,69 @@ static void seconds_are_not_mixed_up(void **state)
         {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},  {1999999, "Thu, 01 Jan 1970 00:00:01 GMT"},
         {2000000, "Thu, 01 Jan 1970 00:00:02 GMT"},  {1000000, "Thu, 01 Jan 1970 00:00:01 GMT"},
     };
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        asked.exchange.http.response_header_count = 0;
-        api_answer_json(&asked.request, CASES[i].us);
-        answer_headers(&asked.request);
-        asked_expect_header(&asked, "Last-Modified", CASES[i].date);
+        fake.exchange.http.response_header_count = 0;
+        api_answer_json(&fake.request, CASES[i].us);
+        answer_headers(&fake.request);
+        fake_request_expect_header(&fake, "Last-Modified", CASES[i].date);
     }
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void empty_answers(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
-    buf_append_lit(api_out(&asked.request), "left over");
-    api_answer_empty(&asked.request, 204);
-    asked.request.location = SLICE_LIT("/p/traits/X");
-    asked.request.origin = (struct origin){.scheme = SLICE_LIT("https"), .host = SLICE_LIT("h")};
-    answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.http.status, 204);
-    assert_int_equal(asked.exchange.http.out.len, 0);
-    asked_expect_header(&asked, "Content-Type", NULL);
-    asked_expect_header(&asked, "Location", "https://h/p/traits/X");
-    asked_expect_header(&asked, "openstack-api-version", NULL);
-    asked_expect_header(&asked, "vary", NULL);
-    asked_close(&asked);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    buf_append_lit(api_out(&fake.request), "left over");
+    api_answer_empty(&fake.request, 204);
+    fake.request.location = SLICE_LIT("/p/traits/X");
+    fake.request.origin = (struct origin){.scheme = SLICE_LIT("https"), .host = SLICE_LIT("h")};
+    answer_headers(&fake.request);
+    assert_int_equal(fake.exchange.http.status, 204);
+    assert_int_equal(fake.exchange.http.out.len, 0);
+    fake_request_expect_header(&fake, "Content-Type", NULL);
+    fake_request_expect_header(&fake, "Location", "https://h/p/traits/X");
+    fake_request_expect_header(&fake, "openstack-api-version", NULL);
+    fake_request_expect_header(&fake, "vary", NULL);
+    fake_request_close(&fake);
 }
 
 /* An error shows nothing of the answer already begun. */
 static void errors(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
-    api_answer_json(&asked.request, 5);
-    asked.request.location = SLICE_LIT("/x");
-    asked.request.allow = SLICE_LIT("GET, PUT");
-    asked.own.version_shown = true;
-    asked.request.status = 405;
-    err_set(&asked.request.err, 405, NULL, "no");
-    answer_headers(&asked.request);
-    assert_int_equal(asked.exchange.http.status, 405);
-    asked_expect_header(&asked, "Location", NULL);
-    asked_expect_header(&asked, "Last-Modified", NULL);
-    asked_expect_header(&asked, "Content-Type", NULL); /* set by fault.c */
-    asked_expect_header(&asked, "Allow", "GET, PUT");
-    asked_expect_header(&asked, "openstack-api-version", "placement 1.39");
-    asked_expect_header(&asked, "vary", NULL);
-    asked_close(&asked);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    api_answer_json(&fake.request, 5);
+    fake.request.location = SLICE_LIT("/x");
+    fake.request.allow = SLICE_LIT("GET, PUT");
+    fake.own.version_shown = true;
+    fake.request.status = 405;
+    err_set(&fake.request.err, 405, NULL, "no");
+    answer_headers(&fake.request);
+    assert_int_equal(fake.exchange.http.status, 405);
+    fake_request_expect_header(&fake, "Location", NULL);
+    fake_request_expect_header(&fake, "Last-Modified", NULL);
+    fake_request_expect_header(&fake, "Content-Type", NULL); /* set by fault.c */
+    fake_request_expect_header(&fake, "Allow", "GET, PUT");
+    fake_request_expect_header(&fake, "openstack-api-version", "placement 1.39");
+    fake_request_expect_header(&fake, "vary", NULL);
+    fake_request_close(&fake);
 }
 
 enum { LONG_BYTES = 1 << 20, MOST_BYTES = 16 * 1024 };
 
-/* The body of a 400 with that message. The caller closes asked. */
-static struct slice fault_body(struct asked *asked, const char *accept, struct slice message)
+/* The body of a 400 with that message. The caller closes fake. */
+static struct slice fault_body(struct fake_request *fake, const char *accept, struct slice message)
 {
-    asked_open(asked, &API);
-    asked_header(asked, "Accept", slice_of(accept));
-    err_set_text(&asked->request.err, 400, NULL, message);
-    assert_int_equal(answer_give(&asked->request), HTTP_ANSWERED);
-    return buf_slice(&asked->exchange.http.out);
+    fake_request_open(fake, &API);
+    fake_request_header(fake, "Accept", slice_of(accept));
+    err_set_text(&fake->request.err, 400, NULL, message);
+    assert_int_equal(answer_give(&fake->request), HTTP_ANSWERED);
+    return buf_slice(&fake->exchange.http.out);
 }
 
 static bool has(struct slice text, struct slice part)
@@ -124,7 +124,7 @@ static bool has(struct slice text, struct slice part)
 static void long_errors(void **state)
 {
     (void)state;
-    struct asked asked;
+    struct fake_request fake;
     char *text = malloc(LONG_BYTES);
     assert_non_null(text);
     text[0] = 'a'; /* both cuts would be inside characters */
@@ -132,20 +132,20 @@ static void long_errors(void **state)
         text[i] = i % 2 == 1 ? '\xc3' : '\xa9';
     memcpy(&text[LONG_BYTES - 3], "!!", 2);
     struct slice message = {text, LONG_BYTES - 1};
-    struct slice body = fault_body(&asked, "text/plain", message);
+    struct slice body = fault_body(&fake, "text/plain", message);
     assert_in_range(body.len, MOST_BYTES, MOST_BYTES + 300);
     assert_true(has(body, SLICE_LIT("a\xc3\xa9")));
     assert_true(has(body, SLICE_LIT("\xc3\xa9...\xc3\xa9")));
     assert_true(has(body, SLICE_LIT("\xc3\xa9!!")));
-    asked_close(&asked);
-    body = fault_body(&asked, "application/json", message);
+    fake_request_close(&fake);
+    body = fault_body(&fake, "application/json", message);
     assert_in_range(body.len, MOST_BYTES, 3 * MOST_BYTES + 300);
     assert_true(has(body, SLICE_LIT("\\u00e9...\\u00e9")));
-    asked_close(&asked);
+    fake_request_close(&fake);
     memset(text, '\xa9', LONG_BYTES); /* not a valid character */
-    body = fault_body(&asked, "text/plain", (struct slice){text, LONG_BYTES});
+    body = fault_body(&fake, "text/plain", (struct slice){text, LONG_BYTES});
     assert_in_range(body.len, 1, 300);
-    asked_close(&asked);
+    fake_request_close(&fake);
     free(text);
 }
 
@@ -154,32 +154,32 @@ static void errors_that_fit(void **state)
     (void)state;
     char text[MOST_BYTES];
     memset(text, 'a', sizeof(text));
-    struct asked asked;
-    struct slice body = fault_body(&asked, "application/json", (struct slice){text, sizeof(text)});
+    struct fake_request fake;
+    struct slice body = fault_body(&fake, "application/json", (struct slice){text, sizeof(text)});
     assert_true(has(body, (struct slice){text, sizeof(text)}));
     assert_false(has(body, SLICE_LIT("...")));
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void repeated_parts(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
-    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("None")));
-    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("application/json")));
-    asked_header(&asked, "content-TYPE", SLICE_LIT("text/plain; charset=utf-8"));
-    asked_header(&asked, "Accept", SLICE_LIT("*/*"));
-    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain")));
-    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("application/json")));
-    asked.headers[0].value =
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    assert_true(slice_equal(placement_content_type(&fake.request), SLICE_LIT("None")));
+    assert_true(slice_equal(placement_accept(&fake.request), SLICE_LIT("application/json")));
+    fake_request_header(&fake, "content-TYPE", SLICE_LIT("text/plain; charset=utf-8"));
+    fake_request_header(&fake, "Accept", SLICE_LIT("*/*"));
+    assert_true(slice_equal(placement_content_type(&fake.request), SLICE_LIT("text/plain")));
+    assert_true(slice_equal(placement_accept(&fake.request), SLICE_LIT("application/json")));
+    fake.headers[0].value =
         SLICE_LIT("text/plain ;x"); /* the blank counts, as in the Python service */
-    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("text/plain ")));
-    asked.headers[0].value = SLICE_LIT(";x");
-    asked.headers[1].value = SLICE_LIT("text/*");
-    assert_true(slice_equal(placement_content_type(&asked.request), SLICE_LIT("None")));
-    assert_true(slice_equal(placement_accept(&asked.request), SLICE_LIT("text/*")));
-    asked_close(&asked);
+    assert_true(slice_equal(placement_content_type(&fake.request), SLICE_LIT("text/plain ")));
+    fake.headers[0].value = SLICE_LIT(";x");
+    fake.headers[1].value = SLICE_LIT("text/*");
+    assert_true(slice_equal(placement_content_type(&fake.request), SLICE_LIT("None")));
+    assert_true(slice_equal(placement_accept(&fake.request), SLICE_LIT("text/*")));
+    fake_request_close(&fake);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "api/cors.h"
 
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "baremetal/api/definition.h"
 #include "unit.h"
 
@@ -23,44 +23,44 @@ static const struct api CORS_FOR_ALL = {
     .cors = {.allowed_origins = {ANY, 1}, .allow_methods = {METHODS, 2}}};
 
 /* An OPTIONS request; NULL: without that header. */
-static void ask(struct asked *asked, const struct api *api, const char *origin, const char *method,
-                const char *headers)
+static void ask(struct fake_request *fake, const struct api *api, const char *origin,
+                const char *method, const char *headers)
 {
-    asked_open(asked, api);
-    asked->exchange.http.method = SLICE_LIT("OPTIONS");
+    fake_request_open(fake, api);
+    fake->exchange.http.method = SLICE_LIT("OPTIONS");
     if (origin != NULL)
-        asked_header(asked, "Origin", slice_of(origin));
+        fake_request_header(fake, "Origin", slice_of(origin));
     if (method != NULL)
-        asked_header(asked, "Access-Control-Request-Method", slice_of(method));
+        fake_request_header(fake, "Access-Control-Request-Method", slice_of(method));
     if (headers != NULL)
-        asked_header(asked, "Access-Control-Request-Headers", slice_of(headers));
+        fake_request_header(fake, "Access-Control-Request-Headers", slice_of(headers));
 }
 
 static void good_preflight(void **state)
 {
     (void)state;
-    struct asked asked;
-    ask(&asked, &CORS, "https://b.example", "PUT", "x-auth-token, ,content-type");
-    assert_true(cors_answer_preflight(&asked.request));
-    assert_true(asked.passage.is_preflight);
-    assert_int_equal(asked.request.status, 200);
-    assert_int_equal(asked.exchange.http.out.len, 0);
-    asked_expect_header(&asked, "Access-Control-Allow-Origin", "https://b.example");
-    asked_expect_header(&asked, "Access-Control-Allow-Credentials", "true");
-    asked_expect_header(&asked, "Access-Control-Max-Age", "3600");
-    asked_expect_header(&asked, "Access-Control-Allow-Methods", "PUT");
-    asked_expect_header(&asked, "Access-Control-Allow-Headers", "x-auth-token,content-type");
-    asked_expect_header(&asked, "vary", "Origin");
-    asked_expect_header(&asked, "Access-Control-Expose-Headers", NULL);
-    assert_false(cors_is_allowed(&asked.request)); /* the answer is complete */
-    asked_close(&asked);
-    ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", NULL);
-    assert_true(cors_answer_preflight(&asked.request));
-    asked_expect_header(&asked, "Access-Control-Allow-Origin", "*");
-    asked_expect_header(&asked, "Access-Control-Allow-Credentials", NULL);
-    asked_expect_header(&asked, "Access-Control-Max-Age", NULL);
-    asked_expect_header(&asked, "Access-Control-Allow-Headers", NULL);
-    asked_close(&asked);
+    struct fake_request fake;
+    ask(&fake, &CORS, "https://b.example", "PUT", "x-auth-token, ,content-type");
+    assert_true(cors_answer_preflight(&fake.request));
+    assert_true(fake.passage.is_preflight);
+    assert_int_equal(fake.request.status, 200);
+    assert_int_equal(fake.exchange.http.out.len, 0);
+    fake_request_expect_header(&fake, "Access-Control-Allow-Origin", "https://b.example");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Credentials", "true");
+    fake_request_expect_header(&fake, "Access-Control-Max-Age", "3600");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Methods", "PUT");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Headers", "x-auth-token,content-type");
+    fake_request_expect_header(&fake, "vary", "Origin");
+    fake_request_expect_header(&fake, "Access-Control-Expose-Headers", NULL);
+    assert_false(cors_is_allowed(&fake.request)); /* the answer is complete */
+    fake_request_close(&fake);
+    ask(&fake, &CORS_FOR_ALL, "https://c.example", "GET", NULL);
+    assert_true(cors_answer_preflight(&fake.request));
+    fake_request_expect_header(&fake, "Access-Control-Allow-Origin", "*");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Credentials", NULL);
+    fake_request_expect_header(&fake, "Access-Control-Max-Age", NULL);
+    fake_request_expect_header(&fake, "Access-Control-Allow-Headers", NULL);
+    fake_request_close(&fake);
 }
 
 /* They are 200, too, but permit nothing. */
@@ -82,12 +82,12 @@ static void bad_preflights(void **state)
         {"https://a.example", "GET", "X-Auth-Token,X-Other"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        struct asked asked;
-        ask(&asked, &CORS, CASES[i].origin, CASES[i].method, CASES[i].headers);
-        assert_true(cors_answer_preflight(&asked.request));
-        assert_int_equal(asked.request.status, 200);
-        assert_int_equal(asked.exchange.http.response_header_count, 0);
-        asked_close(&asked);
+        struct fake_request fake;
+        ask(&fake, &CORS, CASES[i].origin, CASES[i].method, CASES[i].headers);
+        assert_true(cors_answer_preflight(&fake.request));
+        assert_int_equal(fake.request.status, 200);
+        assert_int_equal(fake.exchange.http.response_header_count, 0);
+        fake_request_close(&fake);
     }
 }
 
@@ -96,54 +96,54 @@ static void headers_of_an_api(void **state)
 {
     (void)state;
     static const char VERSION[] = "x-openstack-ironic-api-version";
-    struct asked asked;
-    ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", VERSION);
-    asked.request.definition = &baremetal_definition;
-    assert_true(cors_answer_preflight(&asked.request));
-    asked_expect_header(&asked, "Access-Control-Allow-Headers", VERSION);
-    asked_close(&asked);
-    ask(&asked, &CORS_FOR_ALL, "https://c.example", "GET", "x-auth-token,x-other");
-    asked.request.definition = &baremetal_definition;
-    assert_true(cors_answer_preflight(&asked.request));
-    asked_expect_header(&asked, "Access-Control-Allow-Origin", NULL);
-    asked_close(&asked);
-    ask(&asked, &CORS, "https://a.example", NULL, NULL);
-    asked.exchange.http.method = SLICE_LIT("GET");
-    asked.request.definition = &baremetal_definition;
-    cors_add_headers(&asked.request);
-    asked_expect_header(
-        &asked, "Access-Control-Expose-Headers",
+    struct fake_request fake;
+    ask(&fake, &CORS_FOR_ALL, "https://c.example", "GET", VERSION);
+    fake.request.definition = &baremetal_definition;
+    assert_true(cors_answer_preflight(&fake.request));
+    fake_request_expect_header(&fake, "Access-Control-Allow-Headers", VERSION);
+    fake_request_close(&fake);
+    ask(&fake, &CORS_FOR_ALL, "https://c.example", "GET", "x-auth-token,x-other");
+    fake.request.definition = &baremetal_definition;
+    assert_true(cors_answer_preflight(&fake.request));
+    fake_request_expect_header(&fake, "Access-Control-Allow-Origin", NULL);
+    fake_request_close(&fake);
+    ask(&fake, &CORS, "https://a.example", NULL, NULL);
+    fake.exchange.http.method = SLICE_LIT("GET");
+    fake.request.definition = &baremetal_definition;
+    cors_add_headers(&fake.request);
+    fake_request_expect_header(
+        &fake, "Access-Control-Expose-Headers",
         "X-One,X-Two,X-Auth-Token,X-OpenStack-Ironic-API-Version,"
         "X-OpenStack-Ironic-API-Minimum-Version,X-OpenStack-Ironic-API-Maximum-Version");
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void not_preflights(void **state)
 {
     (void)state;
-    struct asked asked;
-    ask(&asked, &NO_CORS, "https://a.example", "GET", NULL);
-    assert_false(cors_answer_preflight(&asked.request));
-    assert_false(cors_is_allowed(&asked.request));
-    asked_close(&asked);
-    ask(&asked, &CORS, "https://a.example", "GET", NULL);
-    asked.exchange.http.method = SLICE_LIT("GET");
-    assert_false(cors_answer_preflight(&asked.request));
-    assert_true(cors_is_allowed(&asked.request));
-    cors_add_headers(&asked.request);
-    asked_expect_header(&asked, "Access-Control-Allow-Origin", "https://a.example");
-    asked_expect_header(&asked, "Access-Control-Allow-Credentials", "true");
-    asked_expect_header(&asked, "Access-Control-Expose-Headers", "X-One,X-Two");
-    asked_expect_header(&asked, "Access-Control-Allow-Methods", NULL);
-    asked_close(&asked);
-    ask(&asked, &CORS, "https://c.example", NULL, NULL);
-    asked.exchange.http.method = SLICE_LIT("GET");
-    assert_false(cors_is_allowed(&asked.request));
-    asked_close(&asked);
-    ask(&asked, &CORS_FOR_ALL, NULL, NULL, NULL);
-    asked.exchange.http.method = SLICE_LIT("GET");
-    assert_false(cors_is_allowed(&asked.request)); /* no origin: not a browser */
-    asked_close(&asked);
+    struct fake_request fake;
+    ask(&fake, &NO_CORS, "https://a.example", "GET", NULL);
+    assert_false(cors_answer_preflight(&fake.request));
+    assert_false(cors_is_allowed(&fake.request));
+    fake_request_close(&fake);
+    ask(&fake, &CORS, "https://a.example", "GET", NULL);
+    fake.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_answer_preflight(&fake.request));
+    assert_true(cors_is_allowed(&fake.request));
+    cors_add_headers(&fake.request);
+    fake_request_expect_header(&fake, "Access-Control-Allow-Origin", "https://a.example");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Credentials", "true");
+    fake_request_expect_header(&fake, "Access-Control-Expose-Headers", "X-One,X-Two");
+    fake_request_expect_header(&fake, "Access-Control-Allow-Methods", NULL);
+    fake_request_close(&fake);
+    ask(&fake, &CORS, "https://c.example", NULL, NULL);
+    fake.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_is_allowed(&fake.request));
+    fake_request_close(&fake);
+    ask(&fake, &CORS_FOR_ALL, NULL, NULL, NULL);
+    fake.exchange.http.method = SLICE_LIT("GET");
+    assert_false(cors_is_allowed(&fake.request)); /* no origin: not a browser */
+    fake_request_close(&fake);
 }
 
 int main(void)

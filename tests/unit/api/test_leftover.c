@@ -6,7 +6,7 @@
 #include <semaphore.h>
 
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/services/slow_lane.h"
 #include "api/text/json_heap.h"
 #include "base/arena.h"
@@ -16,7 +16,7 @@
 enum { MIB = 1 << 20 };
 
 static struct api api;
-static struct asked asked;
+static struct fake_request fake;
 static struct memory_budget *budget;
 
 /* Holds the lane's one turn until the test releases it. */
@@ -53,7 +53,7 @@ static void begin(unsigned waiting)
         .run = hold_turn, .refuse = refuse_turn, .cls = &gate, .deadline_us = UINT64_MAX};
     slow_lane_submit(api.slow_lane, &gate.job);
     sem_wait(&gate.is_held);
-    asked_open(&asked, &api);
+    fake_request_open(&fake, &api);
 }
 
 static void end(void)
@@ -62,8 +62,8 @@ static void end(void)
     slow_lane_stop(api.slow_lane);
     assert_int_equal(memory_budget_used(budget), 0);
     memory_budget_destroy(budget);
-    asked.arena = asked.exchange.http.arena; /* which may have been replaced by now */
-    asked_close(&asked);
+    fake.arena = fake.exchange.http.arena; /* which may have been replaced by now */
+    fake_request_close(&fake);
     sem_destroy(&gate.is_held);
     sem_destroy(&gate.is_open);
 }
@@ -71,10 +71,10 @@ static void end(void)
 static void parse(const char *text, bool is_large)
 {
     json_error_t error;
-    asked.passage.heap =
-        json_heap_create(asked.arena, (struct memory_share){.budget = budget}, is_large);
-    asked.request.body = json_heap_parse(asked.passage.heap, slice_of(text), 0, &error);
-    assert_non_null(asked.request.body);
+    fake.passage.heap =
+        json_heap_create(fake.arena, (struct memory_share){.budget = budget}, is_large);
+    fake.request.body = json_heap_parse(fake.passage.heap, slice_of(text), 0, &error);
+    assert_non_null(fake.request.body);
 }
 
 static unsigned queued(void)
@@ -87,11 +87,11 @@ static void a_small_request_is_freed_at_once(void **state)
     (void)state;
     begin(4);
     parse("[1, 2, 3]", false);
-    buf_reserve(api_out(&asked.request), 4 * MIB);
-    struct arena *arena = asked.arena;
-    leftover_drop(&asked.request);
+    buf_reserve(api_out(&fake.request), 4 * MIB);
+    struct arena *arena = fake.arena;
+    leftover_drop(&fake.request);
     assert_int_equal(queued(), 0);
-    assert_ptr_equal(asked.exchange.http.arena, arena); /* it is reused */
+    assert_ptr_equal(fake.exchange.http.arena, arena); /* it is reused */
     end();
 }
 
@@ -102,7 +102,7 @@ static void a_large_document_is_left_to_the_lane(void **state)
     parse("[1, 2, 3]", true);
     uint64_t charged = memory_budget_used(budget);
     assert_true(charged > 0);
-    leftover_drop(&asked.request);
+    leftover_drop(&fake.request);
     assert_int_equal(queued(), 1);
     assert_int_equal(memory_budget_used(budget), charged);
     end();
@@ -112,12 +112,12 @@ static void a_large_arena_is_left_to_the_lane(void **state)
 {
     (void)state;
     begin(4);
-    struct arena *arena = asked.arena;
+    struct arena *arena = fake.arena;
     char *text = arena_alloc(arena, 8 * MIB);
     text[8 * MIB - 1] = 'x';
-    leftover_drop(&asked.request);
+    leftover_drop(&fake.request);
     assert_int_equal(queued(), 1);
-    assert_ptr_not_equal(asked.exchange.http.arena, arena);
+    assert_ptr_not_equal(fake.exchange.http.arena, arena);
     assert_int_equal(text[8 * MIB - 1], 'x'); /* not unmapped */
     end();
 }
@@ -126,10 +126,10 @@ static void a_large_answer_is_left_to_the_lane(void **state)
 {
     (void)state;
     begin(4);
-    struct buf *out = api_out(&asked.request);
+    struct buf *out = api_out(&fake.request);
     char *text = buf_reserve(out, 8 * MIB);
     text[8 * MIB - 1] = 'x';
-    leftover_drop(&asked.request);
+    leftover_drop(&fake.request);
     assert_int_equal(queued(), 1);
     assert_null(out->data);
     assert_int_equal(text[8 * MIB - 1], 'x');
@@ -141,12 +141,12 @@ static void what_the_lane_refuses_is_freed_all_the_same(void **state)
     (void)state;
     begin(1);
     parse("[1, 2, 3]", true);
-    leftover_drop(&asked.request);
+    leftover_drop(&fake.request);
     uint64_t charged = memory_budget_used(budget);
-    struct arena *first = asked.exchange.http.arena;
-    asked.arena = asked.request.arena = first;
+    struct arena *first = fake.exchange.http.arena;
+    fake.arena = fake.request.arena = first;
     parse("[4, 5, 6]", true);
-    leftover_drop(&asked.request);
+    leftover_drop(&fake.request);
     assert_int_equal(queued(), 1);
     assert_int_equal(memory_budget_used(budget), charged); /* of one of the two */
     assert_true(charged > 0);

@@ -1,6 +1,6 @@
 /* The client's address and the URL it used, including proxies. */
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/origin.h"
 #include "base/arena.h"
 #include "unit.h"
@@ -14,17 +14,17 @@ static const struct api API = {0};
 static void check_origin(const struct sent *sent, bool trust, const char *url, const char *address,
                          const char *prefix)
 {
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     for (; sent->name != NULL; sent++)
-        asked_header(&asked, sent->name, slice_of(sent->value));
-    struct api_request *request = &asked.request;
+        fake_request_header(&fake, sent->name, slice_of(sent->value));
+    struct api_request *request = &fake.request;
     request->origin = origin_read(request, trust);
     struct slice absolute = origin_absolute(request, SLICE_LIT("/x"));
-    assert_string_equal(arena_copy(asked.arena, absolute).data, url);
-    assert_string_equal(arena_copy(asked.arena, request->origin.address).data, address);
-    assert_string_equal(arena_copy(asked.arena, request->origin.prefix).data, prefix);
-    asked_close(&asked);
+    assert_string_equal(arena_copy(fake.arena, absolute).data, url);
+    assert_string_equal(arena_copy(fake.arena, request->origin.address).data, address);
+    assert_string_equal(arena_copy(fake.arena, request->origin.prefix).data, prefix);
+    fake_request_close(&fake);
 }
 
 #define SENT(...) ((const struct sent[]){__VA_ARGS__, {NULL, NULL}})

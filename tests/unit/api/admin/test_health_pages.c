@@ -3,7 +3,7 @@
 
 #include "api/admin/admin_internal.h"
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/services/readiness.h"
 #include "await.h"
 #include "engine/bench.h"
@@ -37,17 +37,17 @@ static void await_planning(void)
 /* Asks for the page, as JSON or as text. */
 static void expect(struct admin *admin, bool as_json, int status, const char *begins)
 {
-    struct asked asked;
-    asked_open(&asked, admin->api);
+    struct fake_request fake;
+    fake_request_open(&fake, admin->api);
     if (as_json)
-        asked_header(&asked, "Accept", SLICE_LIT("application/json"));
-    struct http_exchange *http = &asked.exchange.http;
+        fake_request_header(&fake, "Accept", SLICE_LIT("application/json"));
+    struct http_exchange *http = &fake.exchange.http;
     health_write_alive(admin, http);
     assert_int_equal(http->status, status);
-    struct slice page = arena_copy(asked.arena, buf_slice(&http->out));
+    struct slice page = arena_copy(fake.arena, buf_slice(&http->out));
     if (!slice_starts_with(page, slice_of(begins)))
         fail_msg("%s", page.data);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void alive(void **state)

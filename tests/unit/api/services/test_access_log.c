@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "base/clock.h"
 #include "log/log.h"
 #include "log/settings.h"
@@ -50,9 +50,9 @@ static void expect_line(const struct api_request *request, const char *expected)
 static void lines(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &LOGGED);
-    struct api_request *request = &asked.request;
+    struct fake_request fake;
+    fake_request_open(&fake, &LOGGED);
+    struct api_request *request = &fake.request;
     request->origin.address = SLICE_LIT("192.0.2.7");
     request->path = SLICE_LIT("/traits");
     expect_line(request, " INFO placement.requestlog [None req-00000000-0000-4000-8000-000000000000"
@@ -69,7 +69,7 @@ static void lines(void **state)
     request->identity.project_domain_id = SLICE_LIT("pd");
     request->status = 404;
     request->minor = 0;
-    buf_append_lit(&asked.exchange.http.out, "1234567");
+    buf_append_lit(&fake.exchange.http.out, "1234567");
     expect_line(request, " INFO placement.requestlog [req-11111111-0000-4000-8000-000000000000"
                          " req-00000000-0000-4000-8000-000000000000 u p d all ud pd] 192.0.2.7"
                          " \"GET /placement/traits?name=in:A,%42\" status: 404 len: 7"
@@ -80,7 +80,7 @@ static void lines(void **state)
     expect_line(request, " INFO placement.requestlog [req-11111111-0000-4000-8000-000000000000"
                          " req-00000000-0000-4000-8000-000000000000 u p d all ud pd] 192.0.2.7"
                          " \"GET /placement/a\\x0ab\" status: 404 len: 7 microversion: -\n");
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 /* Before authentication: with noauth2 the identity that the headers claim, else none. */
@@ -90,18 +90,18 @@ static void begun_requests(void **state)
     static char somebody; /* only examined, not queried */
     const struct api keystone = {.access_log = true, .keystone = (struct keystone *)&somebody};
     for (int noauth = 0; noauth < 2; noauth++) {
-        struct asked asked;
-        asked_open(&asked, noauth ? &LOGGED : &keystone);
-        asked.request.origin.address = SLICE_LIT("192.0.2.7");
-        asked.request.path = SLICE_LIT("/traits");
-        asked.request.query = SLICE_LIT("name=x");
-        asked_header(&asked, "X-User-Id", SLICE_LIT("u"));
-        asked_header(&asked, "X-Tenant-Id", SLICE_LIT("p"));
-        asked_header(&asked, "OpenStack-System-Scope", SLICE_LIT("all"));
+        struct fake_request fake;
+        fake_request_open(&fake, noauth ? &LOGGED : &keystone);
+        fake.request.origin.address = SLICE_LIT("192.0.2.7");
+        fake.request.path = SLICE_LIT("/traits");
+        fake.request.query = SLICE_LIT("name=x");
+        fake_request_header(&fake, "X-User-Id", SLICE_LIT("u"));
+        fake_request_header(&fake, "X-Tenant-Id", SLICE_LIT("p"));
+        fake_request_header(&fake, "OpenStack-System-Scope", SLICE_LIT("all"));
         int fd = begin();
-        access_log_begin(&asked.request); /* not at INFO */
+        access_log_begin(&fake.request); /* not at INFO */
         log_set_debug(true);
-        access_log_begin(&asked.request);
+        access_log_begin(&fake.request);
         char *text = end(fd);
         const char *level = strstr(text, " DEBUG ");
         assert_non_null(level);
@@ -116,48 +116,48 @@ static void begun_requests(void **state)
         assert_memory_equal(level, expected, strlen(expected));
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
         free(text);
-        asked_close(&asked);
+        fake_request_close(&fake);
     }
 }
 
 static void head_requests(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &LOGGED);
-    asked.exchange.http.method = SLICE_LIT("HEAD");
-    asked.request.path = SLICE_LIT("/");
-    asked.request.status = 405;
-    buf_append_lit(&asked.exchange.http.out, "1234567");
-    expect_line(&asked.request, " INFO placement.requestlog [None "
-                                "req-00000000-0000-4000-8000-000000000000 - - - - - -] "
-                                " \"HEAD /\" status: 405 len: 0 microversion: 1.39\n");
-    asked_close(&asked);
+    struct fake_request fake;
+    fake_request_open(&fake, &LOGGED);
+    fake.exchange.http.method = SLICE_LIT("HEAD");
+    fake.request.path = SLICE_LIT("/");
+    fake.request.status = 405;
+    buf_append_lit(&fake.exchange.http.out, "1234567");
+    expect_line(&fake.request, " INFO placement.requestlog [None "
+                               "req-00000000-0000-4000-8000-000000000000 - - - - - -] "
+                               " \"HEAD /\" status: 405 len: 0 microversion: 1.39\n");
+    fake_request_close(&fake);
 }
 
 static void slow_requests(void **state)
 {
     (void)state;
     static const struct api SLOW = {.slow_request_us = 1000000};
-    struct asked asked;
-    asked_open(&asked, &SLOW);
-    asked.request.path = SLICE_LIT("/traits");
-    asked.exchange.http.started_us = clock_monotonic_us();
+    struct fake_request fake;
+    fake_request_open(&fake, &SLOW);
+    fake.request.path = SLICE_LIT("/traits");
+    fake.exchange.http.started_us = clock_monotonic_us();
     int fd = begin();
-    access_log_write(&asked.request);
+    access_log_write(&fake.request);
     char *text = end(fd);
     assert_string_equal(text, ""); /* quick, and no access log */
     free(text);
-    asked.exchange.http.started_us = clock_monotonic_us() - 1500000;
+    fake.exchange.http.started_us = clock_monotonic_us() - 1500000;
     fd = begin();
-    access_log_write(&asked.request);
+    access_log_write(&fake.request);
     text = end(fd);
     assert_non_null(strstr(text, " WARNING berth.slow [None req-00000000"));
     assert_non_null(strstr(text, "] took 15"));
     assert_non_null(strstr(text, " ms:  \"GET /traits\" status: 200"));
     assert_null(strstr(text, "placement.requestlog"));
     free(text);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/routes.h"
 #include "placement/api/definition.h"
 #include "unit.h"
@@ -40,9 +40,9 @@ static void count(const char *method, const char *path, int status, unsigned min
                   uint64_t took_us)
 {
     static const struct api API = {0};
-    struct asked asked;
-    asked_open(&asked, &API);
-    struct api_request *request = &asked.request;
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    struct api_request *request = &fake.request;
     request->http->method = slice_of(method);
     request->path = slice_of(path);
     request->minor = minor;
@@ -52,7 +52,7 @@ static void count(const char *method, const char *path, int status, unsigned min
     if (routes_find(request->endpoint->routes, request->path, request) != ROUTE_FOUND)
         request->route = NULL;
     meter_count_answer(request, 1000000 + took_us);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void answers(void **state)

@@ -16,7 +16,7 @@ struct world {
     struct readiness *readiness;
 };
 
-struct asked {
+struct waiter {
     struct readiness_wait wait;
     pthread_mutex_t lock;
     pthread_cond_t answered;
@@ -44,45 +44,45 @@ static int teardown(void **state)
 
 static void answered(struct readiness_wait *wait)
 {
-    struct asked *asked = (struct asked *)wait;
-    pthread_mutex_lock(&asked->lock);
-    assert_false(asked->is_answered);
-    asked->is_answered = true;
-    pthread_cond_signal(&asked->answered);
-    pthread_mutex_unlock(&asked->lock);
+    struct waiter *waiter = (struct waiter *)wait;
+    pthread_mutex_lock(&waiter->lock);
+    assert_false(waiter->is_answered);
+    waiter->is_answered = true;
+    pthread_cond_signal(&waiter->answered);
+    pthread_mutex_unlock(&waiter->lock);
 }
 
-static void begin_as(struct world *world, struct asked *asked, bool is_fresh)
+static void begin_as(struct world *world, struct waiter *waiter, bool is_fresh)
 {
-    *asked = (struct asked){.wait = {.is_fresh = is_fresh, .done = answered}};
-    pthread_mutex_init(&asked->lock, NULL);
-    pthread_cond_init(&asked->answered, NULL);
-    readiness_ask(world->readiness, &asked->wait);
+    *waiter = (struct waiter){.wait = {.is_fresh = is_fresh, .done = answered}};
+    pthread_mutex_init(&waiter->lock, NULL);
+    pthread_cond_init(&waiter->answered, NULL);
+    readiness_ask(world->readiness, &waiter->wait);
 }
 
-static void begin(struct world *world, struct asked *asked)
+static void begin(struct world *world, struct waiter *waiter)
 {
-    begin_as(world, asked, false);
+    begin_as(world, waiter, false);
 }
 
-static void await(struct asked *asked)
+static void await(struct waiter *waiter)
 {
-    pthread_mutex_lock(&asked->lock);
-    while (!asked->is_answered)
-        pthread_cond_wait(&asked->answered, &asked->lock);
-    pthread_mutex_unlock(&asked->lock);
-    pthread_cond_destroy(&asked->answered);
-    pthread_mutex_destroy(&asked->lock);
+    pthread_mutex_lock(&waiter->lock);
+    while (!waiter->is_answered)
+        pthread_cond_wait(&waiter->answered, &waiter->lock);
+    pthread_mutex_unlock(&waiter->lock);
+    pthread_cond_destroy(&waiter->answered);
+    pthread_mutex_destroy(&waiter->lock);
 }
 
 /* A new answer, not a recent one. */
 static struct readiness_report ask(struct world *world)
 {
-    struct asked asked;
+    struct waiter waiter;
     fake_clock_add_us(READINESS_AGAIN_MS * 1000);
-    begin(world, &asked);
-    await(&asked);
-    return asked.wait.report;
+    begin(world, &waiter);
+    await(&waiter);
+    return waiter.wait.report;
 }
 
 static const char *text(const struct readiness_report *report, enum readiness_check check)
@@ -116,11 +116,11 @@ static void comes_and_goes(void **state)
     assert_string_equal(text(&report, READINESS_SERVING), "stopping");
 }
 
-static bool is_answered(struct asked *asked)
+static bool is_answered(struct waiter *waiter)
 {
-    pthread_mutex_lock(&asked->lock);
-    bool is = asked->is_answered;
-    pthread_mutex_unlock(&asked->lock);
+    pthread_mutex_lock(&waiter->lock);
+    bool is = waiter->is_answered;
+    pthread_mutex_unlock(&waiter->lock);
     return is;
 }
 
@@ -168,8 +168,8 @@ static void answers_in_time(void **state)
     struct blocker blocker;
     fake_clock_stop();
     block(world, &blocker);
-    struct asked first;
-    struct asked second;
+    struct waiter first;
+    struct waiter second;
     begin(world, &first);
     fake_clock_add_us(200000);
     begin(world, &second);
@@ -183,7 +183,7 @@ static void answers_in_time(void **state)
     fake_clock_add_us(200000);
     await(&second);
     assert_false(readiness_is_ready(&second.wait.report));
-    struct asked third; /* waits for the probe that the first began */
+    struct waiter third; /* waits for the probe that the first began */
     begin(world, &third);
     release(&blocker);
     await(&third);
@@ -217,19 +217,19 @@ static void behind_in_time(void **state)
     pipeline_submit(world->bench->pipeline, &blocker.request);
     AWAIT(blocker.is_planned);
     bench_shell(world->bench, "UPDATE traits SET updated_at = '2026-01-01 00:00:00'");
-    struct asked asked;
-    begin(world, &asked);
+    struct waiter waiter;
+    begin(world, &waiter);
     AWAIT(fake_clock_is_awaited_in_ms(READINESS_MOST_MS, READINESS_MOST_MS));
     fake_clock_add_us(READINESS_MOST_MS * 1000);
-    await(&asked);
-    assert_false(asked.wait.report.findings[READINESS_REPLICA].is_ok);
-    assert_int_equal(strncmp(text(&asked.wait.report, READINESS_REPLICA),
+    await(&waiter);
+    assert_false(waiter.wait.report.findings[READINESS_REPLICA].is_ok);
+    assert_int_equal(strncmp(text(&waiter.wait.report, READINESS_REPLICA),
                              "behind the database, at version ", 32),
                      0);
-    begin(world, &asked); /* waits for the probe that the first began */
+    begin(world, &waiter); /* waits for the probe that the first began */
     release(&blocker);
-    await(&asked);
-    assert_true(readiness_is_ready(&asked.wait.report));
+    await(&waiter);
+    assert_true(readiness_is_ready(&waiter.wait.report));
 }
 
 /* Many concurrent requests cost the writer one check, and so do requests that follow immediately.
@@ -238,13 +238,13 @@ static void asks_once_for_many(void **state)
 {
     struct world *world = *state;
     enum { MANY = 200 };
-    static struct asked asked[MANY];
+    static struct waiter waiter[MANY];
     uint64_t before = pipeline_figures(world->bench->pipeline).requests;
     for (unsigned i = 0; i < MANY; i++)
-        begin(world, &asked[i]);
+        begin(world, &waiter[i]);
     for (unsigned i = 0; i < MANY; i++) {
-        await(&asked[i]);
-        assert_true(readiness_is_ready(&asked[i].wait.report));
+        await(&waiter[i]);
+        assert_true(readiness_is_ready(&waiter[i].wait.report));
     }
     assert_true(pipeline_figures(world->bench->pipeline).requests - before < MANY / 10);
 }
@@ -253,21 +253,21 @@ static void asks_once_for_many(void **state)
 static void fresh(void **state)
 {
     struct world *world = *state;
-    struct asked asked;
+    struct waiter waiter;
     char away[128];
     snprintf(away, sizeof(away), "%s-away", world->bench->path);
     for (unsigned i = 0; i < 20; i++) {
-        begin_as(world, &asked, true);
-        await(&asked);
-        assert_true(readiness_is_ready(&asked.wait.report));
+        begin_as(world, &waiter, true);
+        await(&waiter);
+        assert_true(readiness_is_ready(&waiter.wait.report));
         assert_int_equal(rename(world->bench->path, away), 0);
-        begin_as(world, &asked, true);
-        await(&asked);
-        assert_false(asked.wait.report.findings[READINESS_DATABASE].is_ok);
+        begin_as(world, &waiter, true);
+        await(&waiter);
+        assert_false(waiter.wait.report.findings[READINESS_DATABASE].is_ok);
         assert_int_equal(rename(away, world->bench->path), 0);
     }
     enum { MANY = 50 };
-    static struct asked many[MANY];
+    static struct waiter many[MANY];
     struct blocker blocker;
     uint64_t before = pipeline_figures(world->bench->pipeline).requests;
     for (unsigned i = 0; i < MANY; i++)

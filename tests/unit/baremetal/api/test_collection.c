@@ -1,6 +1,6 @@
 /* Where a page ends, and whether another one follows. */
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "baremetal/api/collection.h"
 #include "baremetal/api/metal_request.h"
 #include "base/arena.h"
@@ -13,18 +13,18 @@ static const struct api API = {0};
 
 static void expect_next(const struct page *page, const char *next)
 {
-    struct asked asked;
+    struct fake_request fake;
     struct buf out = {0};
     struct metal_request own = {0};
-    asked_open(&asked, &API);
-    asked.endpoint.settings = &SETTINGS;
-    asked.request.own = &own;
-    asked.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
-    page_write_next(page, &asked.request, SLICE_LIT("nodes"), SLICE_LIT("&owner=x"),
-                    SLICE_LIT("u9"), &out);
-    assert_string_equal(arena_copy(asked.arena, buf_slice(&out)).data, next);
+    fake_request_open(&fake, &API);
+    fake.endpoint.settings = &SETTINGS;
+    fake.request.own = &own;
+    fake.request.origin = (struct origin){.scheme = SLICE_LIT("http"), .host = SLICE_LIT("h")};
+    page_write_next(page, &fake.request, SLICE_LIT("nodes"), SLICE_LIT("&owner=x"), SLICE_LIT("u9"),
+                    &out);
+    assert_string_equal(arena_copy(fake.arena, buf_slice(&out)).data, next);
     buf_free(&out);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static const char NEXT[] =

@@ -3,7 +3,7 @@
 #include <jansson.h>
 
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "base/arena.h"
 #include "placement/api/handlers.h"
 #include "replica/apply.h"
@@ -62,19 +62,19 @@ static struct replica *make_replica(struct arena *arena, bool nested)
 /* The answer as its JSON; the caller decrefs. */
 static json_t *ask(const struct replica *replica, const char *query, unsigned minor)
 {
-    struct asked asked;
-    asked_open(&asked, &API);
-    asked.request.minor = minor;
-    asked.request.query = slice_of(query);
-    asked.request.version = replica_newest(replica);
-    assert_int_equal(handle_placement_candidates_list(&asked.request), API_DONE);
-    if (err_is_set(&asked.request.err))
-        fail_msg("%.*s", SLICE_ARG(asked.request.err.message));
-    const struct buf *out = &asked.exchange.http.out;
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    fake.request.minor = minor;
+    fake.request.query = slice_of(query);
+    fake.request.version = replica_newest(replica);
+    assert_int_equal(handle_placement_candidates_list(&fake.request), API_DONE);
+    if (err_is_set(&fake.request.err))
+        fail_msg("%.*s", SLICE_ARG(fake.request.err.message));
+    const struct buf *out = &fake.exchange.http.out;
     json_error_t error;
     json_t *answer = json_loadb(out->data, out->len, JSON_REJECT_DUPLICATES, &error);
     assert_non_null(answer);
-    asked_close(&asked);
+    fake_request_close(&fake);
     return answer;
 }
 

@@ -1,7 +1,7 @@
 /* What it costs to read queries that are as long as a request line may be: it grows with their
  * length and no faster. */
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "placement/api/candidates_parameters.h"
 #include "steps.h"
 #include "unit.h"
@@ -27,18 +27,18 @@ static void append_numbered(struct buf *query, const char *text, unsigned number
 
 static struct steps_cost cost_of_query(const struct long_query *parts, size_t bytes)
 {
-    struct asked asked;
+    struct fake_request fake;
     struct buf query = {0};
     struct ac_request got;
     buf_append_slice(&query, slice_of(parts->first));
     for (unsigned n = 0; query.len < bytes; n++)
         append_numbered(&query, parts->each, n);
-    asked_open(&asked, &API);
-    asked.request.query = buf_slice(&query);
+    fake_request_open(&fake, &API);
+    fake.request.query = buf_slice(&query);
     uint64_t before = steps_now();
-    (void)candidates_parameters_read(&asked.request, &got);
+    (void)candidates_parameters_read(&fake.request, &got);
     struct steps_cost cost = {query.len, steps_since(before)};
-    asked_close(&asked);
+    fake_request_close(&fake);
     buf_free(&query);
     return cost;
 }

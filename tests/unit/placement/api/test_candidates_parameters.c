@@ -1,7 +1,7 @@
 /* Groups and their parts as the search gets them, and texts of conflicts. The errors are in the API
  * tests. */
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "placement/api/candidates_parameters.h"
 #include "unit.h"
 
@@ -41,13 +41,13 @@ static void append_group(struct buf *out, const struct ac_group *group)
 
 static void assert_read(unsigned minor, struct slice query, const char *want)
 {
-    struct asked asked;
-    asked_open(&asked, &API);
-    asked.request.minor = minor;
-    asked.request.query = query;
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    fake.request.minor = minor;
+    fake.request.query = query;
     struct ac_request got;
     struct buf text = {0};
-    if (candidates_parameters_read(&asked.request, &got)) {
+    if (candidates_parameters_read(&fake.request, &got)) {
         for (uint32_t i = 0; i < got.group_count; i++)
             append_group(&text, &got.groups[i]);
         for (uint32_t i = 0; i < got.same_subtree_count; i++)
@@ -59,13 +59,13 @@ static void assert_read(unsigned minor, struct slice query, const char *want)
         if (got.isolate)
             buf_append_lit(&text, " isolate");
     } else {
-        assert_int_equal(asked.request.err.status, 400);
-        buf_append_slice(&text, asked.request.err.message);
+        assert_int_equal(fake.request.err.status, 400);
+        buf_append_slice(&text, fake.request.err.message);
     }
     buf_append_char(&text, '\0');
     assert_string_equal(text.data, want);
     buf_free(&text);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 #define READ(minor, query, want) assert_read(minor, SLICE_LIT(query), want)

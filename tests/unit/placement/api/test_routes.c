@@ -1,7 +1,7 @@
 /* Every path with its methods, in the order of Allow, and the first microversion of each; written
  * from the API reference, independently of the table under test. */
 #include "api/api.h"
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/routes.h"
 #include "base/arena.h"
 #include "policy/rules_placement.h"
@@ -91,20 +91,20 @@ static const struct path {
     {"/reshaper", "POST", {NULL}, {{"POST", 30, POLICY_RESHAPE}}},
 };
 
-static enum route_found find(struct asked *asked, const char *method, const char *path,
+static enum route_found find(struct fake_request *fake, const char *method, const char *path,
                              unsigned minor)
 {
-    asked->exchange.http.method = slice_of(method);
-    asked->request.minor = minor;
-    asked->request.allow = (struct slice){0};
-    memset(asked->request.args, 0, sizeof(asked->request.args));
-    return routes_find(asked->endpoint.routes, slice_of(path), &asked->request);
+    fake->exchange.http.method = slice_of(method);
+    fake->request.minor = minor;
+    fake->request.allow = (struct slice){0};
+    memset(fake->request.args, 0, sizeof(fake->request.args));
+    return routes_find(fake->endpoint.routes, slice_of(path), &fake->request);
 }
 
-static void check_args(const struct asked *asked, const struct path *path)
+static void check_args(const struct fake_request *fake, const struct path *path)
 {
     for (unsigned i = 0; i < API_ARGS_MAX; i++) {
-        struct slice arg = asked->request.args[i];
+        struct slice arg = fake->request.args[i];
         assert_int_equal(arg.data != NULL, path->args[i] != NULL);
         assert_true(arg.data == NULL || slice_equal(arg, slice_of(path->args[i])));
     }
@@ -113,27 +113,27 @@ static void check_args(const struct asked *asked, const struct path *path)
 static void every_route(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++)
         for (unsigned m = 0; m < METHODS_MAX && PATHS[i].methods[m].method != NULL; m++) {
             const char *method = PATHS[i].methods[m].method;
-            assert_int_equal(find(&asked, method, PATHS[i].path, 39), ROUTE_FOUND);
-            const struct api_route *route = asked.request.route;
+            assert_int_equal(find(&fake, method, PATHS[i].path, 39), ROUTE_FOUND);
+            const struct api_route *route = fake.request.route;
             assert_string_equal(route->method, method);
             assert_int_equal(route->policy, PATHS[i].methods[m].policy);
             assert_int_equal(route->max_minor, 39);
             assert_non_null(route->handle);
             assert_int_equal(route->finish == NULL, strcmp(method, "GET") == 0);
-            check_args(&asked, &PATHS[i]);
+            check_args(&fake, &PATHS[i]);
             for (unsigned minor = 0; minor < 40; minor++) {
-                assert_int_equal(find(&asked, method, PATHS[i].path, minor), ROUTE_FOUND);
-                route = asked.request.route;
+                assert_int_equal(find(&fake, method, PATHS[i].path, minor), ROUTE_FOUND);
+                route = fake.request.route;
                 bool in_range = minor >= route->min_minor && minor <= route->max_minor;
                 assert_int_equal(in_range, minor >= PATHS[i].methods[m].min_minor);
             }
         }
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void unknown_methods(void **state)
@@ -141,20 +141,20 @@ static void unknown_methods(void **state)
     (void)state;
     static const char *const METHODS[] = {"GET",  "PUT",   "POST",    "DELETE",
                                           "HEAD", "PATCH", "OPTIONS", "get"};
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++)
         for (size_t k = 0; k < sizeof(METHODS) / sizeof(METHODS[0]); k++) {
             bool known = false;
             for (unsigned m = 0; m < METHODS_MAX && PATHS[i].methods[m].method != NULL; m++)
                 known = known || strcmp(METHODS[k], PATHS[i].methods[m].method) == 0;
-            enum route_found found = find(&asked, METHODS[k], PATHS[i].path, 39);
+            enum route_found found = find(&fake, METHODS[k], PATHS[i].path, 39);
             assert_int_equal(found, known ? ROUTE_FOUND : ROUTE_UNKNOWN_METHOD);
             if (!known)
-                assert_string_equal(arena_copy(asked.arena, asked.request.allow).data,
+                assert_string_equal(arena_copy(fake.arena, fake.request.allow).data,
                                     PATHS[i].allow);
         }
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void unknown_paths(void **state)
@@ -180,33 +180,33 @@ static void unknown_paths(void **state)
         "/allocations/c/d",
         "/usages/x",
     };
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     for (size_t i = 0; i < sizeof(UNKNOWN) / sizeof(UNKNOWN[0]); i++) {
-        if (find(&asked, "GET", UNKNOWN[i], 39) != ROUTE_UNKNOWN_PATH)
+        if (find(&fake, "GET", UNKNOWN[i], 39) != ROUTE_UNKNOWN_PATH)
             fail_msg("%s", UNKNOWN[i]);
-        assert_null(asked.request.allow.data);
+        assert_null(fake.request.allow.data);
     }
-    assert_int_equal(find(&asked, "GET", "", 0), ROUTE_FOUND); /* equivalent to "/" */
-    asked_close(&asked);
+    assert_int_equal(find(&fake, "GET", "", 0), ROUTE_FOUND); /* equivalent to "/" */
+    fake_request_close(&fake);
 }
 
 /* PUT of a class is a rename until 1.6, and an ensure since then. */
 static void two_routes_of_one_method(void **state)
 {
     (void)state;
-    struct asked asked;
-    asked_open(&asked, &API);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
     const struct api_route *routes[40];
     for (unsigned minor = 0; minor < 40; minor++) {
-        find(&asked, "PUT", "/resource_classes/CUSTOM_X", minor);
-        routes[minor] = asked.request.route;
+        find(&fake, "PUT", "/resource_classes/CUSTOM_X", minor);
+        routes[minor] = fake.request.route;
         assert_ptr_equal(routes[minor], routes[minor < 7 ? 0 : 7]);
     }
     assert_ptr_not_equal(routes[0], routes[7]);
     assert_true((routes[0]->flags & ROUTE_TAKES_JSON) != 0);
     assert_true((routes[7]->flags & ROUTE_TAKES_JSON) == 0);
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "valet/api/fault.h"
 
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "unit.h"
 
 static const struct api API = {0};
@@ -11,19 +11,19 @@ static const struct api API = {0};
 static void assert_fault_of(bool is_writers, int status, const char *said, enum fault_form form,
                             int shown, const char *type, const char *body)
 {
-    struct asked asked;
-    asked_open(&asked, &API);
-    struct buf *out = &asked.exchange.http.out;
-    asked.request.fault_form = form;
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    struct buf *out = &fake.exchange.http.out;
+    fake.request.fault_form = form;
     if (is_writers)
-        err_set_text(&asked.write.write.err, status, NULL, slice_of(said));
-    err_set_text(&asked.request.err, status, NULL, slice_of(said));
+        err_set_text(&fake.write.write.err, status, NULL, slice_of(said));
+    err_set_text(&fake.request.err, status, NULL, slice_of(said));
     buf_append_lit(out, "what the handler had begun");
-    valet_write_fault(&asked.request);
-    assert_string_equal(arena_copy(asked.arena, buf_slice(out)).data, body);
-    asked_expect_header(&asked, "Content-Type", type);
-    assert_int_equal(asked.request.status, shown);
-    asked_close(&asked);
+    valet_write_fault(&fake.request);
+    assert_string_equal(arena_copy(fake.arena, buf_slice(out)).data, body);
+    fake_request_expect_header(&fake, "Content-Type", type);
+    assert_int_equal(fake.request.status, shown);
+    fake_request_close(&fake);
 }
 
 static void assert_fault(int status, const char *said, enum fault_form form, int shown,

@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "valet/api/path.h"
 
-#include "api/asked.h"
+#include "api/fake_request.h"
 #include "api/stages.h"
 #include "api/text/query_string.h"
 #include "unit.h"
@@ -12,16 +12,16 @@ static const struct slice PREFIX[] = {SLICE_LIT("/valet"), SLICE_LIT("/v1/x")};
 
 static void assert_path(const char *target, const char *want)
 {
-    struct asked asked;
-    asked_open(&asked, &API);
-    asked.exchange.http.target = slice_of(target);
-    asked.endpoint.mount_prefixes = PREFIX;
-    asked.endpoint.mount_prefix_count = 2;
-    stages_read_target(&asked.request);
-    struct slice got = valet_path(&asked.request);
+    struct fake_request fake;
+    fake_request_open(&fake, &API);
+    fake.exchange.http.target = slice_of(target);
+    fake.endpoint.mount_prefixes = PREFIX;
+    fake.endpoint.mount_prefix_count = 2;
+    stages_read_target(&fake.request);
+    struct slice got = valet_path(&fake.request);
     if (!slice_equal(got, slice_of(want)))
         fail_msg("%s: %.*s", target, SLICE_ARG(got));
-    asked_close(&asked);
+    fake_request_close(&fake);
 }
 
 static void paths(void **state)

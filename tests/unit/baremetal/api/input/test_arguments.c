@@ -9,7 +9,7 @@
 static struct err err;
 static struct query_string query;
 
-static struct argument asked(const char *raw, const char *name)
+static struct argument find_argument(const char *raw, const char *name)
 {
     query = query_string_parse(err.arena, slice_of(raw));
     return argument_find(err.arena, &query, name);
@@ -33,32 +33,32 @@ static void texts(void **state)
 {
     (void)state;
     struct slice text = SLICE_LIT("before");
-    struct argument argument = asked("x=1", "state");
+    struct argument argument = find_argument("x=1", "state");
     assert_false(argument.is_there);
     assert_message(argument_text(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT("before")));
-    argument = asked("state=a%20b", "state");
+    argument = find_argument("state=a%20b", "state");
     assert_message(argument_text(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT("a b")));
-    argument = asked("state=a&x=1&state=it's", "state");
+    argument = find_argument("state=a&x=1&state=it's", "state");
     assert_message(argument_text(&argument, &text, &err), &err, 400,
                    "Expected string for state: ['a', \"it's\"]");
 
-    argument = asked("marker=" UUID, "marker");
+    argument = find_argument("marker=" UUID, "marker");
     assert_message(argument_uuid(&argument, &text, &err), &err, 400, NULL);
     assert_true(slice_equal(text, SLICE_LIT(UUID)));
-    argument = asked("marker=web-01", "marker");
+    argument = find_argument("marker=web-01", "marker");
     assert_message(argument_uuid(&argument, &text, &err), &err, 400,
                    "Expected UUID for marker: web-01");
 
     struct ident ident = {0};
-    argument = asked("node=web-01", "node");
+    argument = find_argument("node=web-01", "node");
     assert_message(argument_ident(&argument, &ident, &err), &err, 400, NULL);
     assert_int_equal(ident.kind, IDENT_NAME);
-    argument = asked("node=", "node");
+    argument = find_argument("node=", "node");
     assert_message(argument_ident(&argument, &ident, &err), &err, 400,
                    "Expected UUID or name for node: ");
-    argument = asked("node=a&node=b", "node");
+    argument = find_argument("node=a&node=b", "node");
     assert_message(argument_ident(&argument, &ident, &err), &err, 400,
                    "Expected UUID or name for node: ['a', 'b']");
 }
@@ -72,15 +72,15 @@ static void booleans(void **state)
                                               "retired=off", "retired=n", "retired=no"};
     for (unsigned i = 0; i < 6; i++) {
         bool value = false;
-        struct argument argument = asked(TRUE_TEXTS[i], "retired");
+        struct argument argument = find_argument(TRUE_TEXTS[i], "retired");
         assert_message(argument_boolean(&argument, &value, &err), &err, 400, NULL);
         assert_true(value);
-        argument = asked(FALSE_TEXTS[i], "retired");
+        argument = find_argument(FALSE_TEXTS[i], "retired");
         assert_message(argument_boolean(&argument, &value, &err), &err, 400, NULL);
         assert_false(value);
     }
     bool value = true;
-    struct argument argument = asked("retired=", "retired");
+    struct argument argument = find_argument("retired=", "retired");
     assert_message(argument_boolean(&argument, &value, &err), &err, 400,
                    "Invalid retired: Unrecognized value '', acceptable values are: '0', '1', 'f', "
                    "'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'");
@@ -90,7 +90,7 @@ static void booleans(void **state)
 static void limit_is(const char *raw, size_t want, const char *refusal)
 {
     size_t limit = 1000;
-    struct argument argument = asked(raw, "limit");
+    struct argument argument = find_argument(raw, "limit");
     assert_message(argument_limit(&argument, &limit, &err), &err, 400, refusal);
     assert_int_equal(limit, want);
 }
@@ -109,13 +109,13 @@ static void pages(void **state)
     limit_is("limit=1&limit=2", 1000, "Expected an integer for limit: ['1', '2']");
 
     bool is_descending = true;
-    struct argument argument = asked("", "sort_dir");
+    struct argument argument = find_argument("", "sort_dir");
     assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
     assert_false(is_descending);
-    argument = asked("sort_dir=desc", "sort_dir");
+    argument = find_argument("sort_dir=desc", "sort_dir");
     assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400, NULL);
     assert_true(is_descending);
-    argument = asked("sort_dir=DESC", "sort_dir");
+    argument = find_argument("sort_dir=DESC", "sort_dir");
     assert_message(argument_sort_dir(&argument, &is_descending, &err), &err, 400,
                    "Invalid sort direction: DESC. Acceptable values are 'asc' or 'desc'");
 }
@@ -130,23 +130,23 @@ static void fields(void **state)
 {
     (void)state;
     struct argument_words words = {0};
-    struct argument argument = asked("fields=%20UUID%20,name,,uuid", "fields");
+    struct argument argument = find_argument("fields=%20UUID%20,name,,uuid", "fields");
     assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
     assert_int_equal(words.count, 2);
     assert_true(slice_equal(words.words[0], SLICE_LIT("uuid")));
     assert_true(slice_equal(words.words[1], SLICE_LIT("name")));
     assert_message(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400, NULL);
 
-    argument = asked("fields=", "fields");
+    argument = find_argument("fields=", "fields");
     assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
     assert_int_equal(words.count, 0);
 
-    argument = asked("fields=x,uuid,y", "fields");
+    argument = find_argument("fields=x,uuid,y", "fields");
     assert_message(argument_words(&argument, &words, &err), &err, 400, NULL);
     assert_message(argument_check_fields(&words, is_uuid_or_name, &query, &err), &err, 400,
                    "Field(s) \"x, y\" are not valid");
 
-    argument = asked("fields=x&fields=y", "fields");
+    argument = find_argument("fields=x&fields=y", "fields");
     assert_message(argument_words(&argument, &words, &err), &err, 400,
                    "Expected string for fields: ['x', 'y']");
 }

@@ -1,7 +1,7 @@
 /* A request in the form that dispatch creates, without a server: for tests of code that reads
  * headers and writes answers. */
-#ifndef BERTH_TESTS_UNIT_API_ASKED_H
-#define BERTH_TESTS_UNIT_API_ASKED_H
+#ifndef BERTH_TESTS_UNIT_API_FAKE_REQUEST_H
+#define BERTH_TESTS_UNIT_API_FAKE_REQUEST_H
 
 #include "api/definition.h"
 #include "api/passage.h"
@@ -11,7 +11,7 @@
 #include "placement/api/placement_request.h"
 #include "placement/api/routes.h"
 
-struct asked {
+struct fake_request {
     struct arena *arena;
     struct exchange exchange;
     struct request_header headers[16];
@@ -25,16 +25,17 @@ struct asked {
 
 /* A GET without headers, with the newest microversion, to the Placement API with its default
  * settings. */
-void asked_open(struct asked *asked, const struct api *api);
-void asked_close(struct asked *asked);
+void fake_request_open(struct fake_request *fake, const struct api *api);
+void fake_request_close(struct fake_request *fake);
 
-void asked_header(struct asked *asked, const char *name, struct slice value);
+void fake_request_header(struct fake_request *fake, const char *name, struct slice value);
 
 /* The answer's header of that name, data == NULL: none; it occurs at most once. */
-struct slice asked_answer_header(const struct asked *asked, const char *name);
+struct slice fake_request_answer_header(const struct fake_request *fake, const char *name);
 
 /* Fails the test unless the answer has the header with that value; NULL: unless it has no such
  * header. */
-void asked_expect_header(const struct asked *asked, const char *name, const char *value);
+void fake_request_expect_header(const struct fake_request *fake, const char *name,
+                                const char *value);
 
 #endif
