@@ -20,7 +20,7 @@ struct identity_party {
     struct identity_roles roles;
 };
 
-/* Names: for the log, and the project's for rules that compare it. */
+/* Names, for the log; rules can also compare the project's name. */
 struct identity_names {
     struct slice user;
     struct slice user_domain;
@@ -39,7 +39,7 @@ struct identity {
     struct slice system_scope; /* "all" for a system-scoped token */
     struct identity_roles roles;
     struct identity_names names;
-    bool outside_admin_project;    /* X-Is-Admin-Project is there and is not "true" */
+    bool outside_admin_project;    /* X-Is-Admin-Project is present and is not "true" */
     struct identity_party service; /* that sent the request's X-Service-Token */
 };
 

@@ -40,7 +40,7 @@ static bool wrong(struct reader *r, const struct ini_entry *entry, const char *w
                    what);
 }
 
-/* Finds a section by the beginning of its name and the rest. */
+/* Finds a section by the two parts of its name. */
 static const struct ini_entry *section_of(struct reader *r, const char *kind, struct slice name)
 {
     struct slice section = arena_printf(r->arena, "%s%.*s", kind, SLICE_ARG(name));

@@ -1,5 +1,5 @@
-/* The dialect, line by line. The idea: what belongs to a value is decided by indentation alone: a
- * line that is further to the right than the key's continues it, also behind empty lines and
+/* The dialect, line by line. The idea: indentation alone decides what belongs to a value: a
+ * line that is indented further than the key continues the value, also after empty lines and
  * comments.
  *
  *     # comment, ; comment      anywhere at the beginning of a line's text
@@ -59,7 +59,7 @@ static const struct ini_entry *find(const struct ini_file *file, struct slice se
     return NULL;
 }
 
-/* A section leaves an entry without a key, so that an empty one is known, too. */
+/* A section adds an entry without a key, so that an empty section is known, too. */
 static const char *open_section(struct parser *p, struct slice line, unsigned number)
 {
     const char *end = memrchr(line.data, ']', line.len);

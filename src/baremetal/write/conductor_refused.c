@@ -60,8 +60,8 @@ static void log_refusal(struct conductor *conductor, const struct conductor_job 
                             ? node_allocation_text(allocation, NODE_ALLOCATION_UUID)
                             : SLICE_LIT("");
     log_write(LOG_LEVEL_WARNING, "berth.baremetal", LOG_NO_CONTEXT,
-              "What is due for bare metal %s %.*s cannot be written, and is retried from time to "
-              "time: %.*s",
+              "A pending change of bare metal %s %.*s cannot be written, and is retried at "
+              "growing intervals: %.*s",
               is_allocation ? "allocation" : "node", SLICE_ARG(uuid),
               SLICE_ARG(job->request.err.message));
     replica_unpin(conductor->reader);
