@@ -416,6 +416,7 @@ static void unread_answers_make_room(void **state)
     struct http_limits limits = harness_limits;
     limits.connections_max = 1;
     harness_start(&harness, &limits);
+    fake_clock_stop();
     int reader = client_connect(&harness);
     client_send(reader, "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
     AWAIT(http_server_load(harness.server).large_bytes > 0);
@@ -427,6 +428,7 @@ static void unread_answers_make_room(void **state)
     assert_true(is_served(fd));
     close(fd);
     close(reader);
+    fake_clock_run();
     harness_stop(&harness);
 }
 
