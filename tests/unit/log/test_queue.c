@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -325,7 +326,7 @@ static void a_daemon_that_hangs(void **state)
 }
 
 /* The two below: a daemon that does not read for five seconds. */
-static bool poll_ends_at_once;
+static atomic_bool poll_ends_at_once;
 
 int poll(struct pollfd *waits, nfds_t count, int timeout_ms)
 {
