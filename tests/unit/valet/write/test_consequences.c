@@ -610,6 +610,30 @@ static void a_host_joins_while_another_is_emptied(void **state)
     assert_claimed("h4", true, true);
 }
 
+static void the_only_used_host_of_a_rack_becomes(const char *trait)
+{
+    claim_r1();
+    valet_traits(&bench, "h1", trait);
+    assert_false(valet_has_claim(&bench, "g", "r1"));
+    assert_claimed("h2", false, false);
+    assert_claimed("h1", true, true);
+    assert_int_equal(valet_release(&bench, "c1"), 0);
+    assert_claimed("h1", false, false);
+}
+
+static void the_only_used_host_of_a_rack_becomes_a_zone(void **state)
+{
+    (void)state;
+    assert_int_equal(valet_write(&bench, make_zone_trait, NULL), 0);
+    the_only_used_host_of_a_rack_becomes("CUSTOM_VALET_ZONE");
+}
+
+static void the_only_used_host_of_a_rack_shares(void **state)
+{
+    (void)state;
+    the_only_used_host_of_a_rack_becomes("MISC_SHARES_VIA_AGGREGATE");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +688,9 @@ int main(void)
             a_host_that_becomes_a_zone_keeps_its_claim_for_when_it_is_one_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rack_with_inventory_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_joins_while_another_is_emptied, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_only_used_host_of_a_rack_becomes_a_zone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_only_used_host_of_a_rack_shares, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

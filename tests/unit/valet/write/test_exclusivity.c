@@ -1,5 +1,7 @@
 /* What a project may hold on hosts that groups claim (Valet spec, 8.3). Group g has h1, group k has
  * h3; f is the friend, a member of g; x is a member of none. */
+#include "engine/allocations.h"
+#include "placement/write/plan_providers.h"
 #include "unit.h"
 #include "valet/write/valet_bench.h"
 
@@ -189,6 +191,39 @@ static void a_sharing_provider_in_the_groups_aggregate(void **state)
     assert_int_equal(put("c3 x sh:VCPU=1"), 409);
 }
 
+/* In one request, h5 moves below h1, and the consumer on it gets another project. */
+static bool move_and_hand_over(void *cls, const struct plan *plan, struct err *err)
+{
+    const char *project = cls;
+    struct planned_provider result;
+    struct plan_provider_update update = {
+        .uuid = valet_uuid(&bench, "h5"),
+        .name = SLICE_LIT("h5"),
+        .has_parent = true,
+        .parent_uuid = valet_uuid(&bench, "h1"),
+        .may_move = true,
+    };
+    const struct consumer *consumer = version_consumer(plan->version, valet_uuid(&bench, "c1"));
+    struct consumer_owner owner = consumer_owner_of(plan->version, consumer);
+    owner.project_id = plan_name_id(plan, CHANGE_PROJECT_INSERT, slice_of(project));
+    allocations_set_owner(plan, consumer, &owner);
+    return plan_provider_update(&update, plan, &result, err);
+}
+
+static void what_moves_is_counted_where_it_comes(void **state)
+{
+    (void)state;
+    char non_member[] = "y";
+    char member[] = "f";
+    valet_host(&bench, "h5");
+    assert_int_equal(put("c1 x h5:VCPU=1"), 0);
+    claim_h1();
+    assert_held(valet_write(&bench, move_and_hand_over, non_member));
+    assert_int_equal(valet_find(&bench, "h5")->parent.v, NUMBER_NONE);
+    assert_int_equal(valet_write(&bench, move_and_hand_over, member), 0);
+    assert_int_equal(valet_holds(&bench, "c1", "h5"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +239,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(removing_is_always_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sharing_provider_in_the_groups_aggregate, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_moves_is_counted_where_it_comes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

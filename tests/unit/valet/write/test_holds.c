@@ -393,6 +393,7 @@ struct giving {
     const char *project;
     const char *host; /* NULL: nothing */
     const char *type; /* NULL: none */
+    bool releases;    /* what it had */
 };
 
 static bool give(void *cls, const struct plan *plan, struct err *err)
@@ -408,6 +409,8 @@ static bool give(void *cls, const struct plan *plan, struct err *err)
     if (giving->type != NULL)
         owner.type_id = plan_name_id(plan, CHANGE_CONSUMER_TYPE_INSERT, slice_of(giving->type));
     int64_t id = allocations_put_consumer(plan, before, uuid, &owner);
+    if (giving->releases)
+        allocations_release(plan, before);
     if (giving->host != NULL)
         allocations_consume(plan, id, uuid, valet_find(&bench, giving->host)->id, 0, 1);
     return true;
@@ -417,7 +420,7 @@ static bool give(void *cls, const struct plan *plan, struct err *err)
 static void a_server_that_a_planner_creates_drops_the_hold(void **state)
 {
     (void)state;
-    struct giving cases[] = {{"s1", "p", "h2", NULL}, {"real", "p", "h2", NULL}};
+    struct giving cases[] = {{"s1", "p", "h2", NULL, false}, {"real", "p", "h2", NULL, false}};
     valet_group(&bench, "g");
     valet_member(&bench, "g", "p");
     for (size_t i = 0; i < 2; i++) {
@@ -435,7 +438,7 @@ static void a_server_that_a_planner_creates_drops_the_hold(void **state)
 static void a_consumer_that_a_planner_gives_the_plans_project_drops_the_hold(void **state)
 {
     (void)state;
-    struct giving giving = {"s1", "p", NULL, NULL};
+    struct giving giving = {"s1", "p", NULL, NULL, false};
     assert_int_equal(put("s1 q h2:VCPU=1"), 0);
     valet_place(&bench, "pl1", "s1", "h1", 4);
     assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
@@ -448,7 +451,7 @@ static void a_consumer_that_a_planner_gives_the_plans_project_drops_the_hold(voi
 static void no_planner_makes_a_hold(void **state)
 {
     (void)state;
-    struct giving giving = {"new", "p", "h1", VALET_HOLD_TYPE};
+    struct giving giving = {"new", "p", "h1", VALET_HOLD_TYPE, false};
     assert_int_equal(valet_write(&bench, give, &giving), 409);
     assert_int_equal(put_typed("new p h1:VCPU=1", VALET_HOLD_TYPE), 409);
     giving.type = "INSTANCE";
@@ -456,7 +459,48 @@ static void no_planner_makes_a_hold(void **state)
     giving.type = VALET_HOLD_TYPE;
     giving.host = NULL;
     assert_int_equal(valet_write(&bench, give, &giving), 409);
+    giving.releases = true;
+    assert_int_equal(valet_write(&bench, give, &giving), 409);
     assert_int_equal(valet_holds(&bench, "new", "h1"), 1);
+}
+
+/* The plan's servers may be of any project from then on. */
+static bool trust(void *cls, const struct plan *plan, struct err *err)
+{
+    (void)cls;
+    (void)err;
+    const struct record_shape *shape = &VALET_SHAPES[VALET_PLANS];
+    const struct record *row = &version_next_valet_plan(plan->version, 0)->record;
+    struct record_value values[VALET_PLAN_FIELD_COUNT];
+    record_open(shape, row, values);
+    values[VALET_PLAN_ANY_PROJECT].number = RECORD_TRUE;
+    change_put_valet(plan->changes, VALET_PLANS, record_pack(shape, row->id, values, plan->arena));
+    return true;
+}
+
+static void a_server_that_counts_from_now_on_drops_the_hold(void **state)
+{
+    (void)state;
+    assert_int_equal(put("s1 q h1:VCPU=2"), 0);
+    valet_place(&bench, "pl1", "s1", "h1", 4);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 4);
+    assert_int_equal(valet_write(&bench, trust, NULL), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h1"), 0);
+    valet_assert_location(&bench, "pl1", "h1");
+}
+
+/* The host of the hold is none any more, but the server comes to it all the same, and needs the
+ * room. */
+static void a_server_that_comes_to_a_hold_on_shared_storage(void **state)
+{
+    (void)state;
+    valet_place(&bench, "pl1", "s1", NULL, 0);
+    assert_int_equal(put("s1 p h1:VCPU=1"), 0);
+    valet_place(&bench, "pl1", "s1", "h2", 4);
+    valet_traits(&bench, "h2", "MISC_SHARES_VIA_AGGREGATE");
+    assert_int_equal(put("s1 p h1:VCPU=1,h2:VCPU=8"), 0);
+    assert_int_equal(valet_holds(&bench, "pl1", "h2"), 0);
+    assert_int_equal(valet_holds(&bench, "s1", "h2"), HOST_VCPU);
 }
 
 int main(void)
@@ -498,6 +542,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_consumer_that_a_planner_gives_the_plans_project_drops_the_hold, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_planner_makes_a_hold, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_counts_from_now_on_drops_the_hold, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_comes_to_a_hold_on_shared_storage, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
