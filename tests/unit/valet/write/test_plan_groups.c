@@ -202,16 +202,66 @@ static void members_in_use(void **state)
 }
 
 static void put_claim(struct world *world, int64_t id, const struct valet_group *group,
-                      unsigned provider)
+                      unsigned provider, bool is_rack)
 {
     struct record_value values[VALET_CLAIM_FIELD_COUNT];
     struct plan plan = world_plan(world);
     record_init(&VALET_SHAPES[VALET_CLAIMS], values);
     values[VALET_CLAIM_GROUP_ID].number = group->record.id;
     values[VALET_CLAIM_PROVIDER].text = world_uuid(world, 'p', provider);
+    values[VALET_CLAIM_IS_RACK].number = is_rack ? RECORD_TRUE : RECORD_FALSE;
     change_put_valet(plan.changes, VALET_CLAIMS,
                      record_pack(&VALET_SHAPES[VALET_CLAIMS], id, values, world->arena));
     assert_true(world_conclude(world, true));
+}
+
+/* A host of a claimed rack that lacks the aggregate, as after a foreign write, is one of the
+ * group's all the same. */
+static void members_in_a_claimed_rack(void **state)
+{
+    (void)state;
+    const char *const one[] = {"project"};
+    const struct inventory_figures figures = {8, 0, 1, 8, 1, 1.0};
+    struct planned_members planned;
+    struct world world;
+    world_open(&world, 2);
+    world_put_inventory(&world, 1, 'A', figures);
+    assert_true(create(&world, GOLD, "gold"));
+    assert_true(add(&world, GOLD, one, 1, &planned));
+    set_aggregates(&world, 1, IRON, "another");
+    set_aggregates(&world, 2, IRON, "third");
+    struct plan plan = world_plan(&world);
+    change_append(plan.changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){1, SLICE_LIT(VALET_RACK_TRAIT)};
+    change_append(plan.changes, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){2, 1};
+    assert_true(world_conclude(&world, true));
+    claim_host(&world, 1, 1);
+    world.products.rules.count = 0; /* as a consequence the host would get the aggregate */
+    put_claim(&world, 1, gold(&world), 2, true);
+    assert_false(drop_members(&world, GOLD, "project"));
+    world_assert_refused(&world, 409, NULL, "A member holds something on p1, a host of the group");
+    assert_true(world_delete(&world, 1));
+    assert_true(drop_members(&world, GOLD, "project"));
+    world_close(&world);
+}
+
+/* What others hold there keeps no member. */
+static void members_beside_others(void **state)
+{
+    (void)state;
+    const char *const one[] = {"other"};
+    const struct inventory_figures figures = {8, 0, 1, 8, 1, 1.0};
+    struct planned_members planned;
+    struct world world;
+    world_open(&world, 1);
+    world_put_inventory(&world, 1, 'A', figures);
+    claim_host(&world, 1, 1);
+    assert_true(create(&world, GOLD, "gold"));
+    assert_true(add(&world, GOLD, one, 1, &planned));
+    set_aggregates(&world, 1, GOLD, IRON);
+    assert_true(drop_members(&world, GOLD, NULL));
+    assert_int_equal(members(&world), 0);
+    world_close(&world);
 }
 
 /* The claim is of a host, and another member's consumer is on it. */
@@ -228,7 +278,7 @@ static void members_beside_a_claim(void **state)
     assert_true(add(&world, GOLD, both, 2, &planned));
     set_aggregates(&world, 1, GOLD, IRON);
     claim_host(&world, 1, 1);
-    put_claim(&world, 1, gold(&world), 1);
+    put_claim(&world, 1, gold(&world), 1, false);
     assert_false(drop_members(&world, GOLD, "project"));
     assert_true(drop_members(&world, GOLD, "other"));
     assert_int_equal(members(&world), 1);
@@ -252,7 +302,7 @@ static void end_of_a_group(void **state)
         put_claim(&world, i + 1,
                   i == 2 ? version_valet_group_by_name(version(&world), SLICE_LIT("iron"))
                          : gold(&world),
-                  i + 1);
+                  i + 1, false);
     int32_t before[5];
     for (unsigned i = 1; i <= 4; i++)
         before[i] = world_provider(&world, i)->generation;
@@ -272,9 +322,14 @@ static void end_of_a_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups),         cmocka_unit_test(union_of_members),
-        cmocka_unit_test(most_members),   cmocka_unit_test(members_in_use),
-        cmocka_unit_test(end_of_a_group), cmocka_unit_test(members_beside_a_claim),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(union_of_members),
+        cmocka_unit_test(most_members),
+        cmocka_unit_test(members_in_use),
+        cmocka_unit_test(end_of_a_group),
+        cmocka_unit_test(members_beside_a_claim),
+        cmocka_unit_test(members_in_a_claimed_rack),
+        cmocka_unit_test(members_beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

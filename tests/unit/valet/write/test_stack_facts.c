@@ -2,6 +2,8 @@
 #include "placement/write/plan_providers.h"
 #include "valet/write/stack_bid.h"
 
+#define IRON "10000000-0000-4000-8000-000000000002"
+
 static void test_what_a_plan_rests_on(void **state)
 {
     struct world *world = *state;
@@ -317,6 +319,137 @@ static void test_hosts_that_are_none_any_more(void **state)
     assert_true(commit(&bid));
 }
 
+/* Rows that another commit has changed, although nothing has moved. */
+static void test_rows_that_say_something_else(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    struct bid other;
+    make(world, 1, 2);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    begin(&other, world, "web");
+    set_resource(&other, 1, "real");
+    assert_true(commit(&other));
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    begin(&other, world, "web");
+    trust(&other);
+    assert_true(commit(&other));
+    assert_changed(&bid);
+    begin(&bid, world, "web");
+    place(&bid, 0, 3, 3);
+    assert_true(commit(&bid));
+}
+
+/* The plan's own hold that stays, and is of no group, keeps its host from being claimed. */
+static void test_own_holds_of_no_group_hinder(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 4, 3);
+    begin(&bid, world, "web");
+    claim_host(&bid, 4);
+    place(&bid, 1, 4, 1)->exclusive.group_id = 1;
+    assert_changed(&bid);
+    place(&bid, 0, 2, 3);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4));
+}
+
+/* Nor does the commit itself put another server where it claims. */
+static void test_no_others_where_it_claims(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 4, 1)->exclusive.group_id = 1;
+    add(&bid, "b", 4, 1);
+    claim_host(&bid, 4);
+    assert_changed(&bid);
+    place(&bid, 1, 3, 1);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 4) && !is_gold(world, 3));
+}
+
+/* p3 is in the aggregate of another group. */
+static void claim_for_iron(struct world *world)
+{
+    enum { IRON_AGGREGATE = 900, IRON_ID = 2 };
+    struct record_value values[VALET_GROUP_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_GROUPS], values);
+    values[VALET_GROUP_UUID].text = SLICE_LIT(IRON);
+    values[VALET_GROUP_NAME].text = SLICE_LIT("iron");
+    put_row(world, VALET_GROUPS, IRON_ID, values);
+    struct plan plan = world_plan(world);
+    change_append(plan.changes, CHANGE_AGGREGATE_INSERT)->catalog =
+        (struct change_catalog){IRON_AGGREGATE, SLICE_LIT(IRON)};
+    world_conclude(world, true);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, 3, IRON_AGGREGATE);
+}
+
+static void test_a_host_of_another_group(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1)->exclusive.group_id = 1;
+    bid.commit.look_count = 0; /* which would show it, too */
+    claim_host(&bid, 3);
+    claim_for_iron(world);
+    assert_changed(&bid);
+    bid.commit.claim_count = 0;
+    assert_changed(&bid);
+}
+
+/* It is of use to neither, although one of them is the server's. */
+static void test_a_host_of_two_groups(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 3, 1)->exclusive.group_id = 1;
+    claim_host(&bid, 3);
+    assert_true(commit(&bid));
+    assert_true(is_gold(world, 3));
+    begin(&bid, world, "web");
+    add(&bid, "b", 3, 1)->exclusive.group_id = 1;
+    bid.commit.look_count = 0;
+    claim_for_iron(world);
+    assert_changed(&bid);
+}
+
+/* As many hosts as before, but not the same. */
+static void test_a_rack_of_other_hosts(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    begin(&bid, world, "web");
+    add(&bid, "a", 1, 1)->exclusive = (struct stack_exclusive){1, world_uuid(world, 'p', RACK)};
+    claim_rack(&bid);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_DELETE, 2, RACK_AGGREGATE);
+    add_link(world, CHANGE_PROVIDER_AGGREGATE_INSERT, 3, RACK_AGGREGATE);
+    assert_changed(&bid);
+    assert_int_equal(claim_rows(world), 0);
+}
+
+/* There is no room for the server and a hold beside it. */
+static void test_a_hold_that_would_come_beside_its_server(void **state)
+{
+    struct world *world = *state;
+    struct bid bid;
+    make(world, 1, 2);
+    occupy_as(world, "tenant", 2, 3, 3);
+    begin(&bid, world, "web");
+    set_resource(&bid, 0, "c2");
+    place(&bid, 0, 3, 3);
+    assert_true(commit(&bid));
+    assert_int_equal(used(world, 3), 3);
+    assert_int_equal(used(world, 1), 0);
+    assert_null(hold(world, "a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +479,20 @@ int main(void)
                                         stack_bid_teardown),
         cmocka_unit_test_setup_teardown(test_hosts_that_are_none_any_more, stack_bid_setup,
                                         stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_rows_that_say_something_else, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_own_holds_of_no_group_hinder, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_no_others_where_it_claims, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_host_of_another_group, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_host_of_two_groups, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_rack_of_other_hosts, stack_bid_setup,
+                                        stack_bid_teardown),
+        cmocka_unit_test_setup_teardown(test_a_hold_that_would_come_beside_its_server,
+                                        stack_bid_setup, stack_bid_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
