@@ -245,6 +245,30 @@ static void members_in_a_claimed_rack(void **state)
     world_close(&world);
 }
 
+/* It is in the group's aggregate, but not a host. */
+static void members_on_shared_storage(void **state)
+{
+    (void)state;
+    const char *const one[] = {"project"};
+    const struct inventory_figures figures = {8, 0, 1, 8, 1, 1.0};
+    struct planned_members planned;
+    struct world world;
+    world_open(&world, 1);
+    world_put_inventory(&world, 1, 'A', figures);
+    assert_true(create(&world, GOLD, "gold"));
+    assert_true(add(&world, GOLD, one, 1, &planned));
+    set_aggregates(&world, 1, GOLD, IRON);
+    claim_host(&world, 1, 1);
+    assert_false(drop_members(&world, GOLD, "project"));
+    struct plan plan = world_plan(&world);
+    change_append(plan.changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){1, SLICE_LIT("MISC_SHARES_VIA_AGGREGATE")};
+    change_append(plan.changes, CHANGE_PROVIDER_TRAIT_INSERT)->link = (struct change_link){1, 1};
+    assert_true(world_conclude(&world, true));
+    assert_true(drop_members(&world, GOLD, "project"));
+    world_close(&world);
+}
+
 /* What others hold there keeps no member. */
 static void members_beside_others(void **state)
 {
@@ -329,6 +353,7 @@ int main(void)
         cmocka_unit_test(end_of_a_group),
         cmocka_unit_test(members_beside_a_claim),
         cmocka_unit_test(members_in_a_claimed_rack),
+        cmocka_unit_test(members_on_shared_storage),
         cmocka_unit_test(members_beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -373,15 +373,20 @@ static void test_no_others_where_it_claims(void **state)
     assert_true(is_gold(world, 4) && !is_gold(world, 3));
 }
 
-/* p3 is in the aggregate of another group. */
+/* p3 is in the aggregate of another group, of which the plan's project is a member, too. */
 static void claim_for_iron(struct world *world)
 {
-    enum { IRON_AGGREGATE = 900, IRON_ID = 2 };
+    enum { IRON_AGGREGATE = 9000, IRON_ID = 2 };
     struct record_value values[VALET_GROUP_FIELD_COUNT];
     record_init(&VALET_SHAPES[VALET_GROUPS], values);
     values[VALET_GROUP_UUID].text = SLICE_LIT(IRON);
     values[VALET_GROUP_NAME].text = SLICE_LIT("iron");
     put_row(world, VALET_GROUPS, IRON_ID, values);
+    struct record_value member[VALET_MEMBER_FIELD_COUNT];
+    record_init(&VALET_SHAPES[VALET_MEMBERS], member);
+    member[VALET_MEMBER_GROUP_ID].number = IRON_ID;
+    member[VALET_MEMBER_PROJECT].text = SLICE_LIT("tenant");
+    put_row(world, VALET_MEMBERS, IRON_ID, member);
     struct plan plan = world_plan(world);
     change_append(plan.changes, CHANGE_AGGREGATE_INSERT)->catalog =
         (struct change_catalog){IRON_AGGREGATE, SLICE_LIT(IRON)};
