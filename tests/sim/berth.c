@@ -162,7 +162,7 @@ void *berth_ask(struct berth *berth, size_t bytes, int kind)
 
 void berth_submit(struct sent *sent)
 {
-    sent->berth->sim->tally.asked[sent->kind]++;
+    sent->berth->sim->tally.sent[sent->kind]++;
     pipeline_submit(sent->berth->pipeline, &sent->request);
 }
 

@@ -188,7 +188,7 @@ static void check_fate(struct round *round, int number, int *active)
     if (at == NULL && fate->is_made && !fate->may_be_gone && !round->weather.deploys)
         sim_fail("allocation %d was made, and is lost", number);
     if (at != NULL && !fate->may_be_made)
-        sim_fail("allocation %d was never asked for", number);
+        sim_fail("allocation %d was never requested", number);
     if (at == NULL)
         return;
     if (is_in(at, "allocating"))
@@ -233,7 +233,7 @@ void check_end(struct round *round)
         if (!is_there && fate->is_made && !fate->may_be_gone && !is_shared)
             sim_fail("consumer %d has lost its node", i);
         if (is_there && !fate->may_be_made && !is_shared)
-            sim_fail("consumer %d has a node that it never asked for", i);
+            sim_fail("consumer %d has a node that it never requested", i);
     }
     for (uint32_t i = 0; i < tables->rows[TABLE_NODES].count; i++)
         if (!node_is_null(node_at(tables, i), NODE_RESERVATION))

@@ -41,54 +41,55 @@ struct slice race_consumer(int number)
     return made(texts, "cccccccc", number);
 }
 
-static bool plan_node(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_node(const struct metal_action *action, const struct plan *plan, struct err *err)
 {
     const struct node *node;
     struct node_draft draft = node_draft_new(0);
-    node_set_text(&draft, NODE_UUID, race_node(asked->number));
+    node_set_text(&draft, NODE_UUID, race_node(action->number));
     node_set_text(&draft, NODE_RESOURCE_CLASS, SLICE_LIT("gold"));
     node_set_text(&draft, NODE_POWER_STATE, SLICE_LIT("power on"));
     node_set_text(&draft, NODE_PROVISION_STATE, SLICE_LIT("available"));
-    if (asked->number % 2 == 0)
+    if (action->number % 2 == 0)
         node_set_text(&draft, NODE_OWNER, SLICE_LIT("project-01"));
     return plan_node_create(&draft, plan, &node, err);
 }
 
-static bool plan_create(const struct metal_asked *asked, const struct round *round,
+static bool plan_create(const struct metal_action *action, const struct round *round,
                         const struct plan *plan, struct err *err)
 {
     struct planned_node_allocation planned;
     struct node_allocation_draft draft = node_allocation_draft_new(0);
     const struct plan_node_allocation input = {
         .draft = &draft, .has_uuid = true, .has_class = true};
-    node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, race_allocation(asked->number));
+    node_allocation_set_text(&draft, NODE_ALLOCATION_UUID, race_allocation(action->number));
     node_allocation_set_text(&draft, NODE_ALLOCATION_RESOURCE_CLASS, SLICE_LIT("gold"));
-    if (round->weather.candidates && asked->number % 3 == 0)
+    if (round->weather.candidates && action->number % 3 == 0)
         node_allocation_set_text(&draft, NODE_ALLOCATION_OWNER, SLICE_LIT("project-01"));
-    if (round->weather.candidates && asked->number % 5 == 0) {
-        const struct slice words[] = {race_node(asked->number % RACE_NODES),
-                                      race_node((asked->number + 3) % RACE_NODES)};
+    if (round->weather.candidates && action->number % 5 == 0) {
+        const struct slice words[] = {race_node(action->number % RACE_NODES),
+                                      race_node((action->number + 3) % RACE_NODES)};
         node_allocation_set_text(&draft, NODE_ALLOCATION_CANDIDATE_NODES,
                                  record_join_words(plan->arena, words, 2, false));
     }
     return plan_node_allocation_create(&input, plan, &planned, err);
 }
 
-static bool plan_release(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_release(const struct metal_action *action, const struct plan *plan,
+                         struct err *err)
 {
     const struct node_allocation *at =
-        version_node_allocation_by_uuid(plan->version, race_allocation(asked->number));
+        version_node_allocation_by_uuid(plan->version, race_allocation(action->number));
     if (at == NULL)
         return err_set(err, 404, NULL, "no such allocation");
     return plan_node_allocation_delete(at, plan, err);
 }
 
-static bool plan_claim(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_claim(const struct metal_action *action, const struct plan *plan, struct err *err)
 {
     const struct claim_amount amount = {SLICE_LIT("CUSTOM_GOLD"), 1};
-    const struct claim_provider provider = {race_node(asked->node), &amount, 1};
+    const struct claim_provider provider = {race_node(action->node), &amount, 1};
     const struct claim claim = {
-        .consumer = race_consumer(asked->number),
+        .consumer = race_consumer(action->number),
         .project = SLICE_LIT("project-00"),
         .user = SLICE_LIT("user-00"),
         .generation_rule = CLAIM_GENERATION_NULL,
@@ -107,66 +108,67 @@ static bool plan_verb(const struct node *node, struct slice name, const struct p
            plan_node_provision(node, &verb, plan, err);
 }
 
-static bool plan_on_node(const struct metal_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_on_node(const struct metal_action *action, const struct plan *plan,
+                         struct err *err)
 {
-    struct slice uuid = race_node(asked->node);
+    struct slice uuid = race_node(action->node);
     const struct node *node = version_node_by_uuid(plan->version, uuid);
     if (node == NULL)
         return err_set(err, 404, NULL, "no such node");
-    switch (asked->what) {
-    case ASK_MAINTENANCE:
-        return plan_node_maintenance(node, asked->is_on, (struct slice){0}, plan, err);
-    case ASK_POWER:
+    switch (action->what) {
+    case ACTION_MAINTENANCE:
+        return plan_node_maintenance(node, action->is_on, (struct slice){0}, plan, err);
+    case ACTION_POWER:
         return plan_node_power(node, uuid, SLICE_LIT("power off"),
                                node_power_verb_find(SLICE_LIT("power off")), plan, err);
-    case ASK_DEPLOY:
+    case ACTION_DEPLOY:
         return plan_verb(node, SLICE_LIT("active"), plan, err);
     default:
         return plan_verb(node, SLICE_LIT("deleted"), plan, err);
     }
 }
 
-bool metal_plan_asked(const struct metal_asked *asked, const struct round *round,
-                      const struct plan *plan, struct err *err)
+bool metal_plan_action(const struct metal_action *action, const struct round *round,
+                       const struct plan *plan, struct err *err)
 {
-    switch (asked->what) {
-    case ASK_NODE:
-        return plan_node(asked, plan, err);
-    case ASK_CREATE:
-        return plan_create(asked, round, plan, err);
-    case ASK_RELEASE:
-        return plan_release(asked, plan, err);
-    case ASK_CLAIM:
-        return plan_claim(asked, plan, err);
-    case ASK_LET_GO: {
-        struct slice uuid = race_consumer(asked->number);
+    switch (action->what) {
+    case ACTION_NODE:
+        return plan_node(action, plan, err);
+    case ACTION_CREATE:
+        return plan_create(action, round, plan, err);
+    case ACTION_RELEASE:
+        return plan_release(action, plan, err);
+    case ACTION_CLAIM:
+        return plan_claim(action, plan, err);
+    case ACTION_LET_GO: {
+        struct slice uuid = race_consumer(action->number);
         return plan_allocations_delete(uuid, uuid, plan, err);
     }
     default:
-        return plan_on_node(asked, plan, err);
+        return plan_on_node(action, plan, err);
     }
 }
 
-void round_note_sent(struct round *round, const struct metal_asked *asked)
+void round_note_sent(struct round *round, const struct metal_action *action)
 {
-    if (asked->what == ASK_CREATE) {
-        round->allocation[asked->number].was_sent = true;
-        round->allocation[asked->number].may_be_made = true;
-    } else if (asked->what == ASK_CLAIM) {
-        round->consumer[asked->number].was_sent = true;
-        round->consumer[asked->number].may_be_made = true;
-    } else if (asked->what == ASK_RELEASE) {
-        round->allocation[asked->number].may_be_gone = true;
-    } else if (asked->what == ASK_LET_GO) {
-        round->consumer[asked->number].may_be_gone = true;
+    if (action->what == ACTION_CREATE) {
+        round->allocation[action->number].was_sent = true;
+        round->allocation[action->number].may_be_made = true;
+    } else if (action->what == ACTION_CLAIM) {
+        round->consumer[action->number].was_sent = true;
+        round->consumer[action->number].may_be_made = true;
+    } else if (action->what == ACTION_RELEASE) {
+        round->allocation[action->number].may_be_gone = true;
+    } else if (action->what == ACTION_LET_GO) {
+        round->consumer[action->number].may_be_gone = true;
     }
 }
 
-void round_note_answer(struct round *round, const struct metal_asked *asked, int status)
+void round_note_answer(struct round *round, const struct metal_action *action, int status)
 {
-    if (asked->what != ASK_CREATE && asked->what != ASK_CLAIM)
+    if (action->what != ACTION_CREATE && action->what != ACTION_CLAIM)
         return;
-    struct fate *fate = asked->what == ASK_CREATE ? &round->allocation[asked->number]
-                                                  : &round->consumer[asked->number];
+    struct fate *fate = action->what == ACTION_CREATE ? &round->allocation[action->number]
+                                                      : &round->consumer[action->number];
     fate->is_made |= status == 0;
 }

@@ -13,20 +13,20 @@ enum {
 };
 
 enum metal_what {
-    ASK_NODE,        /* enrol node `number` */
-    ASK_CREATE,      /* allocation `number` */
-    ASK_RELEASE,     /* allocation `number` */
-    ASK_CLAIM,       /* consumer `number` takes node `node` */
-    ASK_LET_GO,      /* consumer `number` */
-    ASK_MAINTENANCE, /* of node `node` */
-    ASK_POWER,
-    ASK_DEPLOY,
-    ASK_UNDEPLOY,
-    ASK_NEWS,
-    ASK_COUNT
+    ACTION_NODE,        /* enrol node `number` */
+    ACTION_CREATE,      /* allocation `number` */
+    ACTION_RELEASE,     /* allocation `number` */
+    ACTION_CLAIM,       /* consumer `number` takes node `node` */
+    ACTION_LET_GO,      /* consumer `number` */
+    ACTION_MAINTENANCE, /* of node `node` */
+    ACTION_POWER,
+    ACTION_DEPLOY,
+    ACTION_UNDEPLOY,
+    ACTION_NEWS,
+    ACTION_COUNT
 };
 
-struct metal_asked {
+struct metal_action {
     enum metal_what what;
     int number;
     int node;
@@ -75,12 +75,12 @@ struct slice race_allocation(int number);
 struct slice race_consumer(int number);
 
 /* Plans it, by the real planners. */
-bool metal_plan_asked(const struct metal_asked *asked, const struct round *round,
-                      const struct plan *plan, struct err *err);
+bool metal_plan_action(const struct metal_action *action, const struct round *round,
+                       const struct plan *plan, struct err *err);
 
 /* Before it is sent, and when it is answered; status as of world.answered. */
-void round_note_sent(struct round *round, const struct metal_asked *asked);
-void round_note_answer(struct round *round, const struct metal_asked *asked, int status);
+void round_note_sent(struct round *round, const struct metal_action *action);
+void round_note_answer(struct round *round, const struct metal_action *action, int status);
 
 /* metal_checks.c: what must hold of every commit, and in the end. */
 void check_commit(struct sim *sim, const struct tables *before, const struct tables *after);

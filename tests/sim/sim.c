@@ -214,7 +214,7 @@ static bool report(void)
     bool every = true;
     for (int k = 0; k < sim.world->kind_count; k++) {
         printf("%s: %" PRIu64 " of %" PRIu64 "\n", sim.world->kinds[k], tally->accepted[k],
-               tally->asked[k]);
+               tally->sent[k]);
         every &= tally->accepted[k] > 0;
     }
     printf("%" PRIu64 " failed, %" PRIu64 " unanswered; %" PRIu64 " batches, %" PRIu64

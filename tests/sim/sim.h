@@ -12,7 +12,7 @@ enum { SIM_BERTHS_MAX = 3, SIM_KINDS_MAX = 32, SIM_LEVELS = 5 };
 
 /* What has happened over all seeds. */
 struct sim_tally {
-    uint64_t asked[SIM_KINDS_MAX];
+    uint64_t sent[SIM_KINDS_MAX];
     uint64_t accepted[SIM_KINDS_MAX];
     uint64_t failed;     /* 503 */
     uint64_t unanswered; /* the process was killed, or died in the commit */

@@ -370,14 +370,14 @@ void valet_check(const struct tables *before, const struct tables *after)
 
 static struct {
     bool is_there;
-    struct valet_asked asked;
+    struct valet_action action;
 } placed;
 
-void valet_check_placed(const struct valet_asked *asked)
+void valet_check_placed(const struct valet_action *action)
 {
-    placed.is_there = asked != NULL;
-    if (asked != NULL)
-        placed.asked = *asked;
+    placed.is_there = action != NULL;
+    if (action != NULL)
+        placed.action = *action;
 }
 
 static void check_own(const struct tables *after, int64_t host, int group)
@@ -395,21 +395,21 @@ static void check_own(const struct tables *after, int64_t host, int group)
 /* The rules of 8.3 about which hosts a server may use. */
 static void check_placed(const struct tables *after)
 {
-    const struct valet_asked *asked = &placed.asked;
-    int64_t host = asked->host + 1;
+    const struct valet_action *action = &placed.action;
+    int64_t host = action->host + 1;
     if (!placed.is_there)
         return;
     if (!is_host(after, host))
         sim_fail("a server is placed on what is no host");
-    for (int g = 0; asked->what == V_PLACE && g < V_GROUPS; g++)
+    for (int g = 0; action->what == V_PLACE && g < V_GROUPS; g++)
         if (is_linked(after, host, v_group(g)))
             sim_fail("a server of no group is placed where group %d is", g);
-    if (asked->what != V_PLACE)
-        check_own(after, host, asked->group);
-    for (int r = 0; asked->what == V_PLACE_RACK && r < V_RACKS; r++)
+    if (action->what != V_PLACE)
+        check_own(after, host, action->group);
+    for (int r = 0; action->what == V_PLACE_RACK && r < V_RACKS; r++)
         for (int h = 0; is_in_rack(after, host, V_HOSTS + V_CHILDREN + r + 1) && h < V_HOSTS; h++)
             if (is_in_rack(after, h + 1, V_HOSTS + V_CHILDREN + r + 1))
-                check_own(after, h + 1, asked->group);
+                check_own(after, h + 1, action->group);
 }
 
 void valet_check_one(const struct tables *before, const struct tables *after)

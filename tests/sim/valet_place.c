@@ -10,7 +10,7 @@
 enum { HOSTS_MOST = V_HOSTS, ROWS_MOST = V_PLACEMENTS };
 
 struct making {
-    const struct valet_asked *asked;
+    const struct valet_action *action;
     const struct version *version;
     struct arena *arena;
     struct host_marks marks;
@@ -36,7 +36,7 @@ static struct slice present_of(const struct making *making, const struct valet_p
 
 static const struct valet_placement *known(const struct making *making)
 {
-    return version_valet_placement_by_uuid(making->version, v_placement(making->asked->placement));
+    return version_valet_placement_by_uuid(making->version, v_placement(making->action->placement));
 }
 
 /* The placement as it is to be: with a server's id, or a location. */
@@ -52,9 +52,9 @@ static const struct valet_placement *after(const struct making *making,
         id = before->record.id;
         record_open(shape, &before->record, values);
     }
-    values[VALET_PLACEMENT_UUID].text = v_placement(making->asked->placement);
+    values[VALET_PLACEMENT_UUID].text = v_placement(making->action->placement);
     values[VALET_PLACEMENT_NAME].text = SLICE_LIT("name");
-    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = v_server(making->asked->placement);
+    values[VALET_PLACEMENT_ORCHESTRATION_ID].text = v_server(making->action->placement);
     if (resource_id.data != NULL)
         values[VALET_PLACEMENT_RESOURCE_ID].text = resource_id;
     if (location.data != NULL)
@@ -83,7 +83,7 @@ static void add_others(struct making *making)
         if (at == own)
             continue;
         struct stack_row *row = add_row(making, at);
-        row->after = making->asked->drops_others ? NULL : row->before;
+        row->after = making->action->drops_others ? NULL : row->before;
     }
 }
 
@@ -107,12 +107,12 @@ static void add_claim(struct making *making, const struct provider *host,
     struct stack_claim *claim = arena_zalloc(making->arena, sizeof(*claim));
     struct slice *groups = arena_alloc(making->arena, sizeof(*groups));
     bool several;
-    *groups = v_group(making->asked->group);
+    *groups = v_group(making->action->group);
     making->commit->groups = groups;
     making->commit->group_count = 1;
     making->commit->claims = claim;
     row->exclusive.group_id = claim->group_id = group->record.id;
-    if (making->asked->what == V_PLACE_HOST) {
+    if (making->action->what == V_PLACE_HOST) {
         struct slice *only = arena_alloc(making->arena, sizeof(*only));
         *only = claim->provider = copy_uuid(making, host);
         claim->hosts = only;
@@ -132,50 +132,50 @@ static void add_claim(struct making *making, const struct provider *host,
 
 static void place(struct making *making)
 {
-    const struct valet_asked *asked = making->asked;
+    const struct valet_action *action = making->action;
     const struct provider *host =
-        version_provider_by_uuid(making->version, v_provider(asked->host));
+        version_provider_by_uuid(making->version, v_provider(action->host));
     const struct valet_group *group =
-        version_valet_group_by_uuid(making->version, v_group(asked->group));
+        version_valet_group_by_uuid(making->version, v_group(action->group));
     struct stack_row *row = add_row(making, known(making));
     struct claim_provider *provider = arena_alloc(making->arena, sizeof(*provider));
     struct claim_amount *amount = arena_alloc(making->arena, sizeof(*amount));
     struct stack_look *look = arena_zalloc(making->arena, sizeof(*look));
-    *amount = (struct claim_amount){SLICE_LIT("VCPU"), asked->amount};
-    *provider = (struct claim_provider){v_provider(asked->host), amount, 1};
+    *amount = (struct claim_amount){SLICE_LIT("VCPU"), action->amount};
+    *provider = (struct claim_provider){v_provider(action->host), amount, 1};
     row->after = after(making, known(making), (struct slice){0}, provider_name(host));
     row->moves_hold = true;
     row->providers = provider;
     row->provider_count = 1;
-    row->host = v_provider(asked->host);
-    look->provider = v_provider(asked->host);
+    row->host = v_provider(action->host);
+    look->provider = v_provider(action->host);
     look->look = stack_look(making->version, &making->marks, host);
     making->commit->looks = look;
     making->commit->look_count = 1;
-    if (asked->what != V_PLACE)
+    if (action->what != V_PLACE)
         add_claim(making, host, group, row);
 }
 
-const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
+const struct stack_commit *valet_commit_of(const struct valet_action *action,
                                            const struct version *version, struct arena *arena)
 {
-    const struct valet_plan *plan = version_valet_plan(version, 1 + asked->placement % V_PROJECTS);
-    struct making making = {asked, version, arena, host_marks_of(version), NULL, NULL};
-    if (asked->what == V_BIND &&
+    const struct valet_plan *plan = version_valet_plan(version, 1 + action->placement % V_PROJECTS);
+    struct making making = {action, version, arena, host_marks_of(version), NULL, NULL};
+    if (action->what == V_BIND &&
         (known(&making) == NULL ||
-         version_valet_placement_with(version, v_server(asked->server), 0) != NULL))
+         version_valet_placement_with(version, v_server(action->server), 0) != NULL))
         return NULL;
     making.commit = arena_zalloc(arena, sizeof(*making.commit));
     making.rows = arena_array(arena, ROWS_MOST + 1, sizeof(*making.rows));
     making.commit->before = copy(&making, &plan->record);
     making.commit->after = making.commit->before;
     making.commit->rows = making.rows;
-    if (asked->what != V_BIND) {
+    if (action->what != V_BIND) {
         place(&making);
         add_others(&making);
         return making.commit;
     }
     struct stack_row *row = add_row(&making, known(&making));
-    row->after = after(&making, known(&making), v_server(asked->server), (struct slice){0});
+    row->after = after(&making, known(&making), v_server(action->server), (struct slice){0});
     return making.commit;
 }

@@ -157,34 +157,34 @@ void valet_fill(struct memory_database *database)
 
 /* ---- claims ---- */
 
-static struct claim claim_of(const struct valet_claim_asked *asked, struct arena *arena)
+static struct claim claim_of(const struct valet_action_claim *action, struct arena *arena)
 {
     struct claim_provider *providers = arena_array(arena, V_CLAIM_ROWS, sizeof(*providers));
     struct claim_amount *amounts = arena_array(arena, V_CLAIM_ROWS, sizeof(*amounts));
-    for (int i = 0; i < asked->count; i++) {
-        amounts[i] = (struct claim_amount){SLICE_LIT("VCPU"), asked->amount[i]};
-        providers[i] = (struct claim_provider){v_provider(asked->provider[i]), &amounts[i], 1};
+    for (int i = 0; i < action->count; i++) {
+        amounts[i] = (struct claim_amount){SLICE_LIT("VCPU"), action->amount[i]};
+        providers[i] = (struct claim_provider){v_provider(action->provider[i]), &amounts[i], 1};
     }
     return (struct claim){
         .consumer =
-            asked->consumer >= 0 ? v_server(asked->consumer) : v_placement(-1 - asked->consumer),
-        .project = universe_project(asked->project),
+            action->consumer >= 0 ? v_server(action->consumer) : v_placement(-1 - action->consumer),
+        .project = universe_project(action->project),
         .user = universe_user(0),
         .generation_rule = CLAIM_GENERATION_ANY,
         .providers = providers,
-        .provider_count = (size_t)asked->count,
+        .provider_count = (size_t)action->count,
     };
 }
 
-static bool plan_claims(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_claims(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
     struct claim claims[V_CLAIMS];
-    for (int i = 0; i < asked->claim_count; i++)
-        claims[i] = claim_of(&asked->claim[i], plan->arena);
-    if (asked->what != V_RESHAPE)
-        return plan_allocations(claims, (size_t)asked->claim_count,
-                                asked->what == V_PUT ? CLAIM_BY_PUT : CLAIM_BY_POST, plan, err);
-    struct reshape reshape = {.claims = claims, .claim_count = (size_t)asked->claim_count};
+    for (int i = 0; i < action->claim_count; i++)
+        claims[i] = claim_of(&action->claim[i], plan->arena);
+    if (action->what != V_RESHAPE)
+        return plan_allocations(claims, (size_t)action->claim_count,
+                                action->what == V_PUT ? CLAIM_BY_PUT : CLAIM_BY_POST, plan, err);
+    struct reshape reshape = {.claims = claims, .claim_count = (size_t)action->claim_count};
     return plan_reshaper(&reshape, plan, err);
 }
 
@@ -202,28 +202,29 @@ static void put(const struct plan *plan, enum valet_table table, int64_t id,
                      record_pack(&VALET_SHAPES[table], id, values, plan->arena));
 }
 
-static bool plan_made(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_made(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
-    if (asked->commit == NULL)
+    if (action->commit == NULL)
         return err_set(err, 409, NULL, "there is nothing to be planned");
-    return plan_stack_commit(asked->commit, plan, err);
+    return plan_stack_commit(action->commit, plan, err);
 }
 
-static bool plan_unplace(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_unplace(const struct valet_action *action, const struct plan *plan,
+                         struct err *err)
 {
     const struct valet_placement *known =
-        version_valet_placement_by_uuid(plan->version, v_placement(asked->placement));
+        version_valet_placement_by_uuid(plan->version, v_placement(action->placement));
     if (known == NULL)
         return err_set(err, 404, NULL, "no such placement");
     plan_placement_delete(known, plan);
     return true;
 }
 
-static bool plan_member(const struct valet_asked *asked, const struct plan *plan)
+static bool plan_member(const struct valet_action *action, const struct plan *plan)
 {
     const struct valet_group *group =
-        version_valet_group_by_uuid(plan->version, v_group(asked->group));
-    struct slice project = universe_project(asked->project);
+        version_valet_group_by_uuid(plan->version, v_group(action->group));
+    struct slice project = universe_project(action->project);
     const struct valet_member *member =
         version_valet_member(plan->version, group->record.id, project);
     if (member != NULL) {
@@ -240,81 +241,83 @@ static bool plan_member(const struct valet_asked *asked, const struct plan *plan
 
 /* ---- operators ---- */
 
-static bool plan_set_aggregates(const struct valet_asked *asked, const struct plan *plan,
+static bool plan_set_aggregates(const struct valet_action *action, const struct plan *plan,
                                 struct err *err)
 {
     struct slice *uuids = arena_array(plan->arena, V_RACKS + V_GROUPS, sizeof(*uuids));
-    struct plan_aggregates input = {.provider_uuid = v_provider(asked->host), .uuids = uuids};
+    struct plan_aggregates input = {.provider_uuid = v_provider(action->host), .uuids = uuids};
     int64_t generation;
     for (int a = 0; a < V_RACKS + V_GROUPS; a++)
-        if (asked->wanted[a])
+        if (action->wanted[a])
             uuids[input.uuid_count++] = a < V_RACKS ? v_rack_aggregate(a) : v_group(a - V_RACKS);
     return plan_aggregates_set(&input, plan, &generation, err);
 }
 
-static bool plan_mark(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_mark(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
     struct slice name = SLICE_LIT("CUSTOM_VALET_RACK");
     struct planned_traits result;
     struct plan_provider_traits input = {.provider_uuid =
-                                             v_provider(V_HOSTS + V_CHILDREN + asked->rack),
+                                             v_provider(V_HOSTS + V_CHILDREN + action->rack),
                                          .names = &name,
-                                         .name_count = asked->amount > 1};
+                                         .name_count = action->amount > 1};
     return plan_provider_traits_set(&input, plan, &result, err);
 }
 
-static bool plan_share(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_share(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
     struct slice name = SLICE_LIT("MISC_SHARES_VIA_AGGREGATE");
     struct planned_traits result;
-    struct plan_provider_traits input = {
-        .provider_uuid = v_provider(asked->host), .names = &name, .name_count = asked->amount > 3};
+    struct plan_provider_traits input = {.provider_uuid = v_provider(action->host),
+                                         .names = &name,
+                                         .name_count = action->amount > 3};
     return plan_provider_traits_set(&input, plan, &result, err);
 }
 
-static bool plan_parent(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+static bool plan_parent(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
     struct planned_provider result;
     struct plan_provider_update update = {
-        .uuid = v_provider(asked->host),
-        .name = universe_name(asked->host),
+        .uuid = v_provider(action->host),
+        .name = universe_name(action->host),
         .has_parent = true,
         .may_move = true,
     };
-    if (asked->parent >= 0)
-        update.parent_uuid = v_provider(asked->parent);
+    if (action->parent >= 0)
+        update.parent_uuid = v_provider(action->parent);
     return plan_provider_update(&update, plan, &result, err);
 }
 
-bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err)
+bool valet_plan_action(const struct valet_action *action, const struct plan *plan, struct err *err)
 {
     struct slice uuid;
-    switch (asked->what) {
+    switch (action->what) {
     case V_PUT:
     case V_POST:
     case V_RESHAPE:
-        return plan_claims(asked, plan, err);
+        return plan_claims(action, plan, err);
     case V_RELEASE:
     case V_RELEASE_HOLD:
-        uuid = asked->what == V_RELEASE ? v_server(asked->server) : v_placement(asked->placement);
+        uuid =
+            action->what == V_RELEASE ? v_server(action->server) : v_placement(action->placement);
         return plan_allocations_delete(uuid, uuid, plan, err);
     case V_PLACE:
     case V_PLACE_HOST:
     case V_PLACE_RACK:
     case V_BIND:
-        return plan_made(asked, plan, err);
+        return plan_made(action, plan, err);
     case V_UNPLACE:
-        return plan_unplace(asked, plan, err);
+        return plan_unplace(action, plan, err);
     case V_AGGREGATES:
-        return plan_set_aggregates(asked, plan, err);
+        return plan_set_aggregates(action, plan, err);
     case V_MARK:
-        return plan_mark(asked, plan, err);
+        return plan_mark(action, plan, err);
     case V_MEMBER:
-        return plan_member(asked, plan);
+        return plan_member(action, plan);
     case V_PARENT:
-        return plan_parent(asked, plan, err);
+        return plan_parent(action, plan, err);
     case V_SHARE:
-        return plan_share(asked, plan, err);
+        return plan_share(action, plan, err);
     case V_NEWS:
     case V_COUNT:
         break;

@@ -41,7 +41,7 @@ enum valet_what {
     V_COUNT
 };
 
-struct valet_claim_asked {
+struct valet_action_claim {
     int consumer; /* a server, or below 0: the hold of placement -1 - consumer */
     int project;
     int count;
@@ -49,9 +49,9 @@ struct valet_claim_asked {
     int64_t amount[V_CLAIM_ROWS];
 };
 
-struct valet_asked {
+struct valet_action {
     enum valet_what what;
-    struct valet_claim_asked claim[V_CLAIMS];
+    struct valet_action_claim claim[V_CLAIMS];
     int claim_count;
     int host, rack, group, project, server, placement;
     int parent; /* a host; below 0: none */
@@ -71,9 +71,9 @@ struct slice v_rack_aggregate(int number);
 void valet_fill(struct memory_database *database);
 
 /* valet_place.c: the commit of a plan, as it is made of the version, in the arena. */
-const struct stack_commit *valet_commit_of(const struct valet_asked *asked,
+const struct stack_commit *valet_commit_of(const struct valet_action *action,
                                            const struct version *version, struct arena *arena);
-bool valet_plan_asked(const struct valet_asked *asked, const struct plan *plan, struct err *err);
+bool valet_plan_action(const struct valet_action *action, const struct plan *plan, struct err *err);
 
 /* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
 void valet_non_member(struct memory_database *database);
@@ -83,7 +83,7 @@ void valet_check(const struct tables *before, const struct tables *after);
 
 /* Where a server was placed in the commit that comes: on a host of nobody's, or of the group's
  * alone. NULL: none was. */
-void valet_check_placed(const struct valet_asked *placed);
+void valet_check_placed(const struct valet_action *placed);
 
 /* And if it is one request's. */
 void valet_check_one(const struct tables *before, const struct tables *after);

@@ -11,7 +11,7 @@ enum { BERTHS = 3, SEED_STEPS = 1500, REST_ROUNDS_MAX = 400, SECOND_US = 1000000
 
 struct metal_sent {
     struct sent sent; /* first */
-    struct metal_asked asked;
+    struct metal_action action;
 };
 
 static struct round race;
@@ -27,20 +27,20 @@ static bool half(struct rng *rng)
 
 static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *err)
 {
-    return metal_plan_asked(&((struct metal_sent *)sent)->asked, &race, plan, err);
+    return metal_plan_action(&((struct metal_sent *)sent)->action, &race, plan, err);
 }
 
 static void answered(struct sent *sent, int status)
 {
-    if (sent->kind != ASK_NEWS)
-        round_note_answer(&race, &((struct metal_sent *)sent)->asked, status);
+    if (sent->kind != ACTION_NEWS)
+        round_note_answer(&race, &((struct metal_sent *)sent)->action, status);
 }
 
-static void ask(struct berth *berth, const struct metal_asked *asked)
+static void send_action(struct berth *berth, const struct metal_action *action)
 {
-    struct metal_sent *metal = berth_ask(berth, sizeof(*metal), (int)asked->what);
-    metal->asked = *asked;
-    round_note_sent(&race, asked);
+    struct metal_sent *metal = berth_ask(berth, sizeof(*metal), (int)action->what);
+    metal->action = *action;
+    round_note_sent(&race, action);
     berth_submit(&metal->sent);
 }
 
@@ -55,58 +55,58 @@ static struct berth *some_berth(struct sim *sim)
 }
 
 /* What an operator does, or a client that has been given something. False: nobody does it. */
-static bool draw_other(struct rng *rng, struct metal_asked *asked)
+static bool draw_other(struct rng *rng, struct metal_action *action)
 {
     const struct weather *weather = &race.weather;
-    asked->node = rng_below(rng, RACE_NODES);
-    asked->is_on = rng_below(rng, 5) < 2;
+    action->node = rng_below(rng, RACE_NODES);
+    action->is_on = rng_below(rng, 5) < 2;
     switch (rng_below(rng, 6)) {
     case 0:
     case 1:
-        asked->what = ASK_MAINTENANCE;
+        action->what = ACTION_MAINTENANCE;
         return weather->flips;
     case 2:
-        asked->what = ASK_POWER;
+        action->what = ACTION_POWER;
         return weather->powers && rng_below(rng, 3) == 0;
     case 3:
-        asked->what = half(rng) ? ASK_DEPLOY : ASK_UNDEPLOY;
+        action->what = half(rng) ? ACTION_DEPLOY : ACTION_UNDEPLOY;
         return weather->deploys;
     case 4:
-        asked->what = ASK_RELEASE;
-        asked->number = rng_below(rng, RACE_CREATES);
-        return weather->releases && race.allocation[asked->number].is_made;
+        action->what = ACTION_RELEASE;
+        action->number = rng_below(rng, RACE_CREATES);
+        return weather->releases && race.allocation[action->number].is_made;
     default:
-        asked->what = ASK_LET_GO;
-        asked->number = rng_below(rng, RACE_CLAIMS);
-        return weather->releases && race.consumer[asked->number].is_made;
+        action->what = ACTION_LET_GO;
+        action->number = rng_below(rng, RACE_CLAIMS);
+        return weather->releases && race.consumer[action->number].is_made;
     }
 }
 
 /* The next new request, or again an old one that has not been accepted yet. */
-static bool draw_request(struct rng *rng, struct metal_asked *asked)
+static bool draw_request(struct rng *rng, struct metal_action *action)
 {
     bool claims = race.weather.claims && half(rng);
-    *asked = (struct metal_asked){.what = claims ? ASK_CLAIM : ASK_CREATE};
+    *action = (struct metal_action){.what = claims ? ACTION_CLAIM : ACTION_CREATE};
     int *next = claims ? &claimed : &created;
     int end = claims ? RACE_CLAIMS : RACE_CREATES;
-    asked->node = rng_below(rng, RACE_NODES);
+    action->node = rng_below(rng, RACE_NODES);
     if (*next < end && rng_below(rng, 8) > 0) {
-        asked->number = (*next)++;
+        action->number = (*next)++;
         return true;
     }
-    asked->number = rng_below(rng, end);
+    action->number = rng_below(rng, end);
     const struct fate *fate =
-        claims ? &race.consumer[asked->number] : &race.allocation[asked->number];
+        claims ? &race.consumer[action->number] : &race.allocation[action->number];
     return fate->was_sent && !fate->is_made && !fate->may_be_gone;
 }
 
-static void ask_some(struct sim *sim)
+static void send_some(struct sim *sim)
 {
-    struct metal_asked asked;
+    struct metal_action action;
     struct rng *rng = &sim->rng;
     for (int left = 1 + rng_below(rng, 6); left > 0; left--)
-        if (rng_below(rng, 3) > 0 ? draw_request(rng, &asked) : draw_other(rng, &asked))
-            ask(some_berth(sim), &asked);
+        if (rng_below(rng, 3) > 0 ? draw_request(rng, &action) : draw_other(rng, &action))
+            send_action(some_berth(sim), &action);
 }
 
 /* ---- processes and others ---- */
@@ -178,26 +178,26 @@ static void set_up(struct sim *sim)
         berth_start(&sim->berth[b]);
     }
     for (int n = 0; n < RACE_NODES; n++)
-        ask(&sim->berth[0], &(struct metal_asked){.what = ASK_NODE, .number = n});
+        send_action(&sim->berth[0], &(struct metal_action){.what = ACTION_NODE, .number = n});
     while (berth_run(&sim->berth[0]))
         ;
     sim->database.quiet = false;
 }
 
-static bool is_all_asked(void)
+static bool is_all_sent(void)
 {
     return created == RACE_CREATES && (claimed == RACE_CLAIMS || !race.weather.claims);
 }
 
 static bool step(struct sim *sim)
 {
-    if (sim->step >= sim->world->steps / 2 && is_all_asked())
+    if (sim->step >= sim->world->steps / 2 && is_all_sent())
         return false;
     struct rng *rng = &sim->rng;
     int draw = rng_below(rng, 100);
     struct berth *berth = some_berth(sim);
     if (draw < 30) {
-        ask_some(sim);
+        send_some(sim);
     } else if (draw < 60) {
         berth_run(berth);
     } else if (draw < 75) {
@@ -260,24 +260,24 @@ static bool report(const struct sim *sim)
            tally->ends > 5 * tally->rounds && tally->ends_between > tally->rounds;
 }
 
-static const char *const kinds[ASK_COUNT] = {
-    [ASK_NODE] = "create a node",
-    [ASK_CREATE] = "create an allocation",
-    [ASK_RELEASE] = "delete an allocation",
-    [ASK_CLAIM] = "claim a node",
-    [ASK_LET_GO] = "release a claimed node",
-    [ASK_MAINTENANCE] = "maintenance",
-    [ASK_POWER] = "change the power state",
-    [ASK_DEPLOY] = "deploy",
-    [ASK_UNDEPLOY] = "undeploy",
-    [ASK_NEWS] = "wait for news",
+static const char *const kinds[ACTION_COUNT] = {
+    [ACTION_NODE] = "create a node",
+    [ACTION_CREATE] = "create an allocation",
+    [ACTION_RELEASE] = "delete an allocation",
+    [ACTION_CLAIM] = "claim a node",
+    [ACTION_LET_GO] = "release a claimed node",
+    [ACTION_MAINTENANCE] = "maintenance",
+    [ACTION_POWER] = "change the power state",
+    [ACTION_DEPLOY] = "deploy",
+    [ACTION_UNDEPLOY] = "undeploy",
+    [ACTION_NEWS] = "wait for news",
 };
 
 const struct world world_nodes = {
     .name = "nodes",
     .kinds = kinds,
-    .kind_count = ASK_COUNT,
-    .news_kind = ASK_NEWS,
+    .kind_count = ACTION_COUNT,
+    .news_kind = ACTION_NEWS,
     .steps = SEED_STEPS,
     .salt = 11,
     .clock_spread_us = 200,

@@ -24,7 +24,7 @@ struct instance {
 
 struct client_sent {
     struct sent sent; /* first */
-    struct client_request asked;
+    struct client_request input;
     bool is_expected; /* the oracle accepts it */
     bool is_again;    /* the plan runs for the second time */
     struct oracle before;
@@ -47,7 +47,7 @@ static void decide(struct client_sent *sent, struct oracle *expected)
     else
         sent->before = *expected;
     sent->is_again = !sent->is_again;
-    sent->is_expected = oracle_decide(expected, &sent->asked);
+    sent->is_expected = oracle_decide(expected, &sent->input);
 }
 
 static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *err)
@@ -60,10 +60,10 @@ static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *er
     instance->is_planning = true;
     if (rng_below(&berth->sim->rng, 8) == 0)
         berth_compare(berth, plan->version, &berth->store->tables, "planning");
-    bool is_metal = client_is_at_metal(&client->asked);
+    bool is_metal = client_is_at_metal(&client->input);
     if (!is_metal)
         decide(client, &instance->expected);
-    bool accepted = client_plan(&client->asked, plan, err);
+    bool accepted = client_plan(&client->input, plan, err);
     if (is_metal)
         client->is_expected = accepted;
     else if (!accepted && client->is_expected)
@@ -120,13 +120,13 @@ static void answered(struct sent *sent, int status)
 }
 
 /* A client sends a request that it draws from what `view` shows. */
-static void ask(struct berth *berth, const struct oracle *view)
+static void send_request(struct berth *berth, const struct oracle *view)
 {
-    struct client_request asked;
-    client_draw(&asked, view, &berth->sim->rng);
-    struct client_sent *client = berth_ask(berth, sizeof(*client), (int)asked.op);
-    client->asked = asked;
-    client->sent.request.author = client_is_at_metal(&asked) ? &node_rule : NULL;
+    struct client_request input;
+    client_draw(&input, view, &berth->sim->rng);
+    struct client_sent *client = berth_ask(berth, sizeof(*client), (int)input.op);
+    client->input = input;
+    client->sent.request.author = client_is_at_metal(&input) ? &node_rule : NULL;
     berth_submit(&client->sent);
 }
 
@@ -214,7 +214,7 @@ static void make_step(struct sim *sim, struct berth *berth)
     if (draw < 45) {
         oracle_read(&view, &sim->database.tables);
         for (int left = 1 + rng_below(rng, 5); left > 0; left--)
-            ask(berth, &view);
+            send_request(berth, &view);
     } else if (draw < 78) {
         run(berth);
     } else if (draw < 85) {
@@ -244,16 +244,16 @@ static bool step(struct sim *sim)
 static bool report(const struct sim *sim)
 {
     const struct sim_tally *tally = &sim->tally;
-    uint64_t asked = 0;
+    uint64_t sent = 0;
     uint64_t accepted = 0;
     bool enough = tally->follows > 100 && tally->unknowns > 40 && tally->deaths > 40 &&
                   tally->conducted > 400;
     for (int op = 0; op < OP_COUNT; op++) {
-        asked += tally->asked[op];
+        sent += tally->sent[op];
         accepted += tally->accepted[op];
-        enough &= tally->accepted[op] * 20 >= tally->asked[op];
+        enough &= tally->accepted[op] * 20 >= tally->sent[op];
     }
-    return enough && accepted * 10 >= (asked - tally->failed - tally->unanswered) * 4;
+    return enough && accepted * 10 >= (sent - tally->failed - tally->unanswered) * 4;
 }
 
 static const char *const kinds[OP_COUNT] = {

@@ -11,7 +11,7 @@ enum { WEIGHTS = 111, BERTHS = 2, SEED_STEPS = 250 };
 
 struct valet_sent {
     struct sent sent; /* first */
-    struct valet_asked asked;
+    struct valet_action action;
 };
 
 static struct {
@@ -23,11 +23,11 @@ static struct {
 
 /* ---- requests ---- */
 
-static void draw_claim(struct valet_asked *asked, int consumer, struct rng *rng)
+static void draw_claim(struct valet_action *action, int consumer, struct rng *rng)
 {
-    struct valet_claim_asked *claim = &asked->claim[asked->claim_count++];
+    struct valet_action_claim *claim = &action->claim[action->claim_count++];
     *claim =
-        (struct valet_claim_asked){.consumer = consumer, .project = rng_below(rng, V_PROJECTS)};
+        (struct valet_action_claim){.consumer = consumer, .project = rng_below(rng, V_PROJECTS)};
     if (consumer >= 0 && rng_below(rng, 4) > 0)
         claim->project = consumer % V_PROJECTS;
     int at = rng_below(rng, V_HOSTS + V_CHILDREN);
@@ -41,17 +41,17 @@ static void draw_claim(struct valet_asked *asked, int consumer, struct rng *rng)
 }
 
 /* What a server has goes to another consumer, and the server somewhere else. */
-static void draw_claims(struct valet_asked *asked, struct rng *rng)
+static void draw_claims(struct valet_action *action, struct rng *rng)
 {
     int first = rng_below(rng, V_SERVERS);
-    int count = asked->what == V_PUT ? 1 : 1 + rng_below(rng, V_CLAIMS);
+    int count = action->what == V_PUT ? 1 : 1 + rng_below(rng, V_CLAIMS);
     for (int i = 0; i < count; i++)
-        draw_claim(asked, (first + i) % V_SERVERS, rng);
+        draw_claim(action, (first + i) % V_SERVERS, rng);
     if (rng_below(rng, 12) == 0)
-        asked->claim[0].consumer = -1 - rng_below(rng, V_PLACEMENTS);
+        action->claim[0].consumer = -1 - rng_below(rng, V_PLACEMENTS);
 }
 
-static void draw(struct valet_asked *asked, struct rng *rng)
+static void draw(struct valet_action *action, struct rng *rng)
 {
     static const int weight[V_COUNT] = {
         [V_PUT] = 14,         [V_POST] = 8,   [V_RESHAPE] = 4,     [V_RELEASE] = 26,
@@ -60,7 +60,7 @@ static void draw(struct valet_asked *asked, struct rng *rng)
         [V_MEMBER] = 2,       [V_PARENT] = 6, [V_SHARE] = 3,
     };
     int left = rng_below(rng, WEIGHTS);
-    *asked = (struct valet_asked){
+    *action = (struct valet_action){
         .host = rng_below(rng, V_HOSTS),
         .rack = rng_below(rng, V_RACKS),
         .group = rng_below(rng, V_GROUPS),
@@ -69,27 +69,28 @@ static void draw(struct valet_asked *asked, struct rng *rng)
         .placement = rng_below(rng, V_PLACEMENTS),
         .amount = 1 + rng_below(rng, 5),
     };
-    while (left >= weight[asked->what])
-        left -= weight[asked->what++];
-    asked->drops_others = rng_below(rng, 8) == 0;
-    if ((asked->what == V_PLACE_HOST || asked->what == V_PLACE_RACK) && rng_below(rng, 4) > 0) {
-        asked->placement = rng_below(rng, 2) * V_PROJECTS + rng_below(rng, V_GROUPS);
-        asked->group = asked->placement % V_PROJECTS; /* whose first member is the plan's project */
+    while (left >= weight[action->what])
+        left -= weight[action->what++];
+    action->drops_others = rng_below(rng, 8) == 0;
+    if ((action->what == V_PLACE_HOST || action->what == V_PLACE_RACK) && rng_below(rng, 4) > 0) {
+        action->placement = rng_below(rng, 2) * V_PROJECTS + rng_below(rng, V_GROUPS);
+        action->group =
+            action->placement % V_PROJECTS; /* whose first member is the plan's project */
     }
-    asked->parent = rng_below(rng, 3) == 0 ? rng_below(rng, V_HOSTS) : -1;
-    if (asked->what <= V_RESHAPE)
-        draw_claims(asked, rng);
-    int rack = asked->host == V_HOSTS - 1 ? -1 : asked->host < 3 ? 0 : 1;
+    action->parent = rng_below(rng, 3) == 0 ? rng_below(rng, V_HOSTS) : -1;
+    if (action->what <= V_RESHAPE)
+        draw_claims(action, rng);
+    int rack = action->host == V_HOSTS - 1 ? -1 : action->host < 3 ? 0 : 1;
     for (int a = 0; a < V_RACKS + V_GROUPS; a++)
-        asked->wanted[a] = rng_below(rng, 6) == 0 ? rng_below(rng, 2) == 0 : a == rack;
+        action->wanted[a] = rng_below(rng, 6) == 0 ? rng_below(rng, 2) == 0 : a == rack;
 }
 
 static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *err)
 {
-    const struct valet_asked *asked = &((struct valet_sent *)sent)->asked;
-    bool accepted = valet_plan_asked(asked, plan, err);
-    if (asked->what >= V_PLACE && asked->what <= V_PLACE_RACK)
-        valet_check_placed(accepted ? asked : NULL);
+    const struct valet_action *action = &((struct valet_sent *)sent)->action;
+    bool accepted = valet_plan_action(action, plan, err);
+    if (action->what >= V_PLACE && action->what <= V_PLACE_RACK)
+        valet_check_placed(accepted ? action : NULL);
     return accepted;
 }
 
@@ -99,16 +100,16 @@ static void answered(struct sent *sent, int status)
     run.held += status == 409 && slice_starts_with(message, SLICE_LIT("Resource provider 'name"));
 }
 
-static void ask(struct berth *berth, const struct valet_asked *asked)
+static void send_action(struct berth *berth, const struct valet_action *action)
 {
-    struct valet_sent *valet = berth_ask(berth, sizeof(*valet), (int)asked->what);
+    struct valet_sent *valet = berth_ask(berth, sizeof(*valet), (int)action->what);
     struct pipeline_request *request = &valet->sent.request;
-    valet->asked = *asked;
-    if (asked->what >= V_PLACE && asked->what <= V_BIND)
+    valet->action = *action;
+    if (action->what >= V_PLACE && action->what <= V_BIND)
         request->author = &valet_rule;
-    if ((asked->what >= V_PLACE && asked->what <= V_PLACE_RACK) || asked->what == V_BIND)
-        valet->asked.commit =
-            valet_commit_of(asked, replica_newest(berth->replica), request->err.arena);
+    if ((action->what >= V_PLACE && action->what <= V_PLACE_RACK) || action->what == V_BIND)
+        valet->action.commit =
+            valet_commit_of(action, replica_newest(berth->replica), request->err.arena);
     berth_submit(&valet->sent);
 }
 
@@ -143,16 +144,16 @@ static bool step(struct sim *sim)
         run.foreign++;
     }
     struct berth *berth = &sim->berth[rng_below(rng, BERTHS)];
-    struct valet_asked asked;
-    draw(&asked, rng);
+    struct valet_action action;
+    draw(&action, rng);
     /* alone, so that what was held before a commit and after it was held meanwhile */
-    run.is_alone = asked.what >= V_AGGREGATES || rng_below(rng, 2) == 0;
-    ask(berth, &asked);
+    run.is_alone = action.what >= V_AGGREGATES || rng_below(rng, 2) == 0;
+    send_action(berth, &action);
     for (int left = run.is_alone ? 0 : 1 + rng_below(rng, 2); left > 0; left--) {
         do
-            draw(&asked, rng);
-        while (asked.what >= V_AGGREGATES);
-        ask(berth, &asked);
+            draw(&action, rng);
+        while (action.what >= V_AGGREGATES);
+        send_action(berth, &action);
     }
     valet_check_placed(NULL);
     berth_run(berth);
