@@ -39,8 +39,8 @@ static void compare_newest(const struct berth *berth, const char *when)
         berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables, when);
 }
 
-/* memory_store.before_commit: what was followed in this transaction is not published before it
- * ends. */
+/* memory_store.before_commit: what was followed in this transaction is not published before the
+ * transaction ends. */
 static void check_unpublished(void *cls)
 {
     const struct berth *berth = cls;

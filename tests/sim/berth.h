@@ -1,5 +1,5 @@
 /* One berthd of the simulation: store, replica, pipeline and conductor without threads, so that the
- * world decides what happens between what; and the checks of everything that it answers. */
+ * world decides the order of events; and the checks of all its answers. */
 #ifndef BERTH_SIM_BERTH_H
 #define BERTH_SIM_BERTH_H
 
@@ -36,10 +36,10 @@ struct berth {
 /* Starts, however often that fails first. */
 void berth_start(struct berth *berth);
 
-/* Ends without a trace: nothing that is queued is answered. */
+/* Ends without cleaning up: queued requests are not answered. */
 void berth_kill(struct berth *berth);
 
-/* A new request of so many bytes, zeroed after its struct sent, which the caller submits. */
+/* A new request of that many bytes, zeroed except for its struct sent, which the caller submits. */
 void *berth_ask(struct berth *berth, size_t bytes, int kind);
 void berth_submit(struct sent *sent);
 
@@ -53,13 +53,13 @@ bool berth_run(struct berth *berth);
  * how many. */
 unsigned berth_conduct(struct berth *berth);
 
-/* The newest version is what it claims to be. */
+/* Checks that the newest version equals what it claims to. */
 void berth_check(struct berth *berth);
 
-/* Memory catches up with the database, and then equals it. Without faults. */
+/* Brings memory up to date with the database, and checks that they are equal. Without faults. */
 void berth_catch_up(struct berth *berth);
 
-/* A version equals these tables; `when` says in an error when it did not. */
+/* Checks that a version equals these tables; an error contains `when`. */
 void berth_compare(const struct berth *berth, const struct version *version,
                    const struct tables *tables, const char *when);
 

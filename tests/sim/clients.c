@@ -1,5 +1,5 @@
-/* Draws requests, most of them such as a client makes that knows what it saw a moment ago; the rest
- * name what is not there or generations that have passed. One thread. */
+/* Draws requests, most of them such as a client sends that knows a recent state; the others name
+ * missing things or old generations. One thread. */
 #include "clients.h"
 
 /* Of WEIGHTS requests. */
@@ -38,7 +38,7 @@ static int64_t nearly(int64_t generation, struct rng *rng)
     return rng_permille(rng, WRONG_PERMILLE) ? generation + rng_below(rng, 3) - 1 : generation;
 }
 
-/* A class that the provider has, mostly. */
+/* Usually a class that the provider has. */
 static int class_on(const struct oracle *view, int provider, struct rng *rng)
 {
     int at = rng_below(rng, CLASSES);
@@ -77,7 +77,7 @@ static void draw_claim(struct client_claim *claim, int consumer, const struct or
         claim->generation = nearly(seen->generation, rng);
     }
     if (rng_below(rng, 8) == 0)
-        return; /* lets go of everything */
+        return; /* releases everything */
     for (int left = 1 + rng_below(rng, CLAIM_ROWS); left > 0;) {
         int provider = some_provider(view, rng);
         for (int here = 1 + rng_below(rng, left); here > 0; here--, left--)
@@ -107,7 +107,7 @@ static struct inventory_figures draw_figures(struct rng *rng)
     return figures;
 }
 
-/* What the provider has, with something altered, added or taken. */
+/* What the provider has, with something altered, added or removed. */
 static void draw_inventories(struct client_inventories *inventories, int provider,
                              const struct oracle *view, struct rng *rng)
 {
@@ -152,7 +152,7 @@ static void draw_reshape(struct client_request *request, const struct oracle *vi
     }
 }
 
-/* The first from `at` on that is not there. */
+/* The first from `at` on that does not exist. */
 static int missing(const bool *there, int count, int at)
 {
     for (int i = 0; i < count; i++)
@@ -183,7 +183,7 @@ static void draw_provider(struct client_request *request, const struct oracle *v
     request->may_move = rng_below(rng, 4) > 0;
     request->parent = rng_below(rng, 5) == 0 ? NOBODY : some_provider(view, rng);
     if (creates && request->parent == request->provider)
-        request->has_parent = false; /* refused with the body, before any database is asked */
+        request->has_parent = false; /* refused with the body, before the database is read */
 }
 
 void client_draw(struct client_request *request, const struct oracle *view, struct rng *rng)

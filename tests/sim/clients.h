@@ -51,7 +51,7 @@ struct client_claim {
     struct {
         int provider, class;
         int64_t amount;
-    } row[CLAIM_ROWS]; /* rows of one provider stand together; no pair twice */
+    } row[CLAIM_ROWS]; /* rows of one provider are adjacent; no pair occurs twice */
 };
 
 struct client_inventories {
@@ -78,7 +78,7 @@ struct client_request {
     bool is_busy, is_allocated;
 };
 
-/* A request of a client that has lately seen `view`. */
+/* A request of a client that has recently seen `view`. */
 void client_draw(struct client_request *request, const struct oracle *view, struct rng *rng);
 
 /* Plans it, by the real planner. */

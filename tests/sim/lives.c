@@ -49,7 +49,7 @@ struct metal lives_metal(struct slice life)
     };
 }
 
-/* Seen on its own host alone, as the real one. */
+/* A process is seen only on its own host, as with the real function. */
 bool __wrap_instance_is_gone(struct slice name, struct slice host);
 bool __wrap_instance_is_gone(struct slice name, struct slice host)
 {

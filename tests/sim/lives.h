@@ -1,5 +1,5 @@
 /* The processes of the simulation as their rows name them: a host and a number, for as long as they
- * live. Takes the place of instance_is_gone by the linker's doing. One thread. */
+ * live. The linker replaces instance_is_gone with this. One thread. */
 #ifndef BERTH_SIM_LIVES_H
 #define BERTH_SIM_LIVES_H
 
@@ -10,10 +10,10 @@
 struct slice lives_begin(int host);
 void lives_end(struct slice life);
 
-/* None has ever lived. */
+/* Forgets all processes. */
 void lives_forget(void);
 
-/* What the planners of that process go by; transient states last a second. */
+/* The settings of the planners of that process; transient states last a second. */
 struct metal lives_metal(struct slice life);
 
 #endif

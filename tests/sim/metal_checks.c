@@ -1,4 +1,4 @@
-/* What must be true of every commit and in the end, read from the tables alone (bare metal spec, 4,
+/* What must hold for every commit and in the end, read from the tables alone (bare metal spec, 4,
  * 10, 13). One thread. */
 #include "metal_round.h"
 #include "model/node.h"
@@ -36,7 +36,7 @@ static const struct change_provider *find_provider(const struct tables *tables, 
     return NULL;
 }
 
-/* All that is held is of the one class there is. */
+/* There is only one class that can be held. */
 static const struct change_allocation *find_holder(const struct tables *tables,
                                                    const struct change_provider *provider)
 {
@@ -96,7 +96,7 @@ static void check_node(const struct tables *tables, const struct node *node)
     const struct change_provider *provider = find_provider(tables, uuid);
     const struct node_allocation *active = find_active(tables, node);
     if (provider == NULL)
-        sim_fail("node %.*s is no provider", SLICE_ARG(uuid));
+        sim_fail("node %.*s has no provider", SLICE_ARG(uuid));
     const struct change_allocation *holder = find_holder(tables, provider);
     const struct change_inventory *inventory = find_inventory(tables, provider);
     if (inventory->total != 1 || inventory->reserved != (can_be_taken(node) ? 0 : 1))
@@ -112,7 +112,7 @@ static void check_node(const struct tables *tables, const struct node *node)
         sim_fail("node %.*s: its instance is not its allocation", SLICE_ARG(uuid));
     bool is_adopted = node_allocation_bool(active, NODE_ALLOCATION_CONSUMER_ADOPTED);
     if (holder == NULL ? !is_adopted : !slice_equal(holder->consumer_uuid, owner))
-        sim_fail("node %.*s is %.*s's, and Placement does not see it", SLICE_ARG(uuid),
+        sim_fail("node %.*s belongs to %.*s, and Placement does not show it", SLICE_ARG(uuid),
                  SLICE_ARG(owner));
 }
 
@@ -122,12 +122,12 @@ static void check_allocation(const struct tables *tables, const struct node_allo
     struct slice uuid = node_allocation_text(at, NODE_ALLOCATION_UUID);
     if (is_in(at, "active") != has_node ||
         is_in(at, "error") != !node_allocation_is_null(at, NODE_ALLOCATION_LAST_ERROR))
-        sim_fail("allocation %.*s is half done", SLICE_ARG(uuid));
+        sim_fail("allocation %.*s is incomplete", SLICE_ARG(uuid));
     if (has_node && tables_find(tables, TABLE_NODES, node_allocation_node_id(at)) == NULL)
         sim_fail("allocation %.*s has a node that is not there", SLICE_ARG(uuid));
 }
 
-/* Once decided, for good. */
+/* A decision is final. */
 static void check_step(const struct node_allocation *was, const struct node_allocation *is)
 {
     if (is == NULL || is->record.id != was->record.id || is_in(was, "allocating"))
@@ -209,7 +209,7 @@ static bool holds(const struct tables *tables, struct slice uuid)
     return false;
 }
 
-/* With nothing but requests, as many get a node as there are. */
+/* If there were only requests, as many get a node as there are nodes. */
 static bool is_plain(const struct weather *weather)
 {
     return !weather->flips && !weather->claims && !weather->releases && !weather->deploys &&

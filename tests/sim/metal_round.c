@@ -1,5 +1,4 @@
-/* The race's requests as input of the real planners, and what their clients come to know. One
- * thread. */
+/* The race's requests as input of the real planners, and what their clients learn. One thread. */
 #include "metal_round.h"
 
 #include <stdio.h>
@@ -32,7 +31,7 @@ struct slice race_allocation(int number)
     return made(texts, "eeeeeeee", number);
 }
 
-/* A few meet an allocation under the same uuid. */
+/* A few meet an allocation with the same uuid. */
 struct slice race_consumer(int number)
 {
     static char texts[RACE_CLAIMS][TEXT_BYTES];

@@ -1,4 +1,4 @@
-/* One round of the race for nodes (world_nodes.c): what clients ask for and what they know of the
+/* One round of the race for nodes (world_nodes.c): what clients request and what they know of the
  * answers. Nothing here is shared with the planners. */
 #ifndef BERTH_SIM_METAL_ROUND_H
 #define BERTH_SIM_METAL_ROUND_H
@@ -41,15 +41,15 @@ struct fate {
     bool may_be_gone; /* a release was sent */
 };
 
-/* What kind of a race it is. */
+/* The conditions of a race. */
 struct weather {
-    bool flips;          /* nodes go in and out of maintenance */
+    bool flips;          /* nodes enter and leave maintenance */
     bool claims;         /* Placement's clients take part */
-    bool releases;       /* what was got is given back */
+    bool releases;       /* what was allocated is released */
     bool deploys;        /* nodes are deployed and undeployed */
-    bool powers;         /* nodes are locked for a second now and then */
+    bool powers;         /* nodes are sometimes locked for a second */
     bool candidates;     /* some requests name nodes, or have an owner */
-    bool foreign_writes; /* somebody writes without a log */
+    bool foreign_writes; /* a foreign writer writes without a log */
     bool kills;
 };
 
@@ -59,7 +59,7 @@ struct race_tally {
     uint64_t active, refused; /* allocations in the end */
     uint64_t claimed;         /* consumers in the end */
     uint64_t ends;            /* of processes */
-    uint64_t ends_between;    /* of processes that had not decided an allocation yet */
+    uint64_t ends_between;    /* of processes that had not yet decided an allocation */
 };
 
 struct round {
@@ -82,7 +82,7 @@ bool metal_plan_action(const struct metal_action *action, const struct round *ro
 void round_note_sent(struct round *round, const struct metal_action *action);
 void round_note_answer(struct round *round, const struct metal_action *action, int status);
 
-/* metal_checks.c: what must hold of every commit, and in the end. */
+/* metal_checks.c: what must hold for every commit, and in the end. */
 void check_commit(struct sim *sim, const struct tables *before, const struct tables *after);
 void check_end(struct round *round);
 /* Allocations in state allocating that the process has left behind. */

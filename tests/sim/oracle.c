@@ -81,7 +81,7 @@ static bool replace(struct oracle *oracle, const struct client_request *request)
     return true;
 }
 
-/* The consumers' own rows, before what they hold is replaced. */
+/* The consumers' own rows, before their holdings are replaced. */
 static void own(struct oracle *oracle, const struct client_request *request)
 {
     for (int i = 0; i < request->claim_count; i++) {
@@ -120,7 +120,8 @@ static bool release(struct oracle *oracle, int number)
     return true;
 }
 
-/* New inventories join the old ones, the claims are made, then what is not listed goes. */
+/* New inventories are added to the old ones, the claims are made, then what is not listed is
+ * removed. */
 static bool reshape(struct oracle *oracle, const struct client_request *request)
 {
     for (int i = 0; i < request->inventories_count; i++) {

@@ -1,5 +1,5 @@
-/* What the API promises, in the plainest words: a cloud in numbers of the universe, and what each
- * request does to it. Nothing here is shared with the planners. */
+/* What the API promises, as plainly as possible: a cloud in numbers of the universe, and the effect
+ * of each request on it. Nothing here is shared with the planners. */
 #ifndef BERTH_SIM_ORACLE_H
 #define BERTH_SIM_ORACLE_H
 
@@ -35,13 +35,14 @@ struct oracle {
     struct oracle_consumer consumer[CONSUMERS];
 };
 
-/* What the tables hold, but for what is the bare metal API's. */
+/* The contents of the tables, except for those of the bare metal API. */
 void oracle_read(struct oracle *oracle, const struct tables *tables);
 
-/* Whether the request is to be accepted; does it then. Not for those at the bare metal API. */
+/* Whether the request is to be accepted; if so, carries it out. Not for those at the bare metal
+ * API. */
 bool oracle_decide(struct oracle *oracle, const struct client_request *request);
 
-/* NULL, or what differs first. */
+/* NULL, or the first difference. */
 const char *oracle_differs(const struct oracle *a, const struct oracle *b);
 
 int64_t oracle_used(const struct oracle *oracle, int provider, int class);

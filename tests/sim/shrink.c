@@ -1,6 +1,6 @@
-/* Looks for a shorter run with which a seed still fails. Each try is a child process, because a
+/* Looks for a shorter run with which a seed still fails. Each attempt is a child process, because a
  * failure ends the process; the step at which it fails is in shared memory. Without a fault the run
- * may take another course: all that counts is that it fails. */
+ * may take another course: it only matters that it fails. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -17,8 +17,8 @@ static _Noreturn void run_child(struct sim *sim, uint64_t seed)
     _exit(0);
 }
 
-/* Whether the seed fails with these faults and steps. If it does, no more steps are needed than
- * those up to the failure. */
+/* Whether the seed fails with these faults and steps. If it does, only the steps up to the failure
+ * are needed. */
 static bool still_fails(struct sim *sim, uint64_t seed, unsigned without, int steps)
 {
     int status;
@@ -53,7 +53,7 @@ bool sim_shrink(struct sim *sim, uint64_t seed)
     for (unsigned f = 0; f < MEMORY_FAULT_COUNT; f++)
         if ((sim->without & 1u << f) == 0)
             still_fails(sim, seed, sim->without | 1u << f, sim->steps);
-    /* what only the check after the last step finds may need fewer steps */
+    /* a failure of the check after the last step may need fewer steps */
     for (int less = sim->steps / 2; less > 0; less /= 2)
         while (sim->steps > less && still_fails(sim, seed, sim->without, sim->steps - less))
             ;

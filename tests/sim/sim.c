@@ -71,9 +71,9 @@ static void on_abort(int signal_number)
     print_seed();
 }
 
-/* ---- time and chance ---- */
+/* ---- time and random numbers ---- */
 
-/* The linker puts this in the place of clock_wall_us. */
+/* The linker replaces clock_wall_us with this. */
 int64_t __wrap_clock_wall_us(void);
 int64_t __wrap_clock_wall_us(void)
 {
@@ -84,7 +84,7 @@ int64_t __wrap_clock_wall_us(void)
     return sim.now_us;
 }
 
-/* And this in the place of getrandom, which draws the key of the hashes. */
+/* And getrandom, which draws the key of the hashes, with this. */
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
 {
@@ -101,7 +101,7 @@ static int draw_level(struct sim *of, const struct fault_choice *choice)
     return of->world->fault_levels[draw];
 }
 
-/* Each seed has its own: some faults strike often, others never. */
+/* Each seed has its own set: some faults strike often, others never. */
 void sim_draw_faults(struct sim *of, unsigned none)
 {
     int *permille = of->database.faults.permille;

@@ -10,7 +10,7 @@
 
 enum { SIM_BERTHS_MAX = 3, SIM_KINDS_MAX = 32, SIM_LEVELS = 5 };
 
-/* What has happened over all seeds. */
+/* The events of all seeds. */
 struct sim_tally {
     uint64_t sent[SIM_KINDS_MAX];
     uint64_t accepted[SIM_KINDS_MAX];
@@ -26,7 +26,7 @@ struct sim {
     const struct world *world;
     uint64_t seed;
     uint64_t seeds; /* in this run of the program */
-    int steps;      /* at most, of a seed */
+    int steps;      /* maximum for a seed */
     int step;
     unsigned without; /* faults that never strike: bits by enum memory_fault */
     int64_t now_us;
@@ -38,12 +38,12 @@ struct sim {
     int berth_count;
     uint64_t digest; /* of this seed */
     struct sim_tally tally;
-    int *failed_at; /* NULL, or where the step of a failure is left */
+    int *failed_at; /* NULL, or where to store the step of a failure */
 };
 
-/* A fault of a seed is drawn from the first so many of the world's levels. */
+/* A seed's fault level is drawn from the first that many of the world's levels. */
 struct fault_choice {
-    enum memory_fault fault; /* MEMORY_BEGIN_READ_FAILS: both kinds of begin alike */
+    enum memory_fault fault; /* MEMORY_BEGIN_READ_FAILS: the same for both kinds of begin */
     int levels;
 };
 
@@ -55,18 +55,18 @@ struct world {
     int news_kind; /* the request that waits until memory is as new as the database */
     int steps;     /* of a seed */
     uint64_t salt; /* so that worlds draw different numbers from the same seed */
-    int clock_least_us, clock_spread_us; /* how far the clock moves each time that it is read */
-    int audit_every;                     /* batches, on average: the newest version is audited */
-    bool has_metal;                      /* with the Bare Metal API and its conductor */
-    int fault_levels[SIM_LEVELS];        /* thousandths */
+    int clock_least_us, clock_spread_us; /* how far the clock moves each time it is read */
+    int audit_every; /* batches, on average, after which the newest version is audited */
+    bool has_metal;  /* with the Bare Metal API and its conductor */
+    int fault_levels[SIM_LEVELS];                   /* thousandths */
     struct fault_choice faults[MEMORY_FAULT_COUNT]; /* in the order in which they are drawn */
-    uint64_t seeds_to_check_by; /* from so many seeds on enough must have happened */
+    uint64_t seeds_to_check_by; /* from this many seeds on, enough must have happened */
 
     /* Fills the database, draws faults and starts berths. */
     void (*set_up)(struct sim *sim);
-    /* False: the world has come to its end. */
+    /* False: the world has ended. */
     bool (*step)(struct sim *sim);
-    /* Without faults, after the last step: what must be true in the end. May be NULL. */
+    /* The final checks, after the last step, without faults. May be NULL. */
     void (*check_at_end)(struct sim *sim);
     void (*tear_down)(struct sim *sim); /* before the berths are killed; may be NULL */
 
@@ -91,19 +91,19 @@ extern const struct world world_placement, world_nodes, world_valet;
 
 enum { SIM_UNANSWERED = -1 };
 
-/* Ends the run of this seed: something is wrong. */
+/* Reports an error and ends the run of this seed. */
 _Noreturn void sim_fail(const char *format, ...) BERTH_PRINTF(1, 2);
 
-/* Draws the faults of this seed; those in the set neither strike nor are drawn. */
+/* Draws the faults of this seed, except for those in the set, which never strike. */
 void sim_draw_faults(struct sim *sim, unsigned none);
 
-/* A number that must follow from the seed. */
+/* Adds to the digest a number that must follow from the seed. */
 void sim_digest(struct sim *sim, uint64_t value);
 
-/* Makes the tables the committed state, as a program does that writes no log. */
+/* Makes the tables the committed state, like a program that writes no log. */
 void sim_commit_foreign(struct sim *sim, const struct tables *tables);
 
-/* Every outage is logged: to nowhere. Once in each process. */
+/* Outages are logged, but nowhere: call it once in each process. */
 void sim_open_log(void);
 
 /* Runs one seed (sim.c). */
@@ -118,7 +118,7 @@ void sim_print_command(const struct sim *sim);
 
 /* ---- capacity.c ---- */
 
-/* Executes a change that must break no constraint. */
+/* Executes a change, which must violate no constraint. */
 void sim_execute(struct tables *tables, const struct change *change);
 
 /* Allocations exceed a capacity after the commit only if they did before, or if the inventory

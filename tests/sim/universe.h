@@ -30,7 +30,7 @@ struct slice universe_project(int number);
 struct slice universe_user(int number);
 struct slice universe_type(int number);
 
-/* At the bare metal API. Placement's clients do not know what comes of these. */
+/* At the bare metal API. Placement's clients do not know the results of these. */
 struct slice universe_node(int number);
 struct slice universe_node_allocation(int number);
 struct slice universe_metal(int number);

@@ -1,6 +1,6 @@
-/* The rules of Valet's spec (8.2, 8.3) over plain tables, in the plainest words; nothing is shared
- * with the planners. A commit may hold several requests: what is compared is only what no sequence
- * of them may do. One thread. */
+/* The rules of Valet's spec (8.2, 8.3) over plain tables, as plainly as possible; nothing is shared
+ * with the planners. A commit may hold several requests: the checks cover only what no sequence of
+ * requests may do. One thread. */
 #include "model/valet.h"
 #include "universe.h"
 #include "valet_round.h"
@@ -56,7 +56,7 @@ static int64_t parent_of(const struct tables *tables, int64_t provider_id)
     return tables_find(tables, TABLE_PROVIDERS, provider_id)->image.provider.parent_id;
 }
 
-/* The traits of a host say that it shares. */
+/* Whether the host's traits mark it as sharing. */
 static bool is_host(const struct tables *tables, int64_t provider_id)
 {
     return parent_of(tables, provider_id) == 0 && !is_marked(tables, provider_id);
@@ -73,8 +73,8 @@ static bool is_in_rack(const struct tables *tables, int64_t host_id, int64_t rac
     return false;
 }
 
-/* Of the consumers of that uuid (data == NULL: of all) or of that project (0: of all) in the tree
- * of that root. */
+/* The amount of the consumers of that uuid (data == NULL: of all) or of that project (0: of all) in
+ * the tree of that root. */
 static int64_t sum_in_tree(const struct tables *tables, int64_t root_id, struct slice uuid,
                            int64_t project_id)
 {
@@ -108,7 +108,7 @@ static bool is_below(const struct tables *tables, int64_t provider_id, int64_t t
     return provider_id == top_id;
 }
 
-/* Whether nothing is allocated on the provider and below, whatever it is below itself. */
+/* Whether nothing is allocated on the provider and below it, wherever it is in its tree. */
 static bool is_empty(const struct tables *tables, int64_t top_id)
 {
     const struct rows *rows = &tables->rows[TABLE_ALLOCATIONS];
@@ -118,7 +118,7 @@ static bool is_empty(const struct tables *tables, int64_t top_id)
     return true;
 }
 
-/* Whether somebody was on the provider or below and still is: so also between the requests that
+/* Whether a consumer was on the provider or below and still is: then also between the requests that
  * a commit may have. */
 static bool has_stayed(const struct tables *before, const struct tables *after, int64_t top_id)
 {
@@ -195,7 +195,7 @@ static void check_claims(const struct tables *tables)
         const struct record *row = record_at(rows, i);
         int64_t provider = provider_by_uuid(tables, record_text(row, VALET_CLAIM_PROVIDER));
         if (provider == 0)
-            sim_fail("a claim of nothing");
+            sim_fail("a claim of a missing provider");
         if (record_bool(row, VALET_CLAIM_IS_RACK))
             check_rack(tables, row, provider);
         else
@@ -252,7 +252,7 @@ static bool has_claim(const struct tables *tables, int64_t group_id, struct slic
     return false;
 }
 
-/* A host that begins or ceases to be one keeps the claim of its own as long as somebody is on it.
+/* A host that becomes one, or ceases to be one, keeps its own claim as long as a consumer is on it.
  */
 static void check_kept(const struct tables *before, const struct tables *after)
 {
@@ -266,13 +266,14 @@ static void check_kept(const struct tables *before, const struct tables *after)
             record_text(row, VALET_CLAIM_RACK).data == NULL &&
             is_linked(before, host, group_uuid(before, group_id)) &&
             has_stayed(before, after, host) && !has_claim(after, group_id, uuid))
-            sim_fail("a claim is lost while somebody is on the host");
+            sim_fail("a claim is lost while a consumer is on the host");
     }
 }
 
 /* ---- placements ---- */
 
-/* The root of what the consumer holds that has VCPU, which is all here: the first by name. */
+/* The root of the provider whose VCPU the consumer holds, the only class here: the first by name.
+ */
 static int64_t host_of(const struct tables *tables, struct slice uuid)
 {
     const struct rows *rows = &tables->rows[TABLE_ALLOCATIONS];
@@ -343,7 +344,7 @@ static void check_placement(const struct tables *after, const struct record *row
     }
 }
 
-/* The last consumer that showed a placement's location has gone: the location is kept. */
+/* The last consumer that showed a placement's location is deleted: the location is kept. */
 static void check_location(const struct tables *before, const struct tables *after,
                            const struct record *row)
 {
@@ -353,10 +354,11 @@ static void check_location(const struct tables *before, const struct tables *aft
         return;
     struct slice teller = teller_of(before, known->image.row.record);
     if (teller.data == NULL || tellers_of(before, known->image.row.record) > 1)
-        return; /* of several, as non-members leave them, one may have gone before the other */
+        return; /* of several, as non-members leave them, one may have been deleted before the other
+                 */
     const struct row *host = tables_find(before, TABLE_PROVIDERS, host_of(before, teller));
     if (!slice_equal(record_text(row, VALET_PLACEMENT_LOCATION), host->image.provider.name))
-        sim_fail("a placement that nobody tells of is not where it was last");
+        sim_fail("a placement that no consumer shows is not at its last location");
 }
 
 void valet_check(const struct tables *before, const struct tables *after)
@@ -400,7 +402,7 @@ static void check_placed(const struct tables *after)
     if (!placed.is_there)
         return;
     if (!is_host(after, host))
-        sim_fail("a server is placed on what is no host");
+        sim_fail("a server is placed on a provider that is not a host");
     for (int g = 0; action->what == V_PLACE && g < V_GROUPS; g++)
         if (is_linked(after, host, v_group(g)))
             sim_fail("a server of no group is placed where group %d is", g);

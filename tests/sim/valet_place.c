@@ -1,6 +1,6 @@
-/* Commits of plans as Valet's API makes them, of what a version says that may be old by the time
- * of the commit: the other berth, non-members and requests of the same batch write between. Nothing
- * is searched: what may not be is to be refused by the commit. One thread. */
+/* Commits of plans as Valet's API makes them, of a version that may be old at the time of the
+ * commit: the other berth, non-members and requests of the same batch write in between. Nothing is
+ * searched: the commit must refuse what is not allowed. One thread. */
 #include "base/arena.h"
 #include "universe.h"
 #include "valet/state/placement_location.h"
@@ -39,7 +39,7 @@ static const struct valet_placement *known(const struct making *making)
     return version_valet_placement_by_uuid(making->version, v_placement(making->action->placement));
 }
 
-/* The placement as it is to be: with a server's id, or a location. */
+/* The placement as planned: with a server's id, or a location. */
 static const struct valet_placement *after(const struct making *making,
                                            const struct valet_placement *before,
                                            struct slice resource_id, struct slice location)
@@ -71,7 +71,7 @@ static struct stack_row *add_row(struct making *making, const struct valet_place
     return row;
 }
 
-/* The plan's other placements: they stay, or go with their holds. */
+/* The plan's other placements: they stay, or are deleted with their holds. */
 static void add_others(struct making *making)
 {
     const struct valet_placement *own = known(making);

@@ -53,7 +53,7 @@ struct slice v_rack_aggregate(int number)
     return made(texts, "bbbbbbbb", number);
 }
 
-/* ---- what is there at first ---- */
+/* ---- the initial state ---- */
 
 static void fill_provider(struct tables *tables, int number)
 {

@@ -1,6 +1,6 @@
 /* The small cloud of world_valet.c: two racks of hosts, two exclusivity groups, servers of four
  * projects, and placements whose orchestration ids are those of the first servers. Each project has
- * a plan; the last one's servers may be anybody's. */
+ * a plan; the last plan's servers may be of any project. */
 #ifndef BERTH_SIM_VALET_ROUND_H
 #define BERTH_SIM_VALET_ROUND_H
 
@@ -34,9 +34,9 @@ enum valet_what {
     V_BIND,       /* gives a placement the server's id */
     V_AGGREGATES, /* of a host, as an operator sets them */
     V_MARK,       /* of a rack */
-    V_MEMBER,     /* is added, or goes */
+    V_MEMBER,     /* is added or removed */
     V_PARENT,     /* a host gets one, or none */
-    V_SHARE,      /* a host begins to share, or ends it */
+    V_SHARE,      /* a host begins or ceases to share */
     V_NEWS,       /* waits for news */
     V_COUNT
 };
@@ -58,7 +58,7 @@ struct valet_action {
     int64_t amount;
     bool wanted[V_RACKS + V_GROUPS];   /* aggregates */
     bool drops_others;                 /* placements of the plan */
-    const struct stack_commit *commit; /* of a plan; NULL: there is nothing to be planned */
+    const struct stack_commit *commit; /* of a plan; NULL: there is nothing to plan */
 };
 
 /* Providers: hosts, then the children of hosts, then racks. */
@@ -70,22 +70,23 @@ struct slice v_rack_aggregate(int number);
 
 void valet_fill(struct memory_database *database);
 
-/* valet_place.c: the commit of a plan, as it is made of the version, in the arena. */
+/* valet_place.c: the commit of a plan as made from the version, in the arena. */
 const struct stack_commit *valet_commit_of(const struct valet_action *action,
                                            const struct version *version, struct arena *arena);
 bool valet_plan_action(const struct valet_action *action, const struct plan *plan, struct err *err);
 
-/* Somebody who keeps no rules writes an allocation, takes one away, or an aggregate from a host. */
+/* A foreign writer, which follows no rules, writes or removes an allocation, or removes an
+ * aggregate from a host. */
 void valet_non_member(struct memory_database *database);
 
-/* What holds after each commit of ours. */
+/* What holds after each commit by berth. */
 void valet_check(const struct tables *before, const struct tables *after);
 
-/* Where a server was placed in the commit that comes: on a host of nobody's, or of the group's
- * alone. NULL: none was. */
+/* Where a server was placed in the next commit: on an unclaimed host, or on one that only its group
+ * claims. NULL: nowhere. */
 void valet_check_placed(const struct valet_action *placed);
 
-/* And if it is one request's. */
+/* The same, if the commit has one request. */
 void valet_check_one(const struct tables *before, const struct tables *after);
 
 #endif

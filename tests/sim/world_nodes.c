@@ -1,6 +1,6 @@
 /* The race for ten bare metal nodes: a hundred allocations at one API, a hundred claims at the
- * other. Meanwhile operators put nodes in and out of maintenance, and the processes die at any
- * point, also between the two commits of an allocation (bare metal spec, C9), and are followed by
+ * other. Meanwhile operators put nodes into and out of maintenance, and the processes die at any
+ * point, also between the two commits of an allocation (bare metal spec, C9), and are replaced by
  * others. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static struct berth *some_berth(struct sim *sim)
     return &sim->berth[at];
 }
 
-/* What an operator does, or a client that has been given something. False: nobody does it. */
+/* An action by an operator, or by a client that owns something. False: there is none. */
 static bool draw_other(struct rng *rng, struct metal_action *action)
 {
     const struct weather *weather = &race.weather;
@@ -82,7 +82,7 @@ static bool draw_other(struct rng *rng, struct metal_action *action)
     }
 }
 
-/* The next new request, or again an old one that has not been accepted yet. */
+/* The next new request, or an earlier one, repeated, that has not been accepted yet. */
 static bool draw_request(struct rng *rng, struct metal_action *action)
 {
     bool claims = race.weather.claims && half(rng);
@@ -109,7 +109,7 @@ static void send_some(struct sim *sim)
             send_action(some_berth(sim), &action);
 }
 
-/* ---- processes and others ---- */
+/* ---- processes and foreign writers ---- */
 
 static void ending(struct berth *berth)
 {
@@ -118,7 +118,7 @@ static void ending(struct berth *berth)
         check_count_left(&berth->sim->database.tables, berth->metal.instance) > 0;
 }
 
-/* A process ends in the middle of whatever it does; another one may come at once, or much later. */
+/* A process ends in the middle of its work; another one may start at once, or much later. */
 static void kill_one(struct sim *sim)
 {
     struct berth *berth = &sim->berth[rng_below(&sim->rng, sim->berth_count)];
@@ -133,7 +133,7 @@ static void kill_one(struct sim *sim)
         berth_start(berth);
 }
 
-/* A foreign write that touches nobody's rows: all berths have to merge or load. */
+/* A foreign write to rows that no client uses: all berths have to merge or load. */
 static void foreign_write(struct sim *sim)
 {
     static struct tables tables;
@@ -227,7 +227,7 @@ static bool run_at_rest(struct berth *berth)
     return did_something;
 }
 
-/* At least one process is up, and there is time enough for a takeover. */
+/* At least one process runs, and there is enough time for a takeover. */
 static void come_to_rest(struct sim *sim)
 {
     int idle = 0;

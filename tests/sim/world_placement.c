@@ -1,6 +1,6 @@
 /* The world of Placement's clients, with some requests at the Bare Metal API and foreign writers
- * that respect nothing. Every decision is compared with the oracle's, every answer with the
- * database, and what a reader has pinned stays as it is (the architecture's invariant 3). */
+ * that follow no rules. Every decision is compared with the oracle's, every answer with the
+ * database, and what a reader has pinned stays unchanged (the architecture's invariant 3). */
 #include "baremetal/write/node_rule.h"
 #include "clients.h"
 #include "cloud.h"
@@ -14,7 +14,7 @@ struct reader {
     struct tables tables;          /* what it must stay equal to */
 };
 
-/* What the world keeps of a berth. */
+/* The world's state for each berth. */
 struct instance {
     struct reader reader[READERS];
     struct oracle expected; /* of this batch, after the decisions so far */
@@ -91,7 +91,7 @@ static void check_published(struct berth *berth)
         sim_fail("the database is not what the answers say: %s", what);
 }
 
-/* It is answered from a snapshot of its own, before the batch. */
+/* It is answered from its own snapshot, before the batch. */
 static void check_news(const struct berth *berth, int status)
 {
     if (status != 0 && status != 503)
@@ -116,7 +116,7 @@ static void answered(struct sent *sent, int status)
     if (outcome != MEMORY_OUTCOME_DONE)
         return;
     if ((status != 0) == ((struct client_sent *)sent)->is_expected || status == 503)
-        sim_fail("operation %d is answered %d, and was decided otherwise", sent->kind, status);
+        sim_fail("operation %d is answered %d, but was decided differently", sent->kind, status);
 }
 
 /* A client sends a request that it draws from what `view` shows. */
@@ -130,7 +130,7 @@ static void send_request(struct berth *berth, const struct oracle *view)
     berth_submit(&client->sent);
 }
 
-/* A reader comes while the batch waits for the lock. */
+/* A reader arrives while the batch waits for the lock. */
 static void ask_for_news(struct berth *berth)
 {
     if (rng_below(&berth->sim->rng, 2) != 0)
@@ -164,7 +164,7 @@ static void before_batch(struct berth *berth)
     instance_of(berth)->is_checked = false;
 }
 
-/* A reader pins the newest version, or releases one, which must be as it was. */
+/* A reader pins the newest version, or releases one, which must be unchanged. */
 static void read_or_release(struct berth *berth)
 {
     struct reader *reader = &instance_of(berth)->reader[rng_below(&berth->sim->rng, READERS)];
@@ -178,7 +178,7 @@ static void read_or_release(struct berth *berth)
     }
 }
 
-/* A process that dies in its batch is followed by another at once. */
+/* A process that dies in its batch is replaced by another at once. */
 static void run(struct berth *berth)
 {
     berth_run(berth);

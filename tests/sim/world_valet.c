@@ -1,6 +1,6 @@
 /* Members and non-members claim hosts of exclusivity groups while placements are made, moved and
- * bound, operators dedicate hosts and rebuild racks and trees, and somebody who follows no rule
- * writes into the database. Two berths on one database. */
+ * bound, operators dedicate hosts and rebuild racks and trees, and a foreign writer that follows no
+ * rule writes to the database. Two berths on one database. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ static void draw_claim(struct valet_action *action, int consumer, struct rng *rn
         claim->count = 1;
 }
 
-/* What a server has goes to another consumer, and the server somewhere else. */
+/* What a server holds goes to another consumer, and the server moves elsewhere. */
 static void draw_claims(struct valet_action *action, struct rng *rng)
 {
     int first = rng_below(rng, V_SERVERS);
@@ -132,7 +132,7 @@ static void set_up(struct sim *sim)
     sim->berth_count = BERTHS;
     for (int b = 0; b < BERTHS; b++)
         berth_start(&sim->berth[b]);
-    /* between batches only: no check could tell whose change it was */
+    /* only between batches: otherwise no check could know which process made the change */
     run.foreign_writes = sim->world->fault_levels[rng_below(&sim->rng, SIM_LEVELS)];
 }
 
@@ -146,7 +146,7 @@ static bool step(struct sim *sim)
     struct berth *berth = &sim->berth[rng_below(rng, BERTHS)];
     struct valet_action action;
     draw(&action, rng);
-    /* alone, so that what was held before a commit and after it was held meanwhile */
+    /* alone, so that what was held before and after a commit was held throughout */
     run.is_alone = action.what >= V_AGGREGATES || rng_below(rng, 2) == 0;
     send_action(berth, &action);
     for (int left = run.is_alone ? 0 : 1 + rng_below(rng, 2); left > 0; left--) {
