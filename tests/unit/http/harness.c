@@ -272,7 +272,7 @@ void harness_stop(struct harness *harness)
     http_server_stop(harness->server, 1000);
     pthread_mutex_lock(&harness->lock);
     harness->hop_stop = true;
-    pthread_cond_signal(&harness->hop_wake);
+    pthread_cond_broadcast(&harness->hop_wake); /* also to that of a test that failed */
     pthread_mutex_unlock(&harness->lock);
     pthread_join(harness->hopper, NULL);
     pthread_cond_destroy(&harness->hop_wake);
