@@ -51,6 +51,8 @@ class Reload(case.Case):
         while time.monotonic() < end:
             log = self.server.log()[before:]
             if re.search(wait_for, log):
+                expect(("configuration read again" in log) != ("the configuration stays as it was" in log), log)
+                expect("the log stays as it was" not in log, log)
                 return log
             time.sleep(0.01)
         raise AssertionError(f"the log does not say {wait_for!r}: {self.server.log()[before:]}")

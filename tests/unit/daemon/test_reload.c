@@ -2,6 +2,9 @@
  * of it. tests/conf/reload.py tests a running berthd. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "api/services/slow_lane.h"
@@ -73,6 +76,34 @@ static void embedded_or_not(void **state)
     daemon_.conf->embedded = false;
 }
 
+/* Both messages, also if the configuration is refused: the service manager waits for the second. */
+static void the_service_manager_is_notified(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "[berth]\naccess_log = perhaps\n"};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char message[256];
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s-notify", path);
+    int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(manager, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(setenv("NOTIFY_SOCKET", address.sun_path, 1), 0);
+    for (size_t i = 0; i < 2; i++) {
+        put(texts[i]);
+        daemon_reload(&daemon_);
+        ssize_t len = recv(manager, message, sizeof(message) - 1, 0);
+        assert_in_range(len, 1, sizeof(message) - 1);
+        assert_int_equal(strncmp(message, "RELOADING=1\n", 12), 0);
+        len = recv(manager, message, sizeof(message) - 1, 0);
+        assert_in_range(len, 1, sizeof(message) - 1);
+        message[len] = '\0';
+        assert_string_equal(message, "READY=1");
+        assert_int_equal(recv(manager, message, sizeof(message), 0), -1);
+    }
+    unsetenv("NOTIFY_SOCKET");
+    close(manager);
+    unlink(address.sun_path);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -97,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_and_keeps),
         cmocka_unit_test(embedded_or_not),
+        cmocka_unit_test(the_service_manager_is_notified),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
