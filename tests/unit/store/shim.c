@@ -39,10 +39,15 @@ FORWARD(xCheckReservedLock, (sqlite3_file * file, int *answer), answer)
 FORWARD(xFileControl, (sqlite3_file * file, int op, void *argument), op, argument)
 FORWARD(xSectorSize, (sqlite3_file * file))
 FORWARD(xDeviceCharacteristics, (sqlite3_file * file))
-FORWARD(xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **to), page,
-        size, extend, to)
 FORWARD(xShmLock, (sqlite3_file * file, int offset, int n, int flags), offset, n, flags)
 FORWARD(xShmUnmap, (sqlite3_file * file, int delete_it), delete_it)
+
+static int shim_xShmMap(sqlite3_file *file, int page, int size, int extend, void volatile **to)
+{
+    return shim.closed_directory
+               ? SQLITE_CANTOPEN
+               : real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, to);
+}
 
 static void shim_xShmBarrier(sqlite3_file *file)
 {

@@ -12,6 +12,7 @@ struct shim {
     _Atomic bool once;          /* wal_sync_fails only once */
     _Atomic int database_sync_fails_once;
     _Atomic bool read_only;
+    _Atomic bool closed_directory; /* no file beside the database can be opened */
     _Atomic bool no_shared_memory;
     _Atomic bool holds_database_writes;    /* to the file itself, until this is false again */
     _Atomic unsigned held_database_writes; /* so far */

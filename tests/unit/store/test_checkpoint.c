@@ -1,5 +1,6 @@
 /* The length of the WAL, and which connections copy it back into the file. */
 #include "fixture.h"
+#include "salvage.h"
 #include "shim.h"
 
 #include <stdio.h>
@@ -203,6 +204,76 @@ static void test_all_is_copied_again_after_a_failed_sync(void **state)
     expect_batches(fixture, batches);
 }
 
+static void lock_writing(sqlite3 *other, bool lock)
+{
+    assert_int_equal(sqlite3_exec(other, lock ? "BEGIN IMMEDIATE" : "ROLLBACK", NULL, NULL, NULL),
+                     SQLITE_OK);
+}
+
+/* The same where the writer itself copies, and cannot say at once that nothing is copied. */
+static void test_writers_own_sync_fails(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_options options = {.connection = slice_of(fixture->url),
+                                    .busy_timeout_ms = 1000,
+                                    .sync_schema = true,
+                                    .create_missing_file = true,
+                                    .wal_frames = 100};
+    sqlite3 *other;
+    store_close(open_seeded(fixture, NULL));
+    struct store *store = store_open(&options, &fixture->err);
+    assert_non_null(store);
+    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    foreign(fixture->path, "CREATE TABLE others (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
+                           " SELECT i + 1 FROM n WHERE i < 300) INSERT INTO others"
+                           " SELECT zeroblob(4000) FROM n");
+    shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
+    store_checkpoint(store);
+    assert_int_equal(shim.database_sync_fails_once, 0);
+    assert_true(store->sentinel->copier.sync_failed);
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    lock_writing(other, true);
+    store_checkpoint(store);
+    assert_true(store->sentinel->copier.sync_failed);
+    lock_writing(other, false);
+    store_checkpoint(store);
+    assert_false(store->sentinel->copier.sync_failed);
+    assert_int_equal(sentinel_backfilled(store->sentinel), 0);
+    fake_clock_advance_ms(2); /* the pause after an attempt is over */
+    store_checkpoint(store);
+    assert_in_range(sentinel_backfilled(store->sentinel), 300, 1000);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    store_close(store);
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM others"), 300);
+}
+
+/* And where the WAL has been taken away, and is copied to save what it has. */
+static void test_sync_fails_while_the_wal_is_saved(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = salvage_open_first(fixture);
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "SELECT count(*) FROM traits", NULL, NULL, NULL),
+                     SQLITE_OK);
+    salvage_take_away(fixture, SALVAGE_WAL);
+    shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
+    assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
+    assert_int_equal(shim.database_sync_fails_once, 0);
+    assert_true(store->sentinel->copier.sync_failed);
+    lock_writing(other, true);
+    fake_clock_advance_ms(25); /* it is tried again */
+    assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
+    assert_true(store->sentinel->copier.sync_failed);
+    lock_writing(other, false);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    fake_clock_advance_ms(25);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
+    salvage_expect_after_crash(fixture, fixture->path, 1);
+    store_close(store);
+}
+
 /* The next upkeep, after the pause that follows an attempt beside a reader. */
 static bool is_copying(struct store *store)
 {
@@ -243,6 +314,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_backlog_is_copied_beside_the_writer, shim_setup,
                                         shim_teardown),
         cmocka_unit_test_setup_teardown(test_all_is_copied_again_after_a_failed_sync, shim_setup,
+                                        shim_teardown),
+        cmocka_unit_test_setup_teardown(test_writers_own_sync_fails, shim_setup, shim_teardown),
+        cmocka_unit_test_setup_teardown(test_sync_fails_while_the_wal_is_saved, shim_setup,
                                         shim_teardown),
         cmocka_unit_test_setup_teardown(test_end_while_copying, shim_setup, shim_teardown),
     };

@@ -252,6 +252,14 @@ static void test_without_shared_memory(void **state)
     assert_false(store_is_current(store, &stamp));
     assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
     assert_true(store_rollback(store, &stamp));
+    /* Not while another connection keeps all others out. */
+    sqlite3 *alone;
+    assert_int_equal(sqlite3_open(fixture->path, &alone), SQLITE_OK);
+    assert_true(store_is_current(store, &stamp));
+    assert_int_equal(sqlite3_exec(alone, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    assert_false(store_is_current(store, &stamp));
+    assert_int_equal(sqlite3_close(alone), SQLITE_OK);
+    assert_true(store_is_current(store, &stamp));
     store_upkeep(store);
     store_close(other);
     store_close(store);

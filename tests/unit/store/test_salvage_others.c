@@ -62,6 +62,63 @@ static void test_a_reader_in_the_way(void **state)
     store_close(store);
 }
 
+/* Another connection writes to the WAL that was taken away: its write counts. */
+static void test_a_writer_in_the_way(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = salvage_open_first(fixture);
+    sqlite3 *writer;
+    assert_int_equal(sqlite3_open(fixture->path, &writer), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(writer,
+                                  "BEGIN IMMEDIATE; UPDATE resource_providers SET name = 'b'", NULL,
+                                  NULL, NULL),
+                     SQLITE_OK);
+    salvage_take_away(fixture, SALVAGE_WAL);
+    for (int i = 0; i < 3; i++) { /* it is not tried each time */
+        fixture->err = (struct err){.arena = fixture->arena};
+        assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
+        assert_int_equal(fixture->err.status, 503);
+    }
+    fake_clock_advance_ms(25);
+    assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
+    assert_int_equal(sqlite3_exec(writer, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    fake_clock_advance_ms(25);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
+    salvage_expect_after_crash(fixture, fixture->path, 1);
+    assert_int_equal(foreign(fixture->path, "SELECT name = 'b' FROM resource_providers"), 1);
+    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
+    store_close(store);
+}
+
+/* The WAL is taken away in a transaction, and somebody reads an old state: it cannot be known
+ * whether the commit lasts. */
+static void test_a_reader_in_the_way_of_a_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = salvage_open_first(fixture);
+    struct change_list list = changes_of(fixture);
+    struct store_stamp stamp;
+    sqlite3 *reader;
+    bool is_foreign;
+    store->db_options.busy_timeout_ms = 50; /* so long it is tried */
+    assert_int_equal(sqlite3_open(fixture->path, &reader), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM traits", NULL, NULL, NULL),
+                     SQLITE_OK);
+    add_generation(&list, 1, 0, 1);
+    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
+    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
+    salvage_take_away(fixture, SALVAGE_WAL);
+    assert_int_equal(store_commit(store, &stamp, &is_foreign, &fixture->err), STORE_UNKNOWN);
+    assert_int_equal(fixture->err.status, 503);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+    fake_clock_advance_ms(25);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_OK);
+    salvage_expect_after_crash(fixture, fixture->path, 2);
+    store_close(store);
+}
+
 /* Another process with the same files open, which notices it by itself. */
 static void test_two_processes(void **state)
 {
@@ -169,6 +226,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_others_come_meanwhile, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_reader_in_the_way, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_writer_in_the_way, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_reader_in_the_way_of_a_commit, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_two_processes, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_file_moved, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_somebody_else_has_gone_on, fixture_setup,
