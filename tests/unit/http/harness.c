@@ -245,6 +245,7 @@ void harness_start(struct harness *harness, const struct http_limits *limits)
 void harness_start_at(struct harness *harness, const struct http_address *address,
                       const struct http_limits *limits)
 {
+    check(harness->server == NULL); /* or a test before has failed: its threads still run */
     *harness = (struct harness){0};
     sem_init(&harness->release, 0, 0);
     pthread_mutex_init(&harness->lock, NULL);
@@ -277,6 +278,7 @@ void harness_stop(struct harness *harness)
     pthread_join(harness->hopper, NULL);
     pthread_cond_destroy(&harness->hop_wake);
     pthread_mutex_destroy(&harness->lock);
+    harness->server = NULL;
     assert_in_range(atomic_load(&harness->finished), atomic_load(&harness->requests),
                     atomic_load(&harness->requests) + atomic_load(&harness->asked));
 }
@@ -357,7 +359,7 @@ int client_connect_from(const struct harness *harness, unsigned host)
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
-    struct timeval patience = {.tv_sec = 10};
+    struct timeval patience = {.tv_sec = AWAIT_SECONDS};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     return fd;
@@ -439,6 +441,11 @@ bool client_closed_within(int fd, int timeout_ms)
             return true;
     }
     return false;
+}
+
+bool client_is_closed(int fd)
+{
+    return client_closed_within(fd, AWAIT_SECONDS * 1000);
 }
 
 uint64_t now_ms(void)

@@ -95,8 +95,11 @@ struct reply client_read(int fd);
 struct reply client_ask(const struct harness *harness, const char *request);
 bool reply_has(const struct reply *reply, const char *header_line);
 void reply_free(struct reply *reply);
-/* Whether the server closes within so many milliseconds; what it still sends is thrown away. */
+/* Whether the server closes within so many milliseconds; what it still sends is thrown away. Only
+ * for connections that are to stay open: they would have to be closed by then. */
 bool client_closed_within(int fd, int timeout_ms);
+/* The same; waits as AWAIT does. */
+bool client_is_closed(int fd);
 uint64_t now_ms(void);
 
 #define assert_reply(reply, wanted_status, wanted_body)                                            \

@@ -173,7 +173,7 @@ static void expectations_that_wait(void **state)
             harness_resume(&harness);
         }
         assert_next(fd, 413, "fault");
-        assert_true(client_closed_within(fd, 3000));
+        assert_true(client_is_closed(fd));
         close(fd);
     }
     stop();
@@ -191,7 +191,7 @@ static void expectations(void **state)
         struct reply reply = client_read(fd);
         assert_true(reply_has(&reply, "Connection: close"));
         assert_reply(reply, 200, "0 of 700000 bytes, -");
-        assert_true(client_closed_within(fd, 3000));
+        assert_true(client_is_closed(fd));
         close(fd);
         fd = client_connect(&harness);
         send_head(fd, METHODS[i], "/count", "Content-Length: 700000\r\nExpect: 100-continue\r\n");
@@ -288,7 +288,7 @@ static void leavers(void **state)
     harness_resume(&harness);
     uint64_t begun = now_ms();
     stop();
-    assert_in_range(now_ms() - begun, 0, 8000);
+    assert_true(now_ms() - begun < AWAIT_SECONDS * 1000);
     close(fd);
 }
 
@@ -321,7 +321,7 @@ static void a_stop_waits_for_who_considers(void **state)
         http_server_cut(server);
         assert_int_equal(atomic_load(&server->asking), 1);
         send_head(late, "POST", "/count", "Content-Length: 300000\r\n");
-        assert_true(client_closed_within(late, 2000));
+        assert_true(client_is_closed(late));
         assert_int_equal(atomic_load(&harness.asked), 1);
         assert_int_equal(atomic_load(&server->asking), 1);
 

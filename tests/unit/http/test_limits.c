@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "await.h"
+#include "base/hash.h"
 #include "fake_clock.h"
 #include "harness.h"
+#include "http/http_internal.h"
 
 static struct harness harness;
 
@@ -22,19 +24,21 @@ static void stop(void)
     harness_stop(&harness);
 }
 
-/* Sends `text` a byte every 50 ms of the stopped clock until the server closes; how long that took.
- */
-static unsigned drip(int fd, const char *text)
+/* Sends `text` a byte every 50 ms of the stopped clock until the server closes, which it has to do
+ * after so long. */
+static void drip(int fd, const char *text, unsigned least_ms, unsigned most_ms)
 {
     unsigned passed_ms = 0;
-    for (size_t i = 0; passed_ms < 5000; i = (i + 1) % strlen(text)) {
+    for (size_t i = 0; passed_ms < most_ms; i = (i + 1) % strlen(text)) {
         client_send_bytes(fd, text + i, 1);
         fake_clock_advance_ms(50);
         passed_ms += 50;
-        if (client_closed_within(fd, 1))
+        /* when the time is over, the worker needs a moment, too */
+        if (client_closed_within(fd, passed_ms < least_ms ? 1 : 100))
             break;
     }
-    return passed_ms;
+    assert_true(passed_ms >= least_ms);
+    assert_true(client_is_closed(fd));
 }
 
 static void ask_on(int fd)
@@ -53,7 +57,7 @@ static void slow_headers(void **state)
     /* before the request line is whole, on a new connection */
     int fd = client_connect(&harness);
     harness_wait_connections(&harness, 1);
-    assert_in_range(drip(fd, "abcdefghij"), 900, 1500);
+    drip(fd, "abcdefghij", 900, 1500);
     close(fd);
     harness_wait_connections(&harness, 0);
     /* the same on one that has been served, and that the watcher has seen idle */
@@ -62,7 +66,7 @@ static void slow_headers(void **state)
     harness_wait_requests(&harness, 0);
     fake_clock_advance_ms(125);
     fake_clock_advance_ms(125);
-    assert_in_range(drip(fd, "abcdefghij"), 900, 1500);
+    drip(fd, "abcdefghij", 900, 1500);
     close(fd);
     stop();
     assert_int_equal(atomic_load(&harness.requests), 1);
@@ -81,7 +85,7 @@ static void slow_headers_behind_the_line(void **state)
     client_send(fd, "GET / HTTP/1.1\r\n");
     harness_wait_connections(&harness, 3);
     harness_wait_requests(&harness, 1);
-    assert_in_range(drip(fd, "a: b\r\n"), 900, 1500);
+    drip(fd, "a: b\r\n", 900, 1500);
     close(fd);
     /* idling is no slowness */
     ask_on(idle);
@@ -124,13 +128,13 @@ static void slow_bodies(void **state)
     int fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
     harness_wait_requests(&harness, 1);
-    assert_in_range(drip(fd, "x"), 1000, 1700);
+    drip(fd, "x", 1000, 1700);
     close(fd);
     harness_wait_connections(&harness, 0);
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
     harness_wait_requests(&harness, 1);
-    assert_in_range(drip(fd, "1\r\nx\r\n"), 900, 1600);
+    drip(fd, "1\r\nx\r\n", 900, 1600);
     close(fd);
     stop();
     assert_int_equal(atomic_load(&harness.requests), 0);
@@ -141,7 +145,7 @@ static void slow_bodies(void **state)
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
     harness_wait_requests(&harness, 1);
-    assert_in_range(drip(fd, "x"), 1000, 1700);
+    drip(fd, "x", 1000, 1700);
     close(fd);
     stop();
 }
@@ -156,13 +160,13 @@ static void short_deadlines(void **state)
     start(limits);
     int fd = client_connect(&harness);
     harness_wait_connections(&harness, 1);
-    assert_in_range(drip(fd, "abcdefghij"), 250, 700);
+    drip(fd, "abcdefghij", 250, 700);
     close(fd);
     harness_wait_connections(&harness, 0);
     fd = client_connect(&harness);
     client_send(fd, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
     harness_wait_requests(&harness, 1);
-    assert_in_range(drip(fd, "1\r\nx\r\n"), 350, 800);
+    drip(fd, "1\r\nx\r\n", 350, 800);
     close(fd);
     stop();
 }
@@ -258,6 +262,23 @@ static void large_answers(void **state)
     stop();
 }
 
+static size_t share_of_host(unsigned host)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "127.0.0.%u", host);
+    return hash_text(slice_of(text)) % ANSWER_SHARES;
+}
+
+/* Whose share of the memory is not that of 127.0.0.HOST. Which addresses have the same share is
+ * drawn by each process. */
+static unsigned host_beside(unsigned host)
+{
+    unsigned other = host + 1;
+    while (share_of_host(other) == share_of_host(host))
+        other++;
+    return other;
+}
+
 /* Who holds much leaves room for others. */
 static void shares_of_large_answers(void **state)
 {
@@ -267,7 +288,7 @@ static void shares_of_large_answers(void **state)
     start(limits);
     int fds[4];
     for (unsigned i = 0; i < 4; i++) {
-        fds[i] = client_connect_from(&harness, i < 3 ? 2 : 3);
+        fds[i] = client_connect_from(&harness, i < 3 ? 2 : host_beside(2));
         client_send(fds[i], "GET /larger HTTP/1.1\r\nHost: x\r\n\r\n");
         if (i < 2)
             wait_for_large((uint64_t)(i + 1) * 8 << 20);
@@ -311,7 +332,7 @@ static void idle_timeout(void **state)
     client_send(pending, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 1);
     int silent = client_connect(&harness); /* idle later than the other one waits */
-    assert_true(client_closed_within(silent, 10000));
+    assert_true(client_is_closed(silent));
     harness_resume(&harness);
     struct reply reply = client_read(pending);
     assert_reply(reply, 200, "GET /hold ");
@@ -339,7 +360,7 @@ static void longest_idle_goes_first(void **state)
     fake_clock_advance_ms(1);
     int third = client_connect(&harness);
     ask_on(third);
-    assert_true(client_closed_within(second, 1000));
+    assert_true(client_is_closed(second));
     ask_on(first);
 
     /* nobody idle: the newcomer is turned away */
@@ -347,7 +368,7 @@ static void longest_idle_goes_first(void **state)
     client_send(third, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     harness_wait_held(&harness, 3);
     int fourth = client_connect(&harness);
-    assert_true(client_closed_within(fourth, 1000));
+    assert_true(client_is_closed(fourth));
     int *const waiting[] = {&held, &first, &third};
     for (unsigned i = 0; i < 3; i++)
         harness_resume(&harness);
@@ -396,7 +417,7 @@ static void per_address(void **state)
     ask_on(first);
     ask_on(second);
     int third = client_connect(&harness);
-    assert_true(client_closed_within(third, 1000));
+    assert_true(client_is_closed(third));
     close(second);
     harness_wait_connections(&harness, 1);
     int fourth = client_connect(&harness);

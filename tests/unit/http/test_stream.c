@@ -88,7 +88,7 @@ static void answers_in_pieces(void **state)
     assert_int_equal(reply.status, 200);
     reply_free(&reply);
     assert_false(read_chunks(fd, &bytes));
-    assert_true(client_closed_within(fd, 1000));
+    assert_true(client_is_closed(fd));
     close(fd);
 
     fd = client_connect(&harness); /* an empty piece at the end is none */
@@ -167,7 +167,7 @@ static void pieces_and_a_stop(void **state)
     harness_wait_requests(&harness, 3);
     uint64_t begun = now_ms();
     harness_stop(&harness);
-    assert_in_range(now_ms() - begun, 0, 5000);
+    assert_true(now_ms() - begun < AWAIT_SECONDS * 1000);
     pthread_join(reader, NULL);
     for (unsigned i = 0; i < 3; i++)
         close(fds[i]);
