@@ -1,7 +1,7 @@
 /* The real clock, or the time at which it was stopped, plus what the test has added. The linker
- * sends all calls here (--wrap). A waiting thread looks at the clock every millisecond and returns:
- * a wait may always end early, as a wakeup without a cause does. It must not wait on instead: a
- * signal that comes while it looks would be lost. */
+ * sends all calls here (--wrap). A waiting thread looks at the clock every millisecond, and waits
+ * on unless it has been signalled: signals are counted, because one that comes while a thread looks
+ * does not wake it. */
 #include "fake_clock.h"
 
 #include <stdatomic.h>
@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "base/wait.h"
 
-enum { LOOK_US = 1000, THREADS_MAX = 64, PATIENCE_US = 1000000 };
+enum { LOOK_US = 1000, THREADS_MAX = 64, CONDITIONS = 1024, PATIENCE_US = 1000000 };
 
 static _Atomic uint64_t stopped_at_us; /* 0: it runs */
 static _Atomic uint64_t added_us;
 static _Atomic uint64_t sleeps;
+static _Atomic unsigned signals[CONDITIONS]; /* by address; more than one may share a counter */
 static _Thread_local bool rushes_now;
 
 /* What each thread last waited for, until it waits again or ends; 0: nobody's. */
@@ -29,6 +30,10 @@ uint64_t __real_clock_coarse_us(void);
 uint64_t __wrap_clock_coarse_us(void);
 bool __real_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us);
 bool __wrap_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us);
+int __real_pthread_cond_signal(pthread_cond_t *condition);
+int __wrap_pthread_cond_signal(pthread_cond_t *condition);
+int __real_pthread_cond_broadcast(pthread_cond_t *condition);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
 void __real_wait_sleep_us(uint64_t us);
 void __wrap_wait_sleep_us(uint64_t us);
 
@@ -131,17 +136,37 @@ void fake_clock_advance_ms(unsigned ms)
         await_pause();
 }
 
+static _Atomic unsigned *signals_of(const pthread_cond_t *condition)
+{
+    return &signals[(uintptr_t)condition / sizeof(pthread_cond_t) % CONDITIONS];
+}
+
+int __wrap_pthread_cond_signal(pthread_cond_t *condition)
+{
+    atomic_fetch_add(signals_of(condition), 1);
+    return __real_pthread_cond_signal(condition);
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    atomic_fetch_add(signals_of(condition), 1);
+    return __real_pthread_cond_broadcast(condition);
+}
+
 bool __wrap_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_us)
 {
+    const unsigned before = atomic_load(signals_of(condition));
     note_wait(until_us);
-    uint64_t now_us = __wrap_clock_monotonic_us();
-    if (now_us >= until_us)
-        return false;
-    uint64_t left_us = until_us - now_us < LOOK_US ? until_us - now_us : LOOK_US;
-    bool has_ended = __real_wait_until(condition, lock, __real_clock_monotonic_us() + left_us);
-    if (rushes_now && !has_ended)
-        fake_clock_add_us(until_us - now_us);
-    return __wrap_clock_monotonic_us() < until_us;
+    uint64_t now_us;
+    while ((now_us = __wrap_clock_monotonic_us()) < until_us) {
+        uint64_t left_us = until_us - now_us < LOOK_US ? until_us - now_us : LOOK_US;
+        (void)__real_wait_until(condition, lock, __real_clock_monotonic_us() + left_us);
+        if (atomic_load(signals_of(condition)) != before)
+            return true;
+        if (rushes_now)
+            fake_clock_add_us(until_us - now_us);
+    }
+    return false;
 }
 
 void __wrap_wait_sleep_us(uint64_t us)
