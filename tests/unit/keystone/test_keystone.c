@@ -475,11 +475,13 @@ static void retries(void **state)
     assert_int_equal(begin(&caller, "good-2", NULL), KEYSTONE_PENDING);
     assert_true(fake_keystone_await_queries(&fake, 2));
     AWAIT(calls == 0);
+    wait_for_round(); /* after which the delay has begun */
     pass_ms(499);
     assert_int_equal(calls, 0);
     pass_ms(1 + TICK_MS);
     assert_true(fake_keystone_await_queries(&fake, 3));
     AWAIT(calls == 0);
+    wait_for_round();
     pass_ms(999);
     assert_int_equal(calls, 0);
     pass_ms(1 + TICK_MS);
