@@ -302,7 +302,7 @@ def check_headers(headers):
 def check_units(table):
     for path in files("tests/unit/**/*.c"):
         folder = os.path.dirname(path[len("tests/unit/"):])
-        check(os.path.isdir(os.path.join(ROOT, "src", folder)), path, f"mirrors nothing: there is no src/{folder}")
+        check(os.path.isdir(os.path.join(ROOT, "src", folder)), path, f"mirrors a missing folder: src/{folder}")
     for layer in sorted(set(table) - WITHOUT_UNITS):
         if files(f"src/{layer}/**/*.c"):
             check(files(f"tests/unit/{layer}/**/test_*.c"), f"src/{layer}", "has no unit tests")
@@ -317,7 +317,7 @@ def check_matrix():
     for path in files("src/*/write/*.h"):
         declared |= set(re.findall(r"^[a-z].*?\b(plan_\w+|node_write_mirror)\(", read(path), re.M))
     for name in sorted(declared ^ known):
-        check(False, matrix, f"lacks {name}" if name in declared else f"has {name}, which is no planner")
+        check(False, matrix, f"lacks {name}" if name in declared else f"has {name}, which is not a planner")
     check(len(declared) > 40, matrix, "is compared with headers in which no planners are found")
 
 
@@ -402,7 +402,7 @@ def check_named_tests():
     """The list of intended differences names a test for each difference that the differential cannot show."""
     for path in files("tests/diff/*.py"):
         for name in re.findall(r'\btest="(tests/[^"]+)"', read(path)):
-            check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which is not there")
+            check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which does not exist")
 
 
 def check_differences():
@@ -447,7 +447,7 @@ def check_metrics():
     names = {name for _, name, _ in rows}
     for name in set(re.findall(r"\b(?:berth|openstack_placement|process)_\w+", text)):
         known = re.sub(r"_(bucket|sum|count)$", "", name) in names or name in names
-        check(known or name in ("openstack_placement_up", "openstack_placement_", "berth_baremetal_"), "docs/monitoring.md", f"tells of {name}")
+        check(known or name in ("openstack_placement_up", "openstack_placement_", "berth_baremetal_"), "docs/monitoring.md", f"lists {name}, which is unknown")
 
 
 def check_uncovered():

@@ -80,7 +80,7 @@ class Health(Case):
             os.rename(away, server.database)
             server.await_ready(200)
             expect(health(server) == (200, "OK"), health(server))
-            expect(server.scrape().get("berth_database_outage", extent="all") == 0, "the outage goes on")
+            expect(server.scrape().get("berth_database_outage", extent="all") == 0, "the outage continues")
             expect(server.scrape().get("berth_database_outages_total", extent="all") == 1, "outages")
 
     def schema_not_served(self):
@@ -188,7 +188,7 @@ class Health(Case):
             expect(page.get("berth_stopping") == 1 and page.get("berth_replica_version") > 0, "metrics")
             try:  # no new connection is accepted
                 fetch(server.port, "/", timeout=1)
-                raise AssertionError("somebody got in")
+                raise AssertionError("a connection was accepted")
             except OSError:
                 pass
             half.sendall(b"\r\n")

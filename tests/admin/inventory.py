@@ -191,7 +191,7 @@ class Inventory(Case):
             began = time.monotonic()
             server.page("/metrics?inventory=1")
             behind = time.monotonic() - began
-            expect(behind < ABANDONED / 4 * min(times), f"{behind:.1f} s behind {ABANDONED} that nobody waits for")
+            expect(behind < ABANDONED / 4 * min(times), f"{behind:.1f} s behind {ABANDONED} requests without a client")
             stop, worst = threading.Event(), [0]
 
             def scrape():

@@ -396,7 +396,7 @@ class Metrics(Case):
                 connection.close()
             end = time.monotonic() + SLOW_LANE_S
             while server.scrape().get(NONE, reason="abandoned") < 2:  # the clients have disconnected
-                expect(time.monotonic() < end, "searches go on for nobody")
+                expect(time.monotonic() < end, "searches continue without a client")
                 time.sleep(0.1)
 
     def tokens(self):

@@ -137,7 +137,7 @@ class Reload(case.Case):
             expect("0 options changed" in log, log)
             expect(server.client().ask("GET", "/x/resource_providers")[0] == 404, "the new prefix is in force")
             log = self._signal()
-            expect("need a restart" in log, "it is not said again while they wait")
+            expect("need a restart" in log, "it is not logged again while they wait")
             log = self._reload("[berth]", "max_connections = 500")
             expect("need a restart" not in log, log)
 
@@ -156,7 +156,7 @@ class Reload(case.Case):
             self._signal(wait_for="stays as it was: cannot read the configuration file " + name)
             expect(self._requests_logged(client) == 0, "a missing file has changed something")
             self._reload("[berth]", "access_log = true")
-            expect(self._requests_logged(client) == 1, "what is good again is not taken")
+            expect(self._requests_logged(client) == 1, "a corrected file is not used")
 
     def a_pipe(self):
         """A pipe without a writer: the configuration stays, and the process still reacts to signals."""

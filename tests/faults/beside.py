@@ -220,10 +220,10 @@ class Cases(case.Case):
                     expect(client.used(self.host) == turn, "the wrong use")
                     for _ in range(3):
                         expect(client.claim_one(self.host)[0] == 503, "a claim was not refused")
-                        expect(client.used(self.host) == turn, "reads do not go on")
+                        expect(client.used(self.host) == turn, "reads do not continue")
                     subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
-                    expect(client.claim_one(self.host)[0] == 204, "writes do not go on")
-                    expect(client.used(self.host) == turn + 1, "the claim is not there")
+                    expect(client.claim_one(self.host)[0] == 204, "writes do not continue")
+                    expect(client.used(self.host) == turn + 1, "the claim is missing")
                     server.stop()
         finally:
             subprocess.run(["umount", "-l", mount])

@@ -46,7 +46,7 @@ class Disk(case.Case):
             names, (status, answer) = self._fill_until_refused(client)
             expect(status == 503, f"{status} {answer}")
             expect(answer["errors"][0]["status"] == 503 and answer["errors"][0]["detail"], answer)
-            expect(total_of(client) == 10, "reads do not go on")
+            expect(total_of(client) == 10, "reads do not continue")
             for _ in range(3 if make_room else 0):
                 expect(client.ask("PUT", "/traits/CUSTOM_" + "Y" * 200)[0] == 503, "the disk is still full")
             there = set(client.must(200, "GET", "/traits?name=startswith:CUSTOM_")["traits"])
@@ -121,7 +121,7 @@ class Disk(case.Case):
                 file.truncate()
             end = time.monotonic() + 10
             while client.ask("GET", "/resource_providers")[0] != 503:
-                expect(time.monotonic() < end, "nobody has noticed")
+                expect(time.monotonic() < end, "berthd has not noticed")
                 time.sleep(0.05)
             with open(server.database, "r+b") as file:
                 file.write(content)
@@ -134,7 +134,7 @@ class Disk(case.Case):
     def few_threads(self):
         """If the system gives fewer threads than berthd needs, it says so in one line, and leaves no core file."""
         if os.getuid() != 0:
-            return "only root can become somebody who has no other processes"
+            return "only root can become a user without other processes"
         shutil.copy(self.program, os.path.join(self.directory, "berthd"))
         os.chmod(self.directory, 0o777)
         keystone = ["[keystone_authtoken]", "auth_type = password", "auth_url = http://127.0.0.1:9", "username = u",

@@ -105,7 +105,7 @@ class Hands(case.Case):
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 1}})
             took = time.monotonic() - began
             expect(status == 503 and 4 < took < 9, f"{status} {answer} after {took:.1f} s")
-            expect(total_of(client) == 10, "reads do not go on")
+            expect(total_of(client) == 10, "reads do not continue")
             shell.execute("COMMIT")
             status, answer = client.claim(consumer(1), None, **{HOST: {"VCPU": 1}})
             expect(status == 204, answer)
@@ -291,7 +291,7 @@ class Hands(case.Case):
             given = sum(status == 204 for status, _ in answers)
             wrong = [a for a in answers if a[0] not in (204, 409) or (a[0] == 409 and "exceed" not in str(a[1]))]
             expect(not wrong, wrong[:2])
-            expect(given == 100 and len(answers) == 256, f"{given} given away of 100")
+            expect(given == 100 and len(answers) == 256, f"{given} claimed of 100")
             for server in (first, second):
                 used = server.client().must(200, "GET", f"/resource_providers/{HOST}/usages")["usages"]
                 expect(used == {"VCPU": 100}, used)

@@ -159,7 +159,7 @@ def stopping(report, berthd):
         sock.close()
         report(answer.status == 503 and b"stopping" in answer.body, "greedy: a search that a stop gives up", str(answer))
         server.process.wait(20)
-    report("ended by itself with 3:" in (server.complaint or ""), "greedy: the stop says that it cut something off",
+    report("ended by itself with 3:" in (server.complaint or ""), "greedy: the stop reports that it cut requests off",
            server.complaint)
 
 

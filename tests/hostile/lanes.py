@@ -301,6 +301,6 @@ def bodies(report, berthd):
             return status, server.cpu_s() - before
 
         (status, whole_s), (_, left_s) = cost(True), cost(False)
-        report(status == 400 and left_s < whole_s * 2 / 3, "lanes: a body whose client has gone is not parsed to its end",
+        report(status == 400 and left_s < whole_s * 2 / 3, "lanes: a body whose client has disconnected is not parsed to its end",
                f"{status}, {whole_s:.2f} s of CPU, and {left_s:.2f} s when it had gone")
     ended(report, server, "bodies")

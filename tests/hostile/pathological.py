@@ -89,7 +89,7 @@ def leaves(report, server):
     for _ in range(40):
         start_query(server, endless()).close()  # most of them before their turn
     quiet = wait_for(lambda: cpu_share(server, 0.3) < 0.04, 10)
-    report(quiet, "pathological: a query whose client has gone stops", f"CPU {cpu_share(server, 0.5):.2f}")
+    report(quiet, "pathological: a query stops when its client has disconnected", f"CPU {cpu_share(server, 0.5):.2f}")
 
 
 def beside(report, server):

@@ -110,7 +110,7 @@ def run(report, berthd):
         for method, path, body in asked:
             refused(report, server, method, path, body)
         planned = refused_by_writer(admin)
-        report(planned == PLANNED, "writes: what a body tells is refused before the writer", f"{planned} by the writer")
+        report(planned == PLANNED, "writes: what the body alone shows is refused before the writer", f"{planned} by the writer")
         report(server.state() == before, "writes: nothing of them was written", "the state differs")
         report(server.ask("POST", "/allocations", claims((MOST - 10) // 16))[0] == 204, "writes: as many as are allowed", "")
         raise_limit(server)

@@ -123,7 +123,7 @@ class Bodies(case.Case):
             sender = Sender(server.port, "POST", "/resource_providers", "late", padded({"name": "large"}, BODY))
             held.await_query()
             taken = sender.send_until_stuck()
-            expect(taken < MOST_UNREAD, f"{taken} bytes are read for a token that nobody knows")
+            expect(taken < MOST_UNREAD, f"{taken} bytes are read for an unknown token")
             expect(not sender.has_answer(), "an answer before Keystone's")
             expect(memory_of_bodies(server) == 0, "memory is taken before the token is known")
             patient = Sender(server.port, "POST", "/resource_providers", "late", padded({"name": "patient"}, 1 * MIB),

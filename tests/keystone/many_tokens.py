@@ -46,7 +46,7 @@ class ManyTokens(case.Case):
             # a line break begins another header, or ends the headers: then there is no token, or a different one
             expect(raw(b"none\r\nX-Auth-Token: a b") == 401, "a second token")
             expect(len(keystone.queries) == before, keystone.queries[before:])
-            expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "a service token that is none")
+            expect(ask(server, "x" * 8192, x_service_token="a b")[0] == 401, "an invalid service token")
             expect(len(keystone.queries) == before, "Keystone was queried")
             for value in (b"a\rb", b"a\0b"):  # however the library splits them, only the first part is used
                 got = raw(value)
@@ -119,7 +119,7 @@ class ManyTokens(case.Case):
                 sent_away.register(client, select.POLLIN)
             deadline = time.monotonic() + 60
             while len(sent_away.poll(0)) < 76:
-                expect(time.monotonic() < deadline, "fewer than 76 were sent away")
+                expect(time.monotonic() < deadline, "fewer than 76 were refused")
                 time.sleep(0.05)
             must(server, 503, "one-more")
             must(server, 200, "known")

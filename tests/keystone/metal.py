@@ -210,7 +210,7 @@ class MetalTests:
         for name in ("first", "second", "third"):
             berth.metal_api("p1 member").must(204, "DELETE", "/v1/allocations/" + name)
         body = {"resource_class": "x", "candidate_nodes": ["n3", "n0"]}
-        self.expect("candidates: one is nobody's", berth.ask("p1 member", "POST", "/v1/allocations", body), 400,
+        self.expect("candidates: one has no owner", berth.ask("p1 member", "POST", "/v1/allocations", body), 400,
                     "Nodes cannot be found: n0")
 
     def test_lists(self):

@@ -55,7 +55,7 @@ class Tenants(case.Case):
             self._add(server, group, KNOWN, status=201)
             keystone.stop()
             self._add(server, group, KNOWN, status=503)
-            expect(self._add(server, group, status=201)["members"] == [KNOWN], "nobody was added")
+            expect(self._add(server, group, status=201)["members"] == [KNOWN], "no member was added")
             keystone.start()
             end = time.monotonic() + 20
             while self._ask(server, "PUT", f"/v1/groups/{group}/members", {"members": [KNOWN]})[0] != 201:
@@ -126,7 +126,7 @@ class Tenants(case.Case):
                                {"x-auth-token": "admin"})
             end = time.monotonic() + 20
             while not any(query.is_about_project for query in keystone.queries):
-                expect(time.monotonic() < end, "nobody queries Keystone")
+                expect(time.monotonic() < end, "Keystone is not queried")
                 time.sleep(0.05)
             expect(server.stop() == 0, "exit status")
             expect(connection.getresponse().status == 503, "the answer")

@@ -80,7 +80,7 @@ class ValetTests:
                     who = answer[1].get("www-authenticate")
                     self.case(f"{name}: {path}: where to get a token",
                               who == ('Keystone uri="http://public.example:5000"' if wanted == 401 else None), who)
-                self.expect(f"{name}: a method that is none", self.ask(server, token, "PATCH", "/v1/groups"),
+                self.expect(f"{name}: an unknown method", self.ask(server, token, "PATCH", "/v1/groups"),
                             405 if groups == 200 else 401)
                 self.expect(f"{name}: nowhere", self.ask(server, token, "GET", "/v1/nowhere"), 404 if status == 200 else 401)
                 self.expect(f"{name}: versions", self.ask(server, token, "GET", "/"), 200)
@@ -100,7 +100,7 @@ class ValetTests:
             group = self.expect("a group", self.ask(server, boss, "POST", "/v1/groups", {
                 "name": "g", "type": "exclusivity"}), 201)["id"]
             at = f"/v1/groups/{group}/members"
-            self.expect("one that is there", self.ask(server, boss, "PUT", at, {"members": [gone]}), 201)
+            self.expect("an existing project", self.ask(server, boss, "PUT", at, {"members": [gone]}), 201)
             cloud.must(204, "DELETE", f"/v3/projects/{gone}")
             for name, members, status in (
                     ("one that has gone", [gone], 409), ("one of three", [work, uuid.uuid4().hex, other], 409),
@@ -110,11 +110,11 @@ class ValetTests:
                 self.expect(f"members: {name}", self.ask(server, boss, "PUT", at, {"members": members}), status)
             shown = json.loads(self.ask(server, boss, "GET", f"/v1/groups/{group}")[2])["group"]["members"]
             self.case("members: in their order", shown == [off, work, other, gone], shown)
-            self.expect("members: who is no admin", self.ask(server, cloud.token("member"), "PUT", at, {"members": [work]}), 401)
-            self.expect("members: a project that has gone can go", self.ask(server, boss, "DELETE", f"{at}/{gone}"), 204)
+            self.expect("members: a caller who is not an admin", self.ask(server, cloud.token("member"), "PUT", at, {"members": [work]}), 401)
+            self.expect("members: a deleted project can be removed", self.ask(server, boss, "DELETE", f"{at}/{gone}"), 204)
             self.expect("members: an unknown group first", self.ask(server, boss, "PUT", "/v1/groups/x/members", {}), 404)
             many = [f"{number:032x}" for number in range(50)]
-            self.expect("members: many that are not there", self.ask(server, boss, "PUT", at, {"members": many}), 409)
+            self.expect("members: many unknown projects", self.ask(server, boss, "PUT", at, {"members": many}), 409)
         with self.berth({"username": "nova"}) as server:  # its role is service, which may not list projects
             group = json.loads(self.ask(server, boss, "POST", "/v1/groups", {"name": "g", "type": "exclusivity"})[2])["id"]
             self.expect("members: a service that may not query projects", self.ask(

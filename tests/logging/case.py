@@ -92,7 +92,7 @@ def names_in(*paths):
 def expect_all(asked, paths):
     found = names_in(*paths)
     missing, more = set(asked) - set(found), len(found) - len(set(found))
-    expect(not missing and not more, f"{len(missing)} lines of {len(asked)} are missing, {more} are there twice: "
+    expect(not missing and not more, f"{len(missing)} lines of {len(asked)} are missing, {more} occur twice: "
            f"{sorted(missing)[:5]}")
 
 

@@ -165,7 +165,7 @@ def openstack_helm(program, directory):
     lines = [sorted(same_lines.masked(line) for line in text if "status: " in line) for text in found]
     problem = same_lines.difference(*lines)
     expect(not problem, problem)
-    expect(any(" INFO berth [-] Placement API on " in line for line in found[1]), "berth's own lines are not there")
+    expect(any(" INFO berth [-] Placement API on " in line for line in found[1]), "berth's own lines are missing")
     expect(not any("DEBUG" in line for line in found[1]), "lines below the level")
 
 

@@ -85,7 +85,7 @@ def syslog_away(program, directory):
         server.stop()
     daemon.stop()
     expect(not any(b"/nowhere/lost-" in data for data in daemon.received), "lines from before")
-    expect(server.log().count("/nowhere/there-") == 5, "standard error goes on beside syslog")
+    expect(server.log().count("/nowhere/there-") == 5, "lines go to standard error as well as to syslog")
 
 
 def syslog_that_hangs(program, directory):

@@ -144,7 +144,7 @@ def settings_of_k8s_operators(program, directory):
         server.stop()
     with open(log) as file:
         text = file.read()
-    expect(text.count("Starting request: ") == 10 and text.count("status: 404") == 10, "not all lines are there")
+    expect(text.count("Starting request: ") == 10 and text.count("status: 404") == 10, "lines are missing")
 
 
 def rotation_by_interval(program, directory):

@@ -12,6 +12,6 @@ def main(path, text):
     with open(path) as file:
         same = file.read() == text
     if not same:
-        print(f"FAILED {path} is not what Python says: write it anew")
+        print(f"FAILED {path} differs from Python's output: write it again")
     print(f"{int(same)} passed, {int(not same)} failed")
     return 0 if same else 1

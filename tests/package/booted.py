@@ -108,7 +108,7 @@ class Booted(Case):
             pid = machine.property("berthd.service", "MainPID")
             machine.run("systemctl", "reload", "berthd")
             asker.await_answers(100)
-            expect(machine.property("berthd.service", "MainPID") == pid, "a reload is no restart")
+            expect(machine.property("berthd.service", "MainPID") == pid, "a reload restarted the process")
             for command in (("systemctl", "restart", "berthd"), (*INSTALL, "/root/berth_next.deb")):
                 machine.run(*command)
                 asker.await_answers(100)
@@ -141,7 +141,7 @@ class Booted(Case):
         machine.run("kill", "-KILL", pid)
         end = time.monotonic() + 20
         while machine.property("berthd.service", "MainPID") in (pid, "0"):
-            expect(time.monotonic() < end, "nobody started it again")
+            expect(time.monotonic() < end, "it was not started again")
             time.sleep(0.1)
         machine.await_property("berthd.service", "ActiveState", "active")
         expect_used(servers.Client(PORT), 3)

@@ -200,7 +200,7 @@ class Bare(Case):
         root.run("chown", "placement:", "/etc/berth/placement.conf")
         root.run("dpkg-statoverride", "--add", "placement", "placement", "0600", "/etc/berth/placement.conf")
         self._install("/root/berth_next.deb")
-        expect(service.process.poll() is None, "without systemd nobody restarts a service")
+        expect(service.process.poll() is None, "without systemd nothing restarts a service")
         expect(service.stop() == 0, "SIGTERM")
         mode = root.run("stat", "--format", "%U %a", "/etc/berth/placement.conf").stdout
         expect(mode == "placement 600\n", mode)
@@ -218,7 +218,7 @@ class Bare(Case):
         os.mkdir(root.at("/var/lib/placement"))
         root.run("chown", "placement:", "/var/lib/placement")
         self._install("/root/berth_next.deb")
-        expect(not os.listdir(root.at("/var/lib/placement")), "a database was made that nobody asked for")
+        expect(not os.listdir(root.at("/var/lib/placement")), "a database was created without a request")
         root.run("sh", "-c", "echo berth berth/db-sync boolean true | debconf-set-selections")
         root.run("dpkg-reconfigure", "berth")
         found = root.run("stat", "--format", "%U %G", "/var/lib/placement/placement.sqlite").stdout
@@ -249,7 +249,7 @@ class Bare(Case):
         expect({"/etc/berth/placement.conf", "/var/lib/berth/berth.db"} <= left, "removed too much")
         expect("/usr/sbin/berthd" not in left, "removed too little")
         root.run("apt-get", "--yes", "purge", "berth")
-        expect("/var/lib/berth/berth.db" in self._files(), "the database was removed, and nobody was asked")
+        expect("/var/lib/berth/berth.db" in self._files(), "the database was removed without a question")
 
         self._install()
         service = self._service()

@@ -83,7 +83,7 @@ class Switch:
                 servers.Client(PORT).must(200, "GET", "/resource_providers")
                 return servers.Client(PORT)
             except (OSError, AssertionError):
-                expect(time.monotonic() < end, "nobody serves")
+                expect(time.monotonic() < end, "no service responds")
                 time.sleep(0.2)
 
     def python_serves(self):
@@ -139,7 +139,7 @@ class Switch:
                                   check=False).stdout
         expect(status == "config-files", status)
         self.compare("after the switch")
-        expect(servers.rows(self.database(), SCHEMA) == self.schema, "the schema was changed, and nobody asked for it")
+        expect(servers.rows(self.database(), SCHEMA) == self.schema, "the schema was changed without a request")
         listening = self.machine.run("systemctl", "show", "--value", "--property", "Listen", "berthd.socket").stdout
         expect("[::]:8778" in listening, listening)
         text = self.do("look")

@@ -208,7 +208,7 @@ def targets(place):
         must(live.ask(roles="x")[0] == ALLOWED, "not the own project")
         must(live.ask("/usages?project_id=p1", roles="x")[0] == ALLOWED, "not the project that is asked about")
         must(live.ask("/usages?project_id=p2", roles="x")[0] == DENIED, "any project")
-        must(live.ask("/resource_classes", roles="x")[0] == DENIED, "a key that is not there")
+        must(live.ask("/resource_classes", roles="x")[0] == DENIED, "a missing key")
     place.write("policy.yaml", '"placement:usages": user_id:%(user_id)s\n')
     with Live(place) as live:
         must(live.ask("/usages?project_id=p1", roles="admin")[0] == DENIED, "the caller's user_id")
@@ -250,7 +250,7 @@ def tool_check(place):
         must((code, err) == (0, "") and out.startswith("passed: placement:usages") and "project_id:%(project_id)s" in out, out + err)
     code, out, _ = place.berth("check", "--token-file", token, "placement:usages", "--target", "project_id=p2")
     must(code == 1 and out.startswith("failed: placement:usages") and '(wanted: "p2"; there: "p1")' in out, out)
-    must("role:reader" not in out, "tells what did not decide: " + out)
+    must("role:reader" not in out, "names what did not decide: " + out)
     code, out, _ = place.berth("check", "--token-file", token, "placement:usages", "placement:traits:list", "x", "nothing")
     must(code == 1 and re.findall(r"^(passed|failed): (\S+)", out, re.M) ==
          [("passed", "placement:usages"), ("failed", "placement:traits:list"), ("failed", "x"), ("failed", "nothing")], out)
@@ -370,7 +370,7 @@ def tool_validate(place):
     place.write("policy.yaml", '"placement:usages": role:x\n')
     must(place.berth("validate") == (0, "", ""), "a good file is odd")
     place.write("policy.yaml", 'demo: project_name:demo\n"baremetal:node:get": rule:demo or rule:is_admin\nadmin_api: role:x\n')
-    must(place.berth("validate")[0] == 1, "the old name of others is no matter")
+    must(place.berth("validate")[0] == 1, "the old name of other rules does not matter")
     place.write("policy.yaml", '"baremetal:port:create": "!"\n')
     must(place.berth("validate") == (0, "rules in policy files whose operations berth does not serve: baremetal:port:create\n", ""),
          "an operation that is not served")

@@ -89,7 +89,7 @@ def given(score, program, directory):
         waiting.close()
         warned = "can claim any identity" in process.log()
         score.case("loopback is not warned of", "it is" if warned else None)
-        score.case("who waited is served by the next one", None if got.startswith(b"HTTP/1.1 200") else f"{got}")
+        score.case("waiting clients are served by the next one", None if got.startswith(b"HTTP/1.1 200") else f"{got}")
 
 
 def open_to_others(score, program, directory):
@@ -121,7 +121,7 @@ def beside_configured(score, program, directory, authority):
         by_name = answers(new_connection(f"https://::1:{other.getsockname()[1]}"))
         score.case("so has one that is named https", by_name)
         score.case("others have none", on_port(plain))
-        score.case("configured addresses that nobody gave are opened",
+        score.case("configured addresses without a socket are opened",
                    None if len(own) == 1 and len(found) == 4 else f"{found}")
 
 

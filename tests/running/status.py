@@ -1,4 +1,4 @@
-"""What an operator asks first: the log's first and last line, berth status, and the page that it shows."""
+"""What an operator looks at first: the log's first and last line, berth status, and the page that it shows."""
 
 import http.client
 import json
@@ -160,7 +160,7 @@ def run(score, program, quick):
             score.case("a reload that failed is a recent error", None if code == 0 and re.search(
                 r"recent errors  \S+ \S+ berth: the configuration stays as it was: ", out) else f"{code} {out}")
             code, out, _ = berth(program, "--config-file", server.config_file)
-            score.case("a broken configuration still tells the address", None if code == 0 else f"{code} {out}")
+            score.case("a broken configuration still gives the address", None if code == 0 else f"{code} {out}")
             server.stop()
         lines(score, server)
         code, out, err = berth(program, "--config-file", server.config_file)

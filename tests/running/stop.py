@@ -87,7 +87,7 @@ def finishes(score, program, directory):
         body.sendall(text)
         time.sleep(0.8)
         states = [message["STATUS"] for _, message in case.process.messages if "STATUS" in message]
-        score.case("the status says what is waited for",
+        score.case("the status describes what is waited for",
                    None if any(state.startswith("stopping: 9 requests") for state in states) else f"{states}")
         lock.release()
         for write in writes:
@@ -111,7 +111,7 @@ def grace(score, program, directory):
         case.process.signal(signal.SIGTERM)
         status = case.process.wait()
         took = time.monotonic() - began
-        score.case("stop_grace bounds it, and the exit status tells",
+        score.case("stop_grace bounds it, and the exit status shows it",
                    None if status == 3 and 0.9 < took < 4 else f"{status} after {took:.1f} s")
         score.case("so does the log", None if "1 requests are cut off" in case.process.log() else case.process.log())
         silent.close()

@@ -175,7 +175,7 @@ def lives(score, box):
                else f"{before} {code} {box.journal()}")
     pid = box.shown("berthd.service", "MainPID")
     text = box.shown("berthd.service", "StatusText")
-    score.case("it tells its status", None if text.startswith("serving 0 providers") else text)
+    score.case("it reports its status", None if text.startswith("serving 0 providers") else text)
     fields = status_fields(box, pid)
     wanted = {"Uid": f"{UID}\t{UID}\t{UID}\t{UID}", "NoNewPrivs": "1", "Seccomp": "2", "CapEff": "0" * 16,
               "CapBnd": "0" * 16}
@@ -298,7 +298,7 @@ def keeps_paths(score, box):
                        "http://localhost/").stdout
         score.case(f"{path}, which systemd opened, is still there", None if code == "200" else box.run("ls", "-l", path).stderr)
     owner = box.run("stat", "--format", "%a %G", PATHS[0]).stdout.strip()
-    score.case("with the group of those who may connect", None if owner == "660 nogroup" else owner)
+    score.case("with the group of the clients that may connect", None if owner == "660 nogroup" else owner)
 
 
 def watched(score, box):

@@ -150,7 +150,7 @@ def serves(score, program, directory, authority):
                                 "--ciphers", "DEFAULT@SECLEVEL=0")
             score.case(f"TLS {version} is refused", None if status == 35 else f"curl says {status}")
         status, _, _ = curl(case.url + "/")
-        score.case("an unknown authority is the client's to refuse", None if status == 60 else f"curl says {status}")
+        score.case("the client refuses an unknown authority", None if status == 60 else f"curl says {status}")
         body = json.dumps({"name": "a"})
         status, _, head = curl(case.url + "/placement/resource_providers", *trusting, "-X", "POST", "-d", body,
                                "-H", "content-type: application/json")
@@ -158,7 +158,7 @@ def serves(score, program, directory, authority):
         score.case("Location says https", None if status == 0 and located else f"{status} {head}")
         status, body, _ = curl(case.url + "/", *trusting)
         href = json.loads(body)["versions"][0]["links"][0]["href"]
-        score.case("the version document's link is relative to what was asked", None if href == "" else href)
+        score.case("the version document's link is relative to the requested URL", None if href == "" else href)
         status, body, _ = curl(f"http://127.0.0.1:{case.ports[1]}/")
         score.case("plain HTTP beside it", None if '"versions"' in body else f"{status} {body}")
         status, text = s_client(case.port, "-alpn", "h2,http/1.1", "-CAfile", authority.cert)
@@ -236,7 +236,7 @@ def client_certificates(score, program, directory, authority):
                 score.case(f"{what} is refused, TLS {version}", None if status and not body else f"{status} {body}")
         time.sleep(0.3)  # lines of requests are collected
         lines = [line for line in case.process.log().splitlines() if "requestlog" in line]
-        score.case("and asks nothing", None if len(lines) == 2 else f"{len(lines)} requests")
+        score.case("and sends no request", None if len(lines) == 2 else f"{len(lines)} requests")
 
 
 def expiry(path):
@@ -290,27 +290,27 @@ def reloads(score, program, directory, authority):
         connection.request("GET", "/")
         connection.getresponse().read()
         install(second)
-        score.case("files that change are read anew", None if shown_soon(second) else case.process.log())
+        score.case("changed files are read again", None if shown_soon(second) else case.process.log())
         connection.request("GET", "/")
         answer = connection.getresponse()
         answer.read()
         connection.close()
-        score.case("an open connection goes on", None if answer.status == 200 else answer.status)
+        score.case("an open connection continues", None if answer.status == 200 else answer.status)
         install((third[0], None))
         case.process.signal(signal.SIGHUP)
         case.process.wait_for("READY", "1", after=len(case.process.messages))
         log = case.process.log()
         count = log.count("the old TLS certificate stays in use")
-        score.case("a certificate without its key: the old pair stays, and that is said",
+        score.case("a certificate without its key: the old pair stays, and that is logged",
                    None if shown_soon(second, 1) and count == 1 else log[-500:])
         install((None, third[1]))
         case.process.signal(signal.SIGHUP)
-        score.case("SIGHUP reads them anew", None if shown_soon(third, 1.5) else case.process.log())
+        score.case("SIGHUP reads them again", None if shown_soon(third, 1.5) else case.process.log())
         with open(key, "w") as file:
             file.write("nonsense")
         time.sleep(5)
         log = case.process.log()
-        score.case("nonsense is said once, not at every look",
+        score.case("an invalid pair is logged once, not at every check",
                    None if log.count("the old TLS certificate stays in use") == count + 1 else log[-800:])
         score.case("and serves the last good pair", None if shown_soon(third, 1) else "")
 
@@ -373,7 +373,7 @@ def start_fails(score, program, directory, authority):
         "another certificate's key": (f"tls_cert_file = {cert}\ntls_key_file = {other}", f"{cert} with {other}"),
         "no key": (f"tls_cert_file = {cert}", "must be set together"),
         "neither": ("", "https://... needs tls_cert_file"),
-        "priorities that nobody knows": (f"tls_cert_file = {cert}\ntls_key_file = {key}\ntls_priorities = NONSENSE",
+        "unknown priorities": (f"tls_cert_file = {cert}\ntls_key_file = {key}\ntls_priorities = NONSENSE",
                                          "NONSENSE"),
         "a key that everybody may write": (
             f"tls_cert_file = {cert}\ntls_key_file = {authority.path('writable.key')}", "it is writable by everybody"),
@@ -448,7 +448,7 @@ def hangs(score, program, directory, authority, quick):
         case.process.signal(signal.SIGTERM)
         time.sleep(0.7)  # longer than an idle connection is kept
         answer = late.finish()
-        score.case("who had begun a handshake when it stops is answered", None if " 200 OK" in answer else answer)
+        score.case("a client in its handshake when berthd stops is answered", None if " 200 OK" in answer else answer)
         status = case.process.wait()
         took = time.monotonic() - began
         score.case("a stop with handshakes under way", None if status == 0 and took < 5 else f"{status}, {took:.1f} s")

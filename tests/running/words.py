@@ -19,7 +19,7 @@ def run(score, program, quick):
                        None if "Placement API on" in process.log() else process.log())
             _, index = process.wait_for("STATUS")
             status = process.messages[index][1]["STATUS"]
-            score.case("STATUS says what is served", None if status == "serving 0 providers on 1 addresses" else status)
+            score.case("STATUS describes what is served", None if status == "serving 0 providers on 1 addresses" else status)
             time.sleep(3)
             beats = [when for when, message in process.messages if message.get("WATCHDOG") == "1"]
             gaps = [b - a for a, b in zip(beats, beats[1:])]

@@ -128,7 +128,7 @@ class Tests(plans.Tests):
                 "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {"resources:DISK_GB": "0"}})})), 201)
             nobody, both = group("affinity", "rack", "v"), group("affinity", "rack", "N", "f")
             answer = cloud.valet("POST", "/v1/plans", body("f", {"f": server(), "v": {"type": "x"}, "N": nobody, "A": both}))
-            self.expect("a group of nobody binds nobody", answer, 201)
+            self.expect("a group without servers binds none", answer, 201)
             self.equal("and is no server", list(answer.json["plan"]["placements"]), ["f"])
 
     def test_faults(self):
@@ -302,7 +302,7 @@ class Tests(plans.Tests):
                 time.sleep(0.02)
             self.equal("the new one", list(cloud.held(cloud.placements()["u"]["id"]).values()), [3])
             self.refused("the old one is gone", cloud.valet("POST", "/v1/plans", body("v", {"v": server("tiny")})), 400, "'tiny'")
-            self.expect("plans of it go on", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
+            self.expect("plans that use it continue", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
         write("{")
         try:
             with self.berth(options=["[valet]", f"flavors = {path}"]):

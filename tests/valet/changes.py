@@ -56,7 +56,7 @@ class Tests(plans.Tests):
             cloud.plan(body("s", only))
             hold = cloud.placements()["s"]["id"]
             mine = {**only, "E": group("exclusivity", "host", "s", group_name="gold")}
-            self.expect("a group for one that is there", self.update(cloud, "s", mine), 201)
+            self.expect("a group for an existing server", self.update(cloud, "s", mine), 201)
             self.equal("its host is claimed", self.claimed(cloud, gold), ["h1"])
             self.equal("the hold is as it was", cloud.held(hold), {"h1": 1})
             self.take_claim(cloud, "h1", gold)
@@ -72,7 +72,7 @@ class Tests(plans.Tests):
             self.equal("it is claimed once more", self.claimed(cloud, gold), ["h1"])
             # but not together with one outside the group
             self.take_claim(cloud, "h1", gold)
-            self.expect("one of no group on nobody's host", self.update(cloud, "s", {**more, "t": server(locations=["h1"])}), 201)
+            self.expect("a server of no group on an unclaimed host", self.update(cloud, "s", {**more, "t": server(locations=["h1"])}), 201)
             self.reserve(cloud, "t")
             self.refused("which is not free now", cloud.valet("POST", "/v1/placements/s", {"action": "replan"}), 409,
                          "'s'", "1 not free for exclusivity group 'gold'")
@@ -279,7 +279,7 @@ class Tests(plans.Tests):
             shell.execute("COMMIT")
             shell.close()
             update.join()
-            self.expect("it is searched anew", answers[0], 201)
+            self.expect("it is searched again", answers[0], 201)
             self.equal("the host is claimed for it", self.claimed(cloud, gold), ["h1"])
 
     def test_walk(self):

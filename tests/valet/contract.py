@@ -194,7 +194,7 @@ class Tests:
                     ("bad members", 400, ("PUT", known + "/members", {"members": "nobody"})),
                     ("state", 409, ("DELETE", known))):
                 self.expect("order: " + name, send(server.valet_port, *arguments), status)
-            self.expect("the group is there", send(server.valet_port, "GET", known), 200)
+            self.expect("the group exists", send(server.valet_port, "GET", known), 200)
             largest = json.dumps({"description": "x"}).encode()
             body = largest + b" " * (8 * 1024 * 1024 - len(largest))
             self.expect("a body of 8 MiB", send(server.valet_port, "PUT", known, body), 201)
@@ -325,7 +325,7 @@ class Tests:
             after = [aggregates_of(host) for host in [*hosts, apart]]
             self.case("after", after == [(3, [other])] * 3 + [before[3]], after)
             status, answer = server.client().ask("GET", f"/resource_providers?member_of={group}")
-            self.case("nobody is in it", status == 200 and not answer["resource_providers"], answer)
+            self.case("no provider is in it", status == 200 and not answer["resource_providers"], answer)
 
     def test_racks(self):
         """The hosts of a rack that the group has claimed are the group's."""
@@ -341,7 +341,7 @@ class Tests:
             self.expect("a rack's host", send(server.valet_port, "DELETE", f"/v1/groups/{group}/members/{T1}"), 409)
             with contextlib.closing(sqlite3.connect(server.database)) as file, file:
                 file.execute("DELETE FROM berth_valet_claims")
-            self.expect("nobody's rack", send(server.valet_port, "DELETE", f"/v1/groups/{group}/members/{T1}"), 204)
+            self.expect("an unclaimed rack", send(server.valet_port, "DELETE", f"/v1/groups/{group}/members/{T1}"), 204)
             with contextlib.closing(sqlite3.connect(server.database)) as file, file:
                 file.execute("INSERT INTO berth_valet_claims (group_id, provider_uuid, is_rack) VALUES (?, ?, 1)", (number, rack))
             self.expect("the group goes", send(server.valet_port, "DELETE", f"/v1/groups/{group}"), 204)
@@ -358,11 +358,11 @@ class Tests:
             away = server.database + "-away"
             os.rename(server.database, away)
             answer = self.expect("gone", send(port, "GET", "/v1/status"), 500)
-            self.case("gone: says what", answer.explanation == "Not working: store", answer)
+            self.case("missing file: the error names it", answer.explanation == "Not working: store", answer)
             head = send(port, "HEAD", "/v1/status")
             self.case("gone: HEAD", head.status == 500 and not head.text, head)
             self.expect("gone: groups", send(port, "GET", "/v1/groups"), 500)
-            self.expect("gone: a method that is none", send(port, "PUT", "/v1/groups"), 405)
+            self.expect("missing file: an unknown method", send(port, "PUT", "/v1/groups"), 405)
             self.expect("gone: OPTIONS", send(port, "OPTIONS", "/v1/groups"), 204)
             os.rename(away, server.database)
             self.expect("back", send(port, "GET", "/v1/status"), 200)
@@ -376,8 +376,8 @@ class Tests:
             writer.start()
             time.sleep(0.3)
             began = time.monotonic()
-            self.expect("somebody writes", send(port, "GET", "/v1/status"), 200)
-            self.case("somebody writes: at once", time.monotonic() - began < 2, time.monotonic() - began)
+            self.expect("another process writes", send(port, "GET", "/v1/status"), 200)
+            self.case("another process writes: at once", time.monotonic() - began < 2, time.monotonic() - began)
             file.execute("ROLLBACK")
             writer.join()
         # An unreadable file replaces it; a writer that is blocked completely is covered by unit tests.

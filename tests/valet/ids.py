@@ -92,7 +92,7 @@ class Tests(plans.Tests):
             self.equal("they move again", cloud.claim(theirs, "h3", 1, OTHER), 204)
             self.equal("where it was", cloud.placements()["a"]["location"], "h1")
             self.equal("in the plan", locations(cloud.valet("GET", "/v1/plans/s").json["plan"])["a"], "h1")
-            self.expect("a server that is nobody's is planned anew", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
+            self.expect("a server of no plan is planned again", cloud.valet("POST", "/v1/placements/a", {"action": "replan"}), 201)
             self.equal("and held", cloud.held(own["a"]["id"]), {"h1": 1})
             # a plan created with the id of their server
             self.equal("their other server", cloud.claim(planned, "h4", 1, OTHER), 204)
@@ -100,7 +100,7 @@ class Tests(plans.Tests):
             self.equal("is held beside it", cloud.held(cloud.placements()[planned]["id"]), {"h4": 1})
             self.equal("by its id", locations(plan), {planned: "h4"})
             # a claim after that
-            self.expect("recorded before it is there", cloud.valet("POST", "/v1/placements/b", {"resource_id": late}), 201)
+            self.expect("recorded before it exists", cloud.valet("POST", "/v1/placements/b", {"resource_id": late}), 201)
             self.equal("theirs", cloud.claim(late, "h1", 1, OTHER), 204)
             self.equal("does not drop", cloud.held(own["b"]["id"]), {"h1": 1})
             self.equal("a hold of another's plan is no server", cloud.valet(

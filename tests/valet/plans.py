@@ -281,7 +281,7 @@ class Tests(contract.Tests):
                                 ("hosts", {"action": "update", "resources": {}, "excluded_hosts": []}),
                                 ("an empty name", {"action": "update", "resources": {}, "plan_name": ""})):
                 self.expect("update with " + name, cloud.valet("PUT", "/v1/plans/s", asked), 400)
-            self.expect("of nobody", cloud.valet("PUT", "/v1/plans/nobody", {"action": "update", "resources": {}}), 404)
+            self.expect("of an unknown id", cloud.valet("PUT", "/v1/plans/nobody", {"action": "update", "resources": {}}), 404)
 
     def test_migrate(self):
         """One server moves, and with it those that are bound to it."""
@@ -328,7 +328,7 @@ class Tests(contract.Tests):
             self.equal("compute claims", cloud.claim(real, there["location"], 1), 204)
             self.equal("the hold is dropped", cloud.held(there["id"]), {})
             answer = cloud.valet("PUT", "/v1/plans/u", {"action": "migrate", "resources": [real]}, token="admin")
-            self.expect("migrate what is there", answer, 201)
+            self.expect("migrate an existing server", answer, 201)
             target = locations(answer.json["plan"])[real]
             self.case("elsewhere", target != there["location"], target)
             self.equal("both are held", (cloud.held(real), cloud.held(there["id"])), ({there["location"]: 1}, {target: 1}))
@@ -369,7 +369,7 @@ class Tests(contract.Tests):
                                 ("a null", {"locations": None}), ("something else", {"x": 1})):
                 self.expect("reserve with " + name, cloud.valet("POST", "/v1/placements/a", asked), 400)
             self.expect("without a body", cloud.valet("POST", "/v1/placements/a"), 400)
-            self.expect("of nobody", cloud.valet("POST", "/v1/placements/nobody", {}), 404)
+            self.expect("of an unknown id", cloud.valet("POST", "/v1/placements/nobody", {}), 404)
             # a server that exists before its id is recorded
             real = str(uuid.uuid4())
             cloud.plan(body("t", {"x": server()}))
@@ -413,7 +413,7 @@ class Tests(contract.Tests):
             real = str(uuid.uuid4())
             self.equal("and the real one", cloud.claim(real, other, 1), 204)
             answer = cloud.valet("POST", "/v1/placements/a", {"resource_id": real})
-            self.expect("its server is there", answer, 201)
+            self.expect("its server exists", answer, 201)
             self.equal("and needs no hold", (cloud.held(before["id"]), answer.json["placement"]["location"]), ({}, other))
 
     def test_reserve_of_another_server(self):
@@ -441,7 +441,7 @@ class Tests(contract.Tests):
                 self.equal("held", cloud.held(one["id"]), held)
             self.equal("it ends", cloud.claim(name, "h1", 0), 204)
             answer = cloud.valet("POST", f"/v1/placements/{name}", {"resource_id": str(uuid.uuid4())})
-            self.expect("reserved for one that is not there yet", answer, 201)
+            self.expect("reserved for a server that does not exist yet", answer, 201)
             self.equal("held, since nobody's is it", list(cloud.held(one["id"])), [answer.json["placement"]["location"]])
 
     def test_delete(self):
