@@ -31,14 +31,14 @@ class Asker:
 
     def ask(self):
         while not self.ends.is_set():
-            client = servers.Client(PORT)
+            client, began = servers.Client(PORT), time.monotonic()
             try:
                 status, _ = client.ask("GET", f"/allocations/{CONSUMER}")
                 if status != 200:
                     self.lost.append(status)
                 self.answered += 1
             except Exception as error:
-                self.lost.append(repr(error))
+                self.lost.append(f"{error!r} after {time.monotonic() - began:.3f} s")
             client.close()
 
     def __enter__(self):
