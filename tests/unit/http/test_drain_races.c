@@ -20,6 +20,7 @@ static _Atomic unsigned looks;
 static _Atomic unsigned misses;
 static _Atomic int late_client = -1;
 static const char *late_request;
+static _Atomic bool late_is_served; /* before the watcher continues */
 
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
@@ -65,8 +66,12 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     if (server == NULL || !pthread_equal(pthread_self(), server->watcher) || *bytes > 0)
         return result;
     int client = atomic_exchange(&late_client, -1);
-    if (client >= 0)
-        client_send(client, late_request);
+    if (client < 0)
+        return result;
+    unsigned before = atomic_load(&harness.requests);
+    client_send(client, late_request);
+    while (atomic_load(&late_is_served) && atomic_load(&harness.requests) == before)
+        await_pause();
     return result;
 }
 
@@ -77,6 +82,7 @@ static int start(void **state)
     fake_clock_stop();
     atomic_store(&looks, 0);
     atomic_store(&misses, 0);
+    atomic_store(&late_is_served, false);
     return 0;
 }
 
@@ -196,9 +202,8 @@ static void connect_slow(int fds[static SLOW_CLIENTS])
     AWAIT(http_server_load(harness.server).in_service == 0);
 }
 
-static void a_request_at_the_last_moment_is_answered(void **state)
+static void assert_answered_at_the_end(void)
 {
-    (void)state;
     int slow[SLOW_CLIENTS];
     connect_slow(slow);
     int fd = ask_at_the_end("POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
@@ -215,6 +220,20 @@ static void a_request_at_the_last_moment_is_answered(void **state)
         close(slow[i]);
     wait_for_nobody();
     close(fd);
+}
+
+static void a_request_at_the_last_moment_is_answered(void **state)
+{
+    (void)state;
+    assert_answered_at_the_end();
+}
+
+/* The service has it before the connection is shut down. */
+static void so_is_one_that_is_just_served(void **state)
+{
+    (void)state;
+    atomic_store(&late_is_served, true);
+    assert_answered_at_the_end();
 }
 
 /* Part of a request does not delay the stop. */
@@ -234,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_client_has_two_seconds, start, stop),
         cmocka_unit_test_setup_teardown(an_old_silent_client_has_not, start, stop),
         cmocka_unit_test_setup_teardown(a_request_at_the_last_moment_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(so_is_one_that_is_just_served, start, stop),
         cmocka_unit_test_setup_teardown(half_a_request_at_the_last_moment_is_given_up, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
