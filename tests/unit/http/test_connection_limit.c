@@ -326,26 +326,40 @@ static void workers_take_descriptors(void **state)
     http_process_destroy(process);
 }
 
-/* The only connection that the process may have is being served: a second one is closed. */
+/* All connections that the process may have are being served: another one is closed, whichever
+ * listener it comes to. */
 static void no_room_in_the_process(void **state)
 {
     (void)state;
+    enum { HELD = 2 };
+    static struct harness other;
     struct http_process *process = http_process_create(1 << 30, 256);
     struct http_limits limits = harness_limits;
     limits.process = process;
     harness_start(&harness, &limits);
-    atomic_store(&process->connections_max[false], 1);
-    int served = client_connect(&harness);
-    client_send(served, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
-    harness_wait_held(&harness, 1);
-    int refused = client_connect(&harness);
-    assert_true(client_closed_within(refused, 5000));
-    close(refused);
-    harness_resume(&harness);
-    struct reply reply = client_read(served);
-    assert_reply(reply, 200, "GET /hold ");
-    close(served);
+    harness_start(&other, &limits);
+    atomic_store(&process->connections_max[false], HELD);
+    int served[HELD];
+    for (unsigned i = 0; i < HELD; i++) {
+        served[i] = client_connect(&harness);
+        client_send(served[i], "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+        harness_wait_held(&harness, i + 1);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        int refused = client_connect(i == 0 ? &harness : &other);
+        assert_true(client_closed_within(refused, 5000));
+        close(refused);
+        harness_wait_connections(&harness, HELD);
+        harness_wait_connections(&other, 0);
+    }
+    for (unsigned i = 0; i < HELD; i++) {
+        harness_resume(&harness);
+        struct reply reply = client_read(served[i]);
+        assert_reply(reply, 200, "GET /hold ");
+        close(served[i]);
+    }
     harness_stop(&harness);
+    harness_stop(&other);
     http_process_destroy(process);
 }
 
