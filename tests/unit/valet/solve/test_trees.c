@@ -38,12 +38,11 @@ static int add_tree(struct scene *scene, int number, int vcpus, int disks, int o
     return root;
 }
 
-static uint32_t bind(struct scene *scene, enum stack_level level, uint32_t count)
+static void keep_together(struct scene *scene, enum stack_level level, uint32_t count)
 {
     uint32_t group = plan_add_group(scene->plan, "A", STACK_AFFINITY, level, 0);
     for (uint32_t s = 0; s < count; s++)
         plan_add_to(scene->plan, group, s);
-    return group;
 }
 
 static void ask(struct scene *scene)
@@ -84,7 +83,7 @@ static void equal_servers_share_the_children(void **state)
     add_tree(&scene, 0, 8, 2, 4);
     for (int i = 0; i < 4; i++)
         plan_add_server(scene.plan, name_of(&scene, "s", i), 1, 1, 2);
-    bind(&scene, STACK_HOST, 4);
+    keep_together(&scene, STACK_HOST, 4);
     ask(&scene);
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(host_of(&scene, i), 0);
@@ -101,7 +100,7 @@ static void equal_servers_that_are_too_many(void **state)
     add_tree(&scene, 0, 8, 4, 4);
     for (int i = 0; i < 5; i++)
         plan_add_server(scene.plan, name_of(&scene, "s", i), 1, 1, 3);
-    bind(&scene, STACK_HOST, 5);
+    keep_together(&scene, STACK_HOST, 5);
     assert_reason(&scene, "Valet error: no combination of hosts for 's000' (id-s000): 1 host "
                           "considered: 1 without capacity");
     assert_in_range(scene.plan->outcome.steps, 1, 40); /* trying every order takes hundreds */
@@ -119,7 +118,7 @@ static void a_unit_of_trees_and_roots(void **state)
     plan_add_server(scene.plan, "disk", 1, 1, 2);
     plan_add_server(scene.plan, "a", 5, 1, 0);
     plan_add_server(scene.plan, "b", 5, 1, 0);
-    bind(&scene, STACK_HOST, 3);
+    keep_together(&scene, STACK_HOST, 3);
     ask(&scene);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(host_of(&scene, i), 3);
@@ -142,7 +141,7 @@ static void a_unit_of_trees_and_roots_beside_another(void **state)
     plan_add_server(scene.plan, "disk", 1, 1, 2);
     plan_add_server(scene.plan, "a", 5, 1, 0);
     plan_add_server(scene.plan, "b", 5, 1, 0);
-    bind(&scene, STACK_HOST, 3);
+    keep_together(&scene, STACK_HOST, 3);
     uint32_t more = plan_add_server(scene.plan, "more", 7, 1, 0);
     plan_add_name(scene.plan, &scene.plan->servers[more].locations, "h001");
     ask(&scene);
@@ -171,7 +170,7 @@ static void more_racks_than_a_window(void **state)
     }
     plan_add_server(scene.plan, "x", 5, 1, 1);
     plan_add_server(scene.plan, "y", 5, 1, 1);
-    bind(&scene, STACK_RACK, 2);
+    keep_together(&scene, STACK_RACK, 2);
     ask(&scene);
     assert_int_equal(host_of(&scene, 0) + host_of(&scene, 1), 3 * GOOD + 3 * GOOD + 1);
     int64_t needed = scene.plan->outcome.steps;
@@ -235,7 +234,7 @@ static void the_limit_at_a_rack(void **state)
     cloud_publish(scene.cloud);
     for (int i = 0; i < 3; i++)
         plan_add_server(scene.plan, name_of(&scene, "s", i), 5, 1, 1);
-    bind(&scene, STACK_RACK, 3);
+    keep_together(&scene, STACK_RACK, 3);
     scene.plan->pins[0] =
         (struct solve_pin){.kind = SOLVE_FIXED, .present = cloud_provider_at(scene.cloud, 0)};
     scene.plan->request.step_limit = 0;
@@ -278,7 +277,7 @@ static void units_of_different_sizes(void **state)
         cloud_add_host(scene.cloud, name_of(&scene, "h", i), -1, 6);
     for (int i = 0; i < 4; i++)
         plan_add_server(scene.plan, name_of(&scene, "s", i), 3, 1, 1);
-    bind(&scene, STACK_HOST, 2);
+    keep_together(&scene, STACK_HOST, 2);
     uint32_t gold = plan_add_group(scene.plan, "E", STACK_EXCLUSIVITY, STACK_HOST, 0);
     for (uint32_t s = 0; s < 4; s++)
         plan_add_to(scene.plan, gold, s);
