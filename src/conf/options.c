@@ -89,7 +89,7 @@ const struct option option_table[] = {
     ROW(MULT, USED, "baremetal", "prefix", NULL, "Additional path below which the bare metal API is served."),
     ROW(BOOL, USED, "baremetal", "mirror", "true", "Represent nodes as resource providers: a node that is in use in one API is in use in the other."),
     ROW(STR, USED, "baremetal", "provider_name", "uuid", "What a node's resource provider is called.", CHOICES("uuid|name")),
-    ROW(STR, USED, "baremetal", "public_endpoint", NULL, "URL that links in answers begin with, instead of the one that the client requested."),
+    ROW(STR, USED, "baremetal", "public_endpoint", NULL, "Beginning of the URLs in answers, instead of the URL that the client requested."),
     ROW(INT, USED, "baremetal", "max_limit", "1000", "Maximum number of items on one page of a list.", BOUNDS(1, 100000)),
     ROW(INT, USED, "baremetal", "node_locked_retry_attempts", "3", "How many times an allocation tries nodes that are locked.", BOUNDS(1, 1000)),
     ROW(INT, USED, "baremetal", "node_locked_retry_interval", "1", "Seconds between these attempts.", BOUNDS(0, 3600)),
@@ -169,7 +169,7 @@ const struct option option_table[] = {
     ROW(BOOL, NONE, "placement_database", "mysql_enable_ndb", "false", "Create tables for MySQL Cluster (NDB)."),
 
     ROW(BOOL, USED, "oslo_policy", "enforce_new_defaults", "false", "Do not apply the deprecated rules."),
-    ROW(BOOL, USED, "oslo_policy", "enforce_scope", "true", "Refuse tokens whose scope is not one that the rule allows."),
+    ROW(BOOL, USED, "oslo_policy", "enforce_scope", "true", "Refuse tokens with a scope that the rule does not allow."),
     ROW(STR, USED, "oslo_policy", "policy_file", "policy.yaml", "File with policy rules that replace the defaults.", OLD("DEFAULT", "policy_file")),
     ROW(STR, USED, "oslo_policy", "policy_default_rule", "default", "Rule used in place of rules that are not defined.", OLD("DEFAULT", "policy_default_rule")),
     ROW(MULT, USED, "oslo_policy", "policy_dirs", "policy.d", "Directories with further policy files.", OLD("DEFAULT", "policy_dirs")),
