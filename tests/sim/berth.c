@@ -66,7 +66,7 @@ void berth_start(struct berth *berth)
     berth->store->while_locked = while_locked;
     berth->store->cls = berth;
     berth->replica = replica_create();
-    berth->is_turning = false;
+    berth->is_in_pass = false;
     if (sim->world->has_metal)
         berth->metal = lives_metal(lives_begin(berth->host));
     const struct metal *metal = sim->world->has_metal ? &berth->metal : NULL;
@@ -185,20 +185,20 @@ void berth_check(struct berth *berth)
 
 unsigned berth_conduct(struct berth *berth)
 {
-    if (berth->is_turning)
+    if (berth->is_in_pass)
         return 0;
-    berth->is_turning = true;
+    berth->is_in_pass = true;
     unsigned count = conductor_begin_pass(berth->conductor, clock_wall_us());
     berth->sim->tally.conducted += count;
     return count;
 }
 
 /* Its requests are decided in one batch: there are no threads that could separate them. */
-static void end_turn(struct berth *berth)
+static void end_pass(struct berth *berth)
 {
-    if (berth->is_turning)
+    if (berth->is_in_pass)
         conductor_end_pass(berth->conductor, clock_wall_us());
-    berth->is_turning = false;
+    berth->is_in_pass = false;
 }
 
 bool berth_run(struct berth *berth)
@@ -214,7 +214,7 @@ bool berth_run(struct berth *berth)
         berth_kill(berth);
         return true;
     }
-    end_turn(berth);
+    end_pass(berth);
     berth_check(berth);
     return ran;
 }

@@ -29,7 +29,7 @@ struct berth {
     struct products products;
     struct metal metal;
     struct conductor *conductor; /* NULL: without the Bare Metal API */
-    bool is_turning;             /* the conductor has begun a turn */
+    bool is_in_pass;             /* the conductor has begun a pass */
     struct sent *sent;           /* queued, not answered */
 };
 
@@ -49,7 +49,7 @@ void berth_ask_news(struct berth *berth);
 /* Runs one batch. False: nothing was queued. A process that dies in it is killed. */
 bool berth_run(struct berth *berth);
 
-/* The conductor begins a turn, unless one is under way; the next batch has its requests. Returns
+/* The conductor begins a pass, unless one is under way; the next batch has its requests. Returns
  * how many. */
 unsigned berth_conduct(struct berth *berth);
 
