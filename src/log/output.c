@@ -150,10 +150,10 @@ static int wait_patiently(struct log_output *output, int fd, short *events)
 static bool is_writable(struct log_output *output, int fd, bool is_regular)
 {
     short events = 0;
-    if (is_regular)
-        return true;
     if (fd < 0)
         return false;
+    if (is_regular)
+        return true;
     int ready = poll_for(fd, 0, &events);
     if (ready == 0 && !output->stalled)
         ready = wait_patiently(output, fd, &events);
