@@ -281,6 +281,16 @@ static void examination(void **state)
     expect_error(faults[0]);
 }
 
+/* A default that refers to an option with an invalid value: the option has no value. */
+static void examination_of_a_default(void **state)
+{
+    (void)state;
+    use_file("a.conf", BASE "[DEFAULT]\nstate_path = $nothing\npybasedir = $pybasedir\n");
+    examine();
+    assert_int_equal(conf->faults.n, 2);
+    assert_false(conf_value(conf, "DEFAULT", "state_path")->is_set);
+}
+
 /* After a file that could be read only in part, missing options are not reported. */
 static void examination_of_bad_files(void **state)
 {
@@ -377,6 +387,7 @@ int main(void)
         LOADING_TEST(logged_notes),
         LOADING_TEST(bad_files),
         LOADING_TEST(examination),
+        LOADING_TEST(examination_of_a_default),
         LOADING_TEST(examination_of_bad_files),
         LOADING_TEST(nothing_in_a_directory),
         LOADING_TEST(files_beside),
