@@ -98,8 +98,9 @@ static void end_progress(struct copying *copying)
 
 static void print_facts(const struct backup_facts *facts)
 {
-    printf("%.1f MiB, schema revision %s, %lld resource providers",
-           (double)facts->bytes / (1 << 20), facts->revision, (long long)facts->providers);
+    printf("%.1f MiB, schema revision %s, %lld resource provider%s",
+           (double)facts->bytes / (1 << 20), facts->revision, (long long)facts->providers,
+           facts->providers == 1 ? "" : "s");
 }
 
 static bool run_backup(const struct command_line *line, struct slice connection, const char *file,

@@ -193,7 +193,7 @@ static int check_rules(struct look *look, const struct policy_arguments *argumen
 static int validate(const struct policy *policy)
 {
     const struct policy_notes *notes = &policy->notes;
-    unsigned warnings = notes->more;
+    unsigned warnings = notes->more_warnings;
     for (unsigned i = 0; i < notes->count; i++) {
         warnings += notes->items[i].level == LOG_LEVEL_WARNING;
         printf("%.*s\n", SLICE_ARG(notes->items[i].text));

@@ -161,7 +161,9 @@ static void print_page(const json_t *page, bool is_ready)
     fputc('\n', stdout);
     print_name("", 0);
     print_text_of(json_object_get(checks, "schema"), "detail");
-    printf(", %" JSON_INTEGER_FORMAT " resource providers\n", number_of(page, "providers"));
+    json_int_t providers = number_of(page, "providers");
+    printf(", %" JSON_INTEGER_FORMAT " resource provider%s\n", providers,
+           providers == 1 ? "" : "s");
     print_addresses(page);
     print_checks(page, is_ready);
     print_errors(page);

@@ -99,8 +99,9 @@ static void log_served(struct daemon *daemon, uint64_t began_us)
     replica_unpin(reader);
     replica_reader_close(reader);
     log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
-              "berthd %s serves %.*s, revision %s: %zu resource providers, loaded in %.2f s",
-              BERTH_VERSION, SLICE_ARG(daemon->database), revision, providers, took_s);
+              "berthd %s serves %.*s, revision %s: %zu resource provider%s, loaded in %.2f s",
+              BERTH_VERSION, SLICE_ARG(daemon->database), revision, providers,
+              providers == 1 ? "" : "s", took_s);
 }
 
 static struct slice shown_database(struct daemon *daemon)

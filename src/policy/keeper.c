@@ -122,6 +122,7 @@ static void add_notes(struct policy *policy, const struct policy_notes *notes)
     for (unsigned i = 0; i < notes->count; i++)
         policy_note(&policy->notes, notes->items[i].level, "%.*s", SLICE_ARG(notes->items[i].text));
     policy->notes.more += notes->more;
+    policy->notes.more_warnings += notes->more_warnings;
 }
 
 static struct policy *build(const struct policy_inventory *inventory,

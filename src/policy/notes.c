@@ -6,6 +6,7 @@ static struct policy_note *note_new(struct policy_notes *notes, enum log_level l
 {
     if (notes->count == POLICY_NOTES_MAX) {
         notes->more++;
+        notes->more_warnings += level == LOG_LEVEL_WARNING;
         return NULL;
     }
     struct policy_note *note = &notes->items[notes->count++];

@@ -16,7 +16,8 @@ struct policy_notes {
     struct arena *arena;
     struct policy_note items[POLICY_NOTES_MAX];
     unsigned count;
-    unsigned more;
+    unsigned more;          /* that were only counted */
+    unsigned more_warnings; /* of these, those of level WARNING */
     /* The subject of rule notes, which is put before them. */
     const char *where; /* "FILE:LINE", or NULL */
     struct slice rule;

@@ -118,7 +118,7 @@ class Tools:
         shown, _, result = text.rpartition("\r" + " " * 20 + "\r")
         assert done.returncode == 0 and shown.startswith("\rcopying ") and "% \rchecking ... " in shown, text
         assert "\n" not in shown, text
-        assert result.startswith("Backup 'copy': ") and result.endswith(", 1 resource providers\r\n"), text
+        assert result.startswith("Backup 'copy': ") and result.endswith(", 1 resource provider\r\n"), text
         assert "\r" not in self.must(0, "berth", "backup", *self.where, "copy2")[1]
 
     def too_many_files(self):

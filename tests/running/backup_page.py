@@ -50,7 +50,7 @@ class Page:
 
     def after_make(self, said):
         self.case("the backup is root's, 0600", self.stat(FIRST) == "root root 600", self.stat(FIRST))
-        self.case("one line", said.count("\n") == 1 and said.startswith(f"Backup '{FIRST}': ") and "1 resource providers" in said, said)
+        self.case("one line", said.count("\n") == 1 and said.startswith(f"Backup '{FIRST}': ") and "1 resource provider" in said, said)
 
     def after_daily(self, said):
         files = self.box.run("ls", "/var/backups/placement").stdout.split()
@@ -69,7 +69,7 @@ class Page:
         self.case("both stay stopped", self.names() == [] and self.state() == ["inactive", "inactive"], f"{self.state()} {said}")
 
     def after_restore(self, said):
-        self.case("restored", said.startswith(f"Restored '{DATABASE}': ") and "1 resource providers" in said, said)
+        self.case("restored", said.startswith(f"Restored '{DATABASE}': ") and "1 resource provider" in said, said)
         self.case("owner and mode are kept", self.stat(DATABASE) == self.owner, self.stat(DATABASE))
 
     def after_start(self, said):

@@ -141,7 +141,7 @@ def run(score, program, quick):
             server.client().make_provider("5c0f4a1e-7d51-4a8e-9a51-6d1f0a4be101", VCPU=1)
             code, out, err = berth(program, "--config-file", server.config_file)
             wanted = [f"process {server.process.pid}, since ", f"configuration  {server.config_file}\n",
-                      f"database       sqlite:///{server.database}\n", ", 1 resource providers\n",
+                      f"database       sqlite:///{server.database}\n", ", 1 resource provider\n",
                       f"Placement API on http://127.0.0.1:{server.port}\n", f"Valet API on http://127.0.0.1:{server.valet_port}\n",
                       f"metrics and health on unix:{path}\n", "state          ready\n", "recent errors  none\n"]
             missing = [part for part in wanted if part not in out]

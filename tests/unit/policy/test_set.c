@@ -145,8 +145,23 @@ static void notes_end(void **state)
     struct policy *policy = policy_of(&options, file.data);
     assert_int_equal(policy->notes.count, POLICY_NOTES_MAX);
     assert_int_equal(policy->notes.more, POLICY_NOTES_MAX);
+    assert_int_equal(policy->notes.more_warnings, POLICY_NOTES_MAX);
     policy_release(policy);
     buf_free(&file);
+}
+
+/* What only informs is no warning, also where it is only counted. */
+static void notes_that_inform(void **state)
+{
+    (void)state;
+    struct policy_notes notes = {.arena = arena_create()};
+    for (unsigned i = 0; i < POLICY_NOTES_MAX + 2; i++)
+        policy_note(&notes, LOG_LEVEL_INFO, "note %u", i);
+    policy_note(&notes, LOG_LEVEL_WARNING, "the last one");
+    assert_int_equal(notes.count, POLICY_NOTES_MAX);
+    assert_int_equal(notes.more, 3);
+    assert_int_equal(notes.more_warnings, 1);
+    arena_destroy(notes.arena);
 }
 
 static void too_many_rules(void **state)
@@ -281,11 +296,12 @@ static void the_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overrides), cmocka_unit_test(deprecated_rules),
-        cmocka_unit_test(origins),   cmocka_unit_test(notes),
-        cmocka_unit_test(notes_end), cmocka_unit_test(too_many_rules),
-        cmocka_unit_test(services),  cmocka_unit_test(notes_of_services),
-        cmocka_unit_test(scopes),    cmocka_unit_test(the_tables),
+        cmocka_unit_test(overrides),         cmocka_unit_test(deprecated_rules),
+        cmocka_unit_test(origins),           cmocka_unit_test(notes),
+        cmocka_unit_test(notes_end),         cmocka_unit_test(notes_that_inform),
+        cmocka_unit_test(too_many_rules),    cmocka_unit_test(services),
+        cmocka_unit_test(notes_of_services), cmocka_unit_test(scopes),
+        cmocka_unit_test(the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
