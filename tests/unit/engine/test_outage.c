@@ -1,58 +1,15 @@
 /* What is logged about a database that fails and works again. */
-#include "memory_store/memory_store.h"
+#include "logged_pipeline.h"
 #include "unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/arena.h"
-#include "engine/pipeline.h"
-#include "log/log.h"
-#include "log/settings.h"
-
-struct bench {
-    struct memory_database database;
-    struct store *store;
-    struct arena *arena;
-    struct replica *replica;
-    struct pipeline *pipeline;
-    int log;
-    off_t log_read; /* so far */
-};
 
 static int setup(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    char path[] = "/tmp/berth-test-outage-XXXXXX";
-    memory_database_init(&bench->database);
+    int rc = logged_pipeline_setup(state);
+    struct logged_pipeline *bench = *state;
     bench->database.stamps_never_current = true;
-    bench->store = memory_store_open(&bench->database);
-    bench->log = mkstemp(path);
-    assert_true(bench->log >= 0);
-    assert_int_equal(unlink(path), 0);
-    log_start(bench->log, false);
-    bench->arena = arena_create();
-    bench->replica = replica_create();
-    struct err err = {.arena = bench->arena};
-    bench->pipeline = pipeline_create(bench->store, bench->replica, NULL, &err);
-    assert_non_null(bench->pipeline);
-    *state = bench;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct bench *bench = *state;
-    log_stop();
-    close(bench->log);
-    pipeline_destroy(bench->pipeline);
-    replica_destroy(bench->replica);
-    store_close(bench->store);
-    memory_database_free(&bench->database);
-    arena_destroy(bench->arena);
-    free(bench);
-    return 0;
+    return rc;
 }
 
 static void answered(struct pipeline_request *request)
@@ -76,7 +33,7 @@ static bool plan_refuse(struct pipeline_request *request, const struct plan *pla
 }
 
 /* Asks three times; all are answered with that status (0: no error). */
-static void ask(struct bench *bench, pipeline_plan *plan, int status)
+static void ask(struct logged_pipeline *bench, pipeline_plan *plan, int status)
 {
     for (int i = 0; i < 3; i++) {
         struct pipeline_request request = {
@@ -88,13 +45,11 @@ static void ask(struct bench *bench, pipeline_plan *plan, int status)
 }
 
 /* Since the last time the log has got one such line, or none (NULL). */
-static void expect_line(struct bench *bench, const char *level_and_text)
+static void expect_line(struct logged_pipeline *bench, const char *level_and_text)
 {
-    char text[1024] = "";
+    char text[LOGGED_BYTES];
     char expected[256];
-    ssize_t len = pread(bench->log, text, sizeof(text) - 1, bench->log_read);
-    assert_true(len >= 0);
-    bench->log_read += len;
+    size_t len = logged_pipeline_read(bench, text);
     if (level_and_text == NULL) {
         assert_string_equal(text, "");
         return;
@@ -111,13 +66,13 @@ static void expect_line(struct bench *bench, const char *level_and_text)
 #define ALL    "ERROR berth [-] reads and writes are answered 503 from now on: the database in memory "
 
 /* The fault strikes from now on, for that reason; NULL: never. */
-static void set_fault(struct bench *bench, enum memory_fault fault, const char *reason)
+static void set_fault(struct logged_pipeline *bench, enum memory_fault fault, const char *reason)
 {
     bench->database.faults.permille[fault] = reason == NULL ? 0 : MEMORY_ALWAYS;
     bench->database.faults.reason[fault] = reason;
 }
 
-static void set_begin_fault(struct bench *bench, const char *reason)
+static void set_begin_fault(struct logged_pipeline *bench, const char *reason)
 {
     set_fault(bench, MEMORY_BEGIN_READ_FAILS, reason);
     set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, reason);
@@ -125,7 +80,7 @@ static void set_begin_fault(struct bench *bench, const char *reason)
 
 static void test_reads_fail(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     ask(bench, NULL, 0);
     ask(bench, plan_trait, 0);
     expect_line(bench, NULL);
@@ -153,7 +108,7 @@ static void test_reads_fail(void **state)
 
 static void test_load_fails(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     memory_store_forget(bench->store);
     set_fault(bench, MEMORY_READ_FAILS, "cannot be used: no such table: inventories");
     ask(bench, plan_trait, 503);
@@ -166,7 +121,7 @@ static void test_load_fails(void **state)
 }
 
 /* Reads in between work, and so does a write that has nothing to write. */
-static void expect_writes_logged(struct bench *bench, enum memory_fault fault)
+static void expect_writes_logged(struct logged_pipeline *bench, enum memory_fault fault)
 {
     set_fault(bench, fault, "cannot be written");
     ask(bench, plan_trait, 503);
@@ -189,7 +144,7 @@ static void expect_writes_logged(struct bench *bench, enum memory_fault fault)
 
 static void test_writes_fail(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     expect_writes_logged(bench, MEMORY_BEGIN_WRITE_FAILS);
     expect_writes_logged(bench, MEMORY_APPLY_FAILS);
     expect_writes_logged(bench, MEMORY_COMMIT_FAILS);
@@ -211,7 +166,7 @@ static bool plan_refuse_claim(struct pipeline_request *request, const struct pla
 /* What metrics tell of the same. */
 static void test_figures(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     ask(bench, plan_trait, 0);
     ask(bench, plan_refuse, 404);
     ask(bench, plan_refuse_claim, 409);
@@ -251,7 +206,7 @@ static void test_figures(void **state)
 /* Requests that were queued together are one batch; those that only wait are none of it. */
 static void test_figures_of_batches(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     struct pipeline_request requests[8];
     for (int i = 0; i < 8; i++) {
         requests[i] = (struct pipeline_request){
@@ -270,11 +225,11 @@ static void test_figures_of_batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_reads_fail, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_load_fails, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_writes_fail, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_figures_of_batches, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reads_fail, setup, logged_pipeline_teardown),
+        cmocka_unit_test_setup_teardown(test_load_fails, setup, logged_pipeline_teardown),
+        cmocka_unit_test_setup_teardown(test_writes_fail, setup, logged_pipeline_teardown),
+        cmocka_unit_test_setup_teardown(test_figures, setup, logged_pipeline_teardown),
+        cmocka_unit_test_setup_teardown(test_figures_of_batches, setup, logged_pipeline_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

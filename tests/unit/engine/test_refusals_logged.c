@@ -1,26 +1,9 @@
 /* What is logged of requests that the database refuses: at most one line a minute, and then how
  * many were not logged. */
-#include "memory_store/memory_store.h"
+#include "logged_pipeline.h"
 #include "unit.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/arena.h"
-#include "engine/pipeline.h"
 #include "fake_clock.h"
-#include "log/log.h"
-#include "log/settings.h"
-
-struct bench {
-    struct memory_database database;
-    struct store *store;
-    struct arena *arena;
-    struct replica *replica;
-    struct pipeline *pipeline;
-    int log;
-    off_t log_read; /* so far */
-};
 
 static enum store_result refuse(void *cls, const struct change *change, const char **broken)
 {
@@ -32,38 +15,18 @@ static enum store_result refuse(void *cls, const struct change *change, const ch
 
 static int setup(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    char path[] = "/tmp/berth-test-refusals-XXXXXX";
     fake_clock_stop();
-    memory_database_init(&bench->database);
+    int rc = logged_pipeline_setup(state);
+    struct logged_pipeline *bench = *state;
     bench->database.constraint = refuse;
-    bench->store = memory_store_open(&bench->database);
-    bench->log = mkstemp(path);
-    assert_true(bench->log >= 0);
-    assert_int_equal(unlink(path), 0);
-    log_start(bench->log, false);
-    bench->arena = arena_create();
-    bench->replica = replica_create();
-    struct err err = {.arena = bench->arena};
-    bench->pipeline = pipeline_create(bench->store, bench->replica, NULL, &err);
-    assert_non_null(bench->pipeline);
-    *state = bench;
-    return 0;
+    return rc;
 }
 
 static int teardown(void **state)
 {
-    struct bench *bench = *state;
-    log_stop();
-    close(bench->log);
-    pipeline_destroy(bench->pipeline);
-    replica_destroy(bench->replica);
-    store_close(bench->store);
-    memory_database_free(&bench->database);
-    arena_destroy(bench->arena);
-    free(bench);
+    int rc = logged_pipeline_teardown(state);
     fake_clock_run();
-    return 0;
+    return rc;
 }
 
 static void answered(struct pipeline_request *request)
@@ -80,7 +43,7 @@ static bool plan_trait(struct pipeline_request *request, const struct plan *plan
     return true;
 }
 
-static void be_refused(struct bench *bench, unsigned times)
+static void be_refused(struct logged_pipeline *bench, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
         struct pipeline_request request = {
@@ -92,12 +55,10 @@ static void be_refused(struct bench *bench, unsigned times)
 
 /* Since the last time the log has got these lines: how many others were not logged (NULL: no such
  * line), and a refusal. */
-static void expect_lines(struct bench *bench, const char *others, bool has_refusal)
+static void expect_lines(struct logged_pipeline *bench, const char *others, bool has_refusal)
 {
-    char text[1024] = "";
-    ssize_t len = pread(bench->log, text, sizeof(text) - 1, bench->log_read);
-    assert_true(len >= 0);
-    bench->log_read += len;
+    char text[LOGGED_BYTES];
+    size_t len = logged_pipeline_read(bench, text);
     const char *line = strstr(text, " more requests that the database refused were not logged\n");
     const char *refusal = strstr(text, "The database refused one request, which is answered with "
                                        "409: ");
@@ -113,7 +74,7 @@ static void expect_lines(struct bench *bench, const char *others, bool has_refus
 
 static void one_line_a_minute(void **state)
 {
-    struct bench *bench = *state;
+    struct logged_pipeline *bench = *state;
     be_refused(bench, 1);
     expect_lines(bench, NULL, true);
     be_refused(bench, 3);

@@ -41,6 +41,19 @@ int fixture_teardown(void **state)
     return 0;
 }
 
+const char *fixture_file(const struct fixture *fixture, const char *name)
+{
+    return arena_printf(fixture->arena, "%s/%s%c", fixture->dir, name, '\0').data;
+}
+
+void fixture_shell(const struct fixture *fixture, const char *script)
+{
+    char command[512];
+    check(snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script) <
+          (int)sizeof(command));
+    assert_int_equal(system(command), 0);
+}
+
 struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create)
 {
     struct store_options options = {.connection = slice_of(url),

@@ -23,6 +23,11 @@ struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
+/* The path of a file in the test's directory, in the arena. */
+const char *fixture_file(const struct fixture *fixture, const char *name);
+/* Runs a script there, which must succeed. */
+void fixture_shell(const struct fixture *fixture, const char *script);
+
 /* Opens with sync_schema and create; fails the test if it cannot. */
 struct store *fixture_open(struct fixture *fixture);
 /* The same with the given options; on failure NULL, and fixture->err is set. */

@@ -37,13 +37,6 @@ static unsigned looks;
 static const struct backup_watch watch = {watch_all, &looks};
 
 /* In the fixture's arena. */
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    char *path = arena_alloc(fixture->arena, PATH_MAX);
-    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
-    return path;
-}
-
 static bool make(struct fixture *fixture, const char *file, bool overwrite)
 {
     struct backup_facts facts;
@@ -94,13 +87,13 @@ static void test_copy_is_the_served_state(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     struct stat file;
     assert_true(make(fixture, copy, false));
     assert_int_equal(stat(copy, &file), 0);
     assert_int_equal(file.st_mode & 07777, 0600);
-    assert_false(exists(name_in(fixture, "copy.partial")));
-    assert_false(exists(name_in(fixture, "copy.partial-journal")));
+    assert_false(exists(fixture_file(fixture, "copy.partial")));
+    assert_false(exists(fixture_file(fixture, "copy.partial-journal")));
     assert_int_equal(foreign(copy, "SELECT count(*) FROM resource_providers"), 2);
     assert_int_equal(foreign(copy, "SELECT sum(used) FROM allocations"), 3);
 
@@ -116,10 +109,10 @@ static void test_places_that_are_refused(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    const char *other = name_in(fixture, "other");
+    const char *other = fixture_file(fixture, "other");
     static const char *const own[] = {"db", "db-wal", "db-shm", "db-journal"};
     for (size_t i = 0; i < 4; i++) {
-        assert_false(make(fixture, name_in(fixture, own[i]), true));
+        assert_false(make(fixture, fixture_file(fixture, own[i]), true));
         expect_message(fixture, "belongs to the database itself");
     }
     assert_int_equal(link(fixture->path, other), 0);
@@ -131,11 +124,11 @@ static void test_places_that_are_refused(void **state)
     assert_false(make(fixture, other, true));
     expect_message(fixture, "is not a regular file");
     unlink(other);
-    write_file(name_in(fixture, "other-wal"), "x", 1);
+    write_file(fixture_file(fixture, "other-wal"), "x", 1);
     assert_false(make(fixture, other, true));
     expect_message(fixture, "remove it");
     assert_false(exists(other));
-    assert_false(make(fixture, name_in(fixture, "missing/copy"), false));
+    assert_false(make(fixture, fixture_file(fixture, "missing/copy"), false));
     expect_message(fixture, "No such file or directory");
     assert_false(make(fixture, fixture->dir, true));
     assert_false(make(fixture, "", false));
@@ -151,31 +144,32 @@ static void test_an_interrupted_copy_leaves_nothing(void **state)
     /* More pages than are copied at once. */
     foreign(fixture->path, "CREATE TABLE ballast (x)");
     foreign(fixture->path, "INSERT INTO ballast VALUES (zeroblob(20000000))");
-    assert_false(backup_make(slice_of(fixture->url), name_in(fixture, "copy"), false, &stop, &facts,
-                             &fixture->err));
+    assert_false(backup_make(slice_of(fixture->url), fixture_file(fixture, "copy"), false, &stop,
+                             &facts, &fixture->err));
     expect_message(fixture, "interrupted");
-    assert_false(exists(name_in(fixture, "copy")));
-    assert_false(exists(name_in(fixture, "copy.partial")));
+    assert_false(exists(fixture_file(fixture, "copy")));
+    assert_false(exists(fixture_file(fixture, "copy.partial")));
 }
 
 static void test_a_left_partial_file_is_used_again(void **state)
 {
     struct fixture *fixture = *state;
     store_close(open_seeded(fixture, NULL));
-    write_file(name_in(fixture, "copy.partial"), "rest", 4);
-    write_file(name_in(fixture, "copy.partial-wal"), "rest", 4);
-    assert_true(make(fixture, name_in(fixture, "copy"), false));
-    assert_false(exists(name_in(fixture, "copy.partial")));
-    assert_false(exists(name_in(fixture, "copy.partial-wal")));
+    write_file(fixture_file(fixture, "copy.partial"), "rest", 4);
+    write_file(fixture_file(fixture, "copy.partial-wal"), "rest", 4);
+    assert_true(make(fixture, fixture_file(fixture, "copy"), false));
+    assert_false(exists(fixture_file(fixture, "copy.partial")));
+    assert_false(exists(fixture_file(fixture, "copy.partial-wal")));
 
     /* Unless it is a link: its target stays. */
-    write_file(name_in(fixture, "precious"), "rest", 4);
-    assert_int_equal(link(name_in(fixture, "precious"), name_in(fixture, "two.partial")), 0);
-    assert_true(make(fixture, name_in(fixture, "two"), false));
-    assert_int_equal(symlink("precious", name_in(fixture, "three.partial")), 0);
-    assert_false(make(fixture, name_in(fixture, "three"), false));
+    write_file(fixture_file(fixture, "precious"), "rest", 4);
+    assert_int_equal(link(fixture_file(fixture, "precious"), fixture_file(fixture, "two.partial")),
+                     0);
+    assert_true(make(fixture, fixture_file(fixture, "two"), false));
+    assert_int_equal(symlink("precious", fixture_file(fixture, "three.partial")), 0);
+    assert_false(make(fixture, fixture_file(fixture, "three"), false));
     struct stat file;
-    assert_int_equal(stat(name_in(fixture, "precious"), &file), 0);
+    assert_int_equal(stat(fixture_file(fixture, "precious"), &file), 0);
     assert_int_equal(file.st_size, 4);
 }
 
@@ -185,7 +179,7 @@ static void test_the_database_is_replaced_and_kept(void **state)
     struct restore_result result;
     struct stat before;
     struct stat after;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, copy, false));
     foreign(fixture->path, "DELETE FROM allocations");
@@ -199,7 +193,7 @@ static void test_the_database_is_replaced_and_kept(void **state)
     assert_int_equal(before.st_mode, after.st_mode);
     assert_int_equal(before.st_uid, after.st_uid);
     assert_int_equal(before.st_gid, after.st_gid);
-    assert_false(exists(name_in(fixture, "db-wal")));
+    assert_false(exists(fixture_file(fixture, "db-wal")));
     assert_int_equal(foreign(result.kept, "SELECT count(*) FROM allocations"), 0);
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 
@@ -225,8 +219,8 @@ static void test_what_is_no_backup_is_refused(void **state)
 {
     struct fixture *fixture = *state;
     char bytes[5000];
-    const char *copy = name_in(fixture, "copy");
-    const char *bad = name_in(fixture, "bad");
+    const char *copy = fixture_file(fixture, "copy");
+    const char *bad = fixture_file(fixture, "bad");
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, copy, false));
     FILE *file = fopen(copy, "r");
@@ -256,8 +250,8 @@ static void test_what_is_no_backup_is_refused(void **state)
     expect_message(fixture, "is the database itself");
     assert_false(restore(fixture, fixture->dir, true, NULL));
     expect_message(fixture, "not a regular file");
-    assert_false(exists(name_in(fixture, "db.restoring")));
-    assert_false(exists(name_in(fixture, "db-wal")));
+    assert_false(exists(fixture_file(fixture, "db.restoring")));
+    assert_false(exists(fixture_file(fixture, "db-wal")));
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
@@ -266,25 +260,25 @@ static void test_a_damaged_or_missing_database_is_replaced(void **state)
     struct fixture *fixture = *state;
     struct restore_result result;
     char moved[PATH_MAX];
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, copy, false));
     write_file(fixture->path, "no database at all", 18);
-    write_file(name_in(fixture, "db-wal"), "its WAL", 7);
+    write_file(fixture_file(fixture, "db-wal"), "its WAL", 7);
     assert_true(restore(fixture, copy, true, &result));
-    assert_false(exists(name_in(fixture, "db-wal")));
+    assert_false(exists(fixture_file(fixture, "db-wal")));
     snprintf(moved, sizeof(moved), "%.200s-wal", result.kept);
     assert_true(exists(moved));
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 
     unlink(fixture->path);
-    write_file(name_in(fixture, "db-wal"), "its WAL", 7);
+    write_file(fixture_file(fixture, "db-wal"), "its WAL", 7);
     assert_true(restore(fixture, copy, true, &result));
     assert_string_equal(result.kept, "");
     struct stat file;
     assert_int_equal(stat(fixture->path, &file), 0);
     assert_int_equal(file.st_mode & 07777, 0640);
-    assert_false(exists(name_in(fixture, "db-wal")));
+    assert_false(exists(fixture_file(fixture, "db-wal")));
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
@@ -302,7 +296,7 @@ static void test_the_wal_is_beside_the_file_that_a_link_leads_to(void **state)
     assert_int_equal(system(script), 0);
     store_close(store);
     foreign(fixture->path, "DELETE FROM allocations");
-    assert_true(restore(fixture, name_in(fixture, "links/latest"), false, NULL));
+    assert_true(restore(fixture, fixture_file(fixture, "links/latest"), false, NULL));
     assert_int_equal(foreign(fixture->path, "SELECT sum(used) FROM allocations"), 3);
 }
 
@@ -324,7 +318,7 @@ static bool watch_and_replace(void *cls, const char *what, unsigned percent)
     (void)percent;
     if (replacement->child != 0)
         return true;
-    int fd = open(name_in(fixture, "copy"), O_WRONLY | O_CLOEXEC);
+    int fd = open(fixture_file(fixture, "copy"), O_WRONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(pipe2(replacement->ends, O_CLOEXEC), 0);
     replacement->child = fork();
@@ -334,7 +328,7 @@ static bool watch_and_replace(void *cls, const char *what, unsigned percent)
         _exit(read(replacement->ends[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(fd);
-    assert_int_equal(rename(name_in(fixture, "twin"), name_in(fixture, "copy")), 0);
+    assert_int_equal(rename(fixture_file(fixture, "twin"), fixture_file(fixture, "copy")), 0);
     return true;
 }
 
@@ -347,19 +341,19 @@ static void test_a_backup_that_is_replaced_meanwhile_is_refused(void **state)
     const struct backup_watch replace = {watch_and_replace, &replacement};
     int status;
     store_close(open_seeded(fixture, NULL));
-    assert_true(make(fixture, name_in(fixture, "copy"), false));
+    assert_true(make(fixture, fixture_file(fixture, "copy"), false));
     snprintf(script, sizeof(script), "cd %s && cp -p copy twin", fixture->dir);
     assert_int_equal(system(script), 0);
     fixture->err = (struct err){.arena = fixture->arena};
-    assert_false(backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), false, &replace,
-                                &result, &fixture->err));
+    assert_false(backup_restore(slice_of(fixture->url), fixture_file(fixture, "copy"), false,
+                                &replace, &result, &fixture->err));
     expect_message(fixture, "was changed while it was read");
     close(replacement.ends[0]);
     close(replacement.ends[1]);
     assert_int_equal(waitpid(replacement.child, &status, 0), replacement.child);
     assert_int_equal(status, 0);
-    assert_false(exists(name_in(fixture, "twin")));
-    assert_true(restore(fixture, name_in(fixture, "copy"), false, NULL));
+    assert_false(exists(fixture_file(fixture, "twin")));
+    assert_true(restore(fixture, fixture_file(fixture, "copy"), false, NULL));
 }
 
 /* A process whose lock is granted only after another file has taken the name. */
@@ -385,7 +379,7 @@ static void test_who_waited_does_not_use_the_old_file(void **state)
     struct db db;
     pthread_t thread;
     void *result;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     store_close(open_seeded(fixture, NULL));
     assert_true(make(fixture, copy, false));
     assert_true(db_open(&db, &options, &fixture->err));

@@ -106,20 +106,6 @@ static bool go_on(void *cls, const char *what, unsigned percent)
 
 static const struct backup_watch watch = {go_on, NULL};
 
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    char *path = arena_alloc(fixture->arena, PATH_MAX);
-    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
-    return path;
-}
-
-static void run_shell(const struct fixture *fixture, const char *script)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script);
-    assert_int_equal(system(command), 0);
-}
-
 /* A database larger than what is copied at once, and a backup whose last commit is in its -wal. */
 static void prepare(struct fixture *fixture)
 {
@@ -128,15 +114,15 @@ static void prepare(struct fixture *fixture)
     snprintf(sql, sizeof(sql),
              "CREATE TABLE ballast (x); INSERT INTO ballast VALUES (zeroblob(%d))", BALLAST_BYTES);
     foreign(fixture->path, sql);
-    run_shell(fixture, "cp db copy");
+    fixture_shell(fixture, "cp db copy");
     struct store *store = fixture_open(fixture);
     struct change_list list = changes_of(fixture);
     add_catalog(&list, CHANGE_TRAIT_INSERT, 9000, "CUSTOM_NEW");
     commit_changes(fixture, store, &list);
-    run_shell(fixture, "cp db copy && cp db-wal copy-wal");
+    fixture_shell(fixture, "cp db copy && cp db-wal copy-wal");
     store_close(store);
     foreign(fixture->path, "DELETE FROM traits WHERE id = 9000");
-    run_shell(fixture, "cp db old");
+    fixture_shell(fixture, "cp db old");
 }
 
 static bool is_new(const char *path)
@@ -154,15 +140,15 @@ static bool restore(struct fixture *fixture)
 {
     struct restore_result result;
     fixture->err = (struct err){.arena = fixture->arena};
-    return backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), false, &watch, &result,
-                          &fixture->err);
+    return backup_restore(slice_of(fixture->url), fixture_file(fixture, "copy"), false, &watch,
+                          &result, &fixture->err);
 }
 
 /* The number of calls of that kind in a restore. */
 static int restore_with_each_failing(struct fixture *fixture, const char *call)
 {
     for (int i = 0; i < CALLS_MOST; i++) {
-        run_shell(fixture, "rm -f db db-* && cp -a old db");
+        fixture_shell(fixture, "rm -f db db-* && cp -a old db");
         fault.name = call;
         fault.left = i;
         fault.has_failed = false;
@@ -175,7 +161,7 @@ static int restore_with_each_failing(struct fixture *fixture, const char *call)
         if (ok)
             fail_msg("%s number %d failed, and nothing was reported", call, i + 1);
         assert_int_equal(is_new(fixture->path), says(fixture, "is in place, but"));
-        assert_int_equal(access(name_in(fixture, "db.restoring"), F_OK), -1);
+        assert_int_equal(access(fixture_file(fixture, "db.restoring"), F_OK), -1);
     }
     return CALLS_MOST;
 }
@@ -207,7 +193,7 @@ static void test_restore_reports_who_cannot_be_given_the_file(void **state)
     prepare(fixture);
     assert_int_equal(restore_with_each_failing(fixture, "fchmod"), 2);
     if (geteuid() == 0) {
-        run_shell(fixture, "chown 65534:65533 old");
+        fixture_shell(fixture, "chown 65534:65533 old");
         assert_int_equal(restore_with_each_failing(fixture, "fchown"), 1);
     }
 }
@@ -216,7 +202,7 @@ static void test_restore_reports_that_an_access_list_is_lost(void **state)
 {
     struct fixture *fixture = *state;
     prepare(fixture);
-    const char *old = name_in(fixture, "old");
+    const char *old = fixture_file(fixture, "old");
     if (setxattr(old, "system.posix_acl_access", acl, sizeof(acl), 0) != 0)
         skip();
     assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 1);
@@ -236,7 +222,7 @@ static void test_restore_reports_that_an_access_list_is_lost(void **state)
     assert_true(has_acl(fixture->path, sizeof(acl)));
 
     /* An equal one is not set: that may be forbidden. */
-    run_shell(fixture, "chmod 0600 old");
+    fixture_shell(fixture, "chmod 0600 old");
     assert_int_equal(restore_with_each_failing(fixture, "fsetxattr"), 0);
     assert_true(getxattr(fixture->path, "system.posix_acl_access", NULL, 0) == sizeof(acl));
 }
@@ -257,12 +243,12 @@ static void test_restore_leaves_the_wal_of_the_new_database(void **state)
     struct fixture *fixture = *state;
     bool is_in_place = false;
     prepare(fixture);
-    snprintf(staged, sizeof(staged), "%s", name_in(fixture, "db.restoring"));
-    snprintf(served_wal, sizeof(served_wal), "%s", name_in(fixture, "db-wal"));
+    snprintf(staged, sizeof(staged), "%s", fixture_file(fixture, "db.restoring"));
+    snprintf(served_wal, sizeof(served_wal), "%s", fixture_file(fixture, "db-wal"));
     fault.meanwhile = create_wal;
     for (int i = 0; !is_in_place; i++) {
         assert_true(i < CALLS_MOST);
-        run_shell(fixture, "rm -f db db-* && cp -a old db && : >db.restoring");
+        fixture_shell(fixture, "rm -f db db-* && cp -a old db && : >db.restoring");
         fault.name = "fsync";
         fault.left = i;
         fault.has_failed = false;
@@ -278,7 +264,7 @@ static bool back_up(struct fixture *fixture)
 {
     struct backup_facts facts;
     fixture->err = (struct err){.arena = fixture->arena};
-    return backup_make(slice_of(fixture->url), name_in(fixture, "made"), true, &watch, &facts,
+    return backup_make(slice_of(fixture->url), fixture_file(fixture, "made"), true, &watch, &facts,
                        &fixture->err);
 }
 
@@ -286,7 +272,7 @@ static bool back_up_to(struct fixture *fixture, const char *name)
 {
     struct backup_facts facts;
     fixture->err = (struct err){.arena = fixture->arena};
-    return backup_make(slice_of(fixture->url), name_in(fixture, name), false, &watch, &facts,
+    return backup_make(slice_of(fixture->url), fixture_file(fixture, name), false, &watch, &facts,
                        &fixture->err);
 }
 
@@ -298,9 +284,9 @@ static void test_backup_where_rename_has_no_flags(void **state)
     store_close(open_seeded(fixture, NULL));
     lacks_flags = true;
     assert_true(back_up_to(fixture, "made"));
-    assert_int_equal(stat(name_in(fixture, "made"), &made), 0);
+    assert_int_equal(stat(fixture_file(fixture, "made"), &made), 0);
     assert_int_equal(made.st_nlink, 1);
-    assert_int_equal(access(name_in(fixture, "made.partial"), F_OK), -1);
+    assert_int_equal(access(fixture_file(fixture, "made.partial"), F_OK), -1);
     assert_false(back_up_to(fixture, "made"));
     assert_true(says(fixture, "exists already"));
     lacks_flags = false;
@@ -309,14 +295,14 @@ static void test_backup_where_rename_has_no_flags(void **state)
 static int back_up_with_each_failing(struct fixture *fixture, const char *call)
 {
     for (int i = 0; i < CALLS_MOST; i++) {
-        run_shell(fixture, "rm -f made && echo older > made");
+        fixture_shell(fixture, "rm -f made && echo older > made");
         fault.name = call;
         fault.left = i;
         fault.has_failed = false;
         bool ok = back_up(fixture);
         fault.name = NULL;
         struct stat made;
-        assert_int_equal(stat(name_in(fixture, "made"), &made), 0);
+        assert_int_equal(stat(fixture_file(fixture, "made"), &made), 0);
         if (!fault.has_failed) {
             assert_true(ok && made.st_size > BALLAST_BYTES);
             return i;
@@ -324,7 +310,7 @@ static int back_up_with_each_failing(struct fixture *fixture, const char *call)
         if (ok)
             fail_msg("%s number %d failed, and nothing was reported", call, i + 1);
         assert_int_equal(made.st_size > BALLAST_BYTES, says(fixture, "is in place, but"));
-        assert_int_equal(access(name_in(fixture, "made.partial"), F_OK), -1);
+        assert_int_equal(access(fixture_file(fixture, "made.partial"), F_OK), -1);
     }
     return CALLS_MOST;
 }

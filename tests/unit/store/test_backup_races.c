@@ -22,18 +22,11 @@ struct deed {
     unsigned percent;
 };
 
-static void run_shell(const struct fixture *fixture, const char *script)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script);
-    assert_int_equal(system(command), 0);
-}
-
 static bool watch(void *cls, const char *what, unsigned percent)
 {
     struct deed *deed = cls;
     if (deed->looks++ == 0 && deed->script != NULL)
-        run_shell(deed->fixture, deed->script);
+        fixture_shell(deed->fixture, deed->script);
     if (deed->looks == 1 && deed->sql != NULL)
         foreign(deed->fixture->path, deed->sql);
     if (strcmp(what, "copying") == 0) {
@@ -41,13 +34,6 @@ static bool watch(void *cls, const char *what, unsigned percent)
         deed->percent = percent;
     }
     return true;
-}
-
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    char *path = arena_alloc(fixture->arena, PATH_MAX);
-    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
-    return path;
 }
 
 static bool make(const struct deed *wanted, const char *file, bool overwrite)
@@ -79,7 +65,7 @@ static void prepare(struct fixture *fixture)
 static void test_what_is_committed_meanwhile_is_not_copied(void **state)
 {
     struct fixture *fixture = *state;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     prepare(fixture);
     struct deed deed = {.fixture = fixture, .sql = "DELETE FROM allocations"};
     assert_true(make(&deed, copy, false));
@@ -90,14 +76,14 @@ static void test_what_is_committed_meanwhile_is_not_copied(void **state)
 static void test_a_name_that_is_taken_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     struct stat file;
     prepare(fixture);
     struct deed deed = {.fixture = fixture, .script = "echo mine > copy"};
     refuse(&deed, copy, false, "cannot be created: File exists");
     assert_int_equal(stat(copy, &file), 0);
     assert_int_equal(file.st_size, 5);
-    assert_int_equal(access(name_in(fixture, "copy.partial"), F_OK), -1);
+    assert_int_equal(access(fixture_file(fixture, "copy.partial"), F_OK), -1);
     assert_true(make(&deed, copy, true));
     assert_int_equal(stat(copy, &file), 0);
     assert_true(file.st_size > 20000000);
@@ -106,15 +92,15 @@ static void test_a_name_that_is_taken_meanwhile(void **state)
 static void test_what_stands_beside_the_name(void **state)
 {
     struct fixture *fixture = *state;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     const struct deed deed = {.fixture = fixture};
     prepare(fixture);
-    run_shell(fixture, "echo x > copy-journal");
+    fixture_shell(fixture, "echo x > copy-journal");
     refuse(&deed, copy, false, "copy-journal' exists");
-    run_shell(fixture, "rm copy-journal; mkfifo copy-wal");
+    fixture_shell(fixture, "rm copy-journal; mkfifo copy-wal");
     refuse(&deed, copy, false, "copy-wal' exists");
     /* Without contents, it belongs to no database. */
-    run_shell(fixture, "rm copy-wal; : > copy-wal; : > copy-journal");
+    fixture_shell(fixture, "rm copy-wal; : > copy-wal; : > copy-journal");
     assert_true(make(&deed, copy, false));
 }
 
@@ -124,19 +110,19 @@ static void test_names_that_lead_to_no_file(void **state)
     static const char *const names[] = {"", ".", "..", "there/", "there/.", "there/.."};
     const struct deed deed = {.fixture = fixture};
     prepare(fixture);
-    run_shell(fixture, "mkdir there");
+    fixture_shell(fixture, "mkdir there");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        refuse(&deed, name_in(fixture, names[i]), true, "does not name a file");
+        refuse(&deed, fixture_file(fixture, names[i]), true, "does not name a file");
     snprintf(fixture->url, sizeof(fixture->url), "sqlite://");
-    refuse(&deed, name_in(fixture, "copy"), false, "in memory");
+    refuse(&deed, fixture_file(fixture, "copy"), false, "in memory");
 }
 
 /* Locks belong to open files, so that this has the same effect as another process that has it. */
 static void test_a_partial_file_that_is_being_written(void **state)
 {
     struct fixture *fixture = *state;
-    const char *copy = name_in(fixture, "copy");
-    const char *partial = name_in(fixture, "copy.partial");
+    const char *copy = fixture_file(fixture, "copy");
+    const char *partial = fixture_file(fixture, "copy.partial");
     const struct deed deed = {.fixture = fixture};
     struct stat file;
     prepare(fixture);
@@ -158,7 +144,7 @@ static void test_a_partial_file_that_is_being_written(void **state)
 static void test_a_file_that_is_in_use_is_not_replaced(void **state)
 {
     struct fixture *fixture = *state;
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     const struct deed deed = {.fixture = fixture};
     int opened[2];
     char byte;

@@ -18,13 +18,6 @@ static bool go_on(void *cls, const char *what, unsigned percent)
     return last == NULL || strcmp(what, last) != 0;
 }
 
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    char *path = arena_alloc(fixture->arena, PATH_MAX);
-    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
-    return path;
-}
-
 static void expect_error(struct fixture *fixture, bool ok, const char *text)
 {
     struct slice message = fixture->err.message;
@@ -50,7 +43,7 @@ static void expect_restore(struct fixture *fixture, const char *url, const char 
     struct restore_result result;
     expect_error(fixture,
                  backup_restore(slice_of(url), file, false, &watch, &result, &fixture->err), text);
-    assert_int_not_equal(access(name_in(fixture, "db.restoring"), F_OK), 0);
+    assert_int_not_equal(access(fixture_file(fixture, "db.restoring"), F_OK), 0);
 }
 
 static void expect_same(struct fixture *fixture)
@@ -61,7 +54,7 @@ static void expect_same(struct fixture *fixture)
 /* A copy whose database has lost its allocation since. */
 static const char *prepare(struct fixture *fixture)
 {
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     store_close(open_seeded(fixture, NULL));
     make(fixture, copy);
     foreign(fixture->path, "DELETE FROM allocations");
@@ -81,13 +74,13 @@ static void test_no_such_place(void **state)
     expect_restore(fixture, "sqlite://", copy, NULL, "the database is in memory");
     expect_restore(fixture, url, copy, NULL, "the path of the database is too long");
     expect_error(fixture,
-                 backup_make(SLICE_LIT("sqlite://"), name_in(fixture, "new"), false, &watch, &facts,
-                             &fixture->err),
+                 backup_make(SLICE_LIT("sqlite://"), fixture_file(fixture, "new"), false, &watch,
+                             &facts, &fixture->err),
                  "the database is in memory: there is no file to back up");
     snprintf(other, sizeof(other), "sqlite:///%s/fifo", fixture->dir);
-    assert_int_equal(mkfifo(name_in(fixture, "fifo"), 0600), 0);
+    assert_int_equal(mkfifo(fixture_file(fixture, "fifo"), 0600), 0);
     expect_restore(fixture, other, copy, NULL, "is not a regular file");
-    expect_restore(fixture, fixture->url, name_in(fixture, "missing"), NULL,
+    expect_restore(fixture, fixture->url, fixture_file(fixture, "missing"), NULL,
                    "cannot be read: No such file or directory");
     expect_same(fixture);
 }
@@ -107,8 +100,8 @@ static void test_in_the_way(void **state)
 {
     struct fixture *fixture = *state;
     const char *copy = prepare(fixture);
-    const char *wal = name_in(fixture, "copy-wal");
-    const char *ours = name_in(fixture, "db.restoring-wal");
+    const char *wal = fixture_file(fixture, "copy-wal");
+    const char *ours = fixture_file(fixture, "db.restoring-wal");
     assert_int_equal(mkdir(wal, 0700), 0);
     expect_restore(fixture, fixture->url, copy, NULL, "copy-wal' is not a regular file");
     assert_int_equal(rmdir(wal), 0);

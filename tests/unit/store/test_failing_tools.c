@@ -25,11 +25,6 @@ struct tool {
     bool is_from_nothing; /* there is no database beforehand */
 };
 
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    return arena_printf(fixture->arena, "%s/%s%c", fixture->dir, name, '\0').data;
-}
-
 static bool watch_all(void *cls, const char *what, unsigned percent)
 {
     (void)cls;
@@ -85,8 +80,8 @@ static bool create_consumers(struct fixture *fixture, struct err *err)
 static bool restore_seed(struct fixture *fixture, struct err *err)
 {
     struct restore_result result;
-    return backup_restore(slice_of(fixture->url), name_in(fixture, "seed"), true, &watch, &result,
-                          err);
+    return backup_restore(slice_of(fixture->url), fixture_file(fixture, "seed"), true, &watch,
+                          &result, err);
 }
 
 static void read_contents(const char *path, struct buf *out)
@@ -114,10 +109,10 @@ static void prepare(struct fixture *fixture, const struct tool *tool)
 {
     static const char *const files[] = {"db", "db-wal", "db-shm", "db-journal"};
     for (size_t i = 0; i < 4; i++)
-        unlink(name_in(fixture, files[i]));
+        unlink(fixture_file(fixture, files[i]));
     if (tool->is_from_nothing)
         return;
-    copy_file(name_in(fixture, "seed"), fixture->path);
+    copy_file(fixture_file(fixture, "seed"), fixture->path);
     if (tool->prepare != NULL)
         foreign(fixture->path, tool->prepare);
 }
@@ -189,7 +184,7 @@ static void test_tools(void **state)
         {.run = restore_seed, .is_from_nothing = true},
     };
     store_close(open_seeded(fixture, NULL));
-    assert_int_equal(rename(fixture->path, name_in(fixture, "seed")), 0);
+    assert_int_equal(rename(fixture->path, fixture_file(fixture, "seed")), 0);
     for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
         print_message("tool %zu\n", i);
         try_all(fixture, &tools[i]);
@@ -202,7 +197,7 @@ static void test_backup(void **state)
     struct fixture *fixture = *state;
     struct buf wanted = {0};
     struct buf found = {0};
-    const char *copy = name_in(fixture, "copy");
+    const char *copy = fixture_file(fixture, "copy");
     store_close(open_seeded(fixture, NULL));
     read_contents(fixture->path, &wanted);
     for (int way = FAILING_ONCE; way <= FAILING_FROM_THEN_ON; way++) {

@@ -58,20 +58,6 @@ static void let_go(struct holder *holder)
     }
 }
 
-static const char *name_in(const struct fixture *fixture, const char *name)
-{
-    char *path = arena_alloc(fixture->arena, PATH_MAX);
-    snprintf(path, PATH_MAX, "%s/%s", fixture->dir, name);
-    return path;
-}
-
-static void run_shell(const struct fixture *fixture, const char *script)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script);
-    assert_int_equal(system(command), 0);
-}
-
 /* What happens at the first look of that step. */
 struct deed {
     struct fixture *fixture;
@@ -97,7 +83,7 @@ static bool restore(struct deed *deed, bool keep, struct restore_result *result)
     struct fixture *fixture = deed->fixture;
     const struct backup_watch watching = {watch, deed};
     fixture->err = (struct err){.arena = fixture->arena};
-    bool ok = backup_restore(slice_of(fixture->url), name_in(fixture, "copy"), keep, &watching,
+    bool ok = backup_restore(slice_of(fixture->url), fixture_file(fixture, "copy"), keep, &watching,
                              result, &fixture->err);
     assert_true(deed->act == NULL || deed->is_done);
     return ok;
@@ -110,8 +96,8 @@ static void refuse(struct deed *deed, const char *part)
     struct slice message = deed->fixture->err.message;
     if (memmem(message.data, message.len, part, strlen(part)) == NULL)
         fail_msg("not '%s': %.*s", part, SLICE_ARG(message));
-    assert_int_equal(access(name_in(deed->fixture, "db.restoring"), F_OK), -1);
-    run_shell(deed->fixture, "test $(ls | grep -c replaced) = 0");
+    assert_int_equal(access(fixture_file(deed->fixture, "db.restoring"), F_OK), -1);
+    fixture_shell(deed->fixture, "test $(ls | grep -c replaced) = 0");
 }
 
 /* The backup has an allocation, the database does not. */
@@ -120,7 +106,7 @@ static void prepare(struct fixture *fixture)
     const struct backup_watch watching = {watch, &(struct deed){.fixture = fixture}};
     struct backup_facts facts;
     store_close(open_seeded(fixture, NULL));
-    assert_true(backup_make(slice_of(fixture->url), name_in(fixture, "copy"), false, &watching,
+    assert_true(backup_make(slice_of(fixture->url), fixture_file(fixture, "copy"), false, &watching,
                             &facts, &fixture->err));
     foreign(fixture->path, "DELETE FROM allocations");
 }
@@ -159,7 +145,7 @@ static void test_a_database_that_is_opened_meanwhile(void **state)
 
 static void replace_database(struct deed *deed)
 {
-    run_shell(deed->fixture, "cp db another && mv another db");
+    fixture_shell(deed->fixture, "cp db another && mv another db");
 }
 
 static void test_a_database_that_is_replaced_meanwhile(void **state)
@@ -172,7 +158,7 @@ static void test_a_database_that_is_replaced_meanwhile(void **state)
 
 static void remove_database(struct deed *deed)
 {
-    run_shell(deed->fixture, "rm db");
+    fixture_shell(deed->fixture, "rm db");
 }
 
 static void test_a_database_that_is_removed_meanwhile(void **state)
@@ -188,7 +174,7 @@ static void test_a_backup_that_is_open(void **state)
 {
     struct deed deed = {.fixture = *state};
     struct restore_result result;
-    const char *copy = name_in(deed.fixture, "copy");
+    const char *copy = fixture_file(deed.fixture, "copy");
     prepare(deed.fixture);
     start_holder(&deed.holder, copy, O_RDWR, false);
     open_file(&deed.holder);
@@ -211,7 +197,7 @@ static void test_a_backup_that_is_opened_meanwhile(void **state)
 {
     struct deed deed = {.fixture = *state, .step = "copying", .act = open_held};
     prepare(deed.fixture);
-    start_holder(&deed.holder, name_in(deed.fixture, "copy"), O_RDWR, false);
+    start_holder(&deed.holder, fixture_file(deed.fixture, "copy"), O_RDWR, false);
     refuse(&deed, "is open in another process");
     let_go(&deed.holder);
     assert_false(is_new(deed.fixture));
@@ -224,9 +210,9 @@ static void leave_as_crashed(struct fixture *fixture)
     struct change_list list = changes_of(fixture);
     add_catalog(&list, CHANGE_TRAIT_INSERT, 9000, "CUSTOM_NEW");
     commit_changes(fixture, store, &list);
-    run_shell(fixture, "mkdir crashed && cp db db-wal db-shm crashed");
+    fixture_shell(fixture, "mkdir crashed && cp db db-wal db-shm crashed");
     store_close(store);
-    run_shell(fixture, "rm db* && mv crashed/* .");
+    fixture_shell(fixture, "rm db* && mv crashed/* .");
 }
 
 static void test_a_refused_restore_leaves_the_wal(void **state)
@@ -236,16 +222,16 @@ static void test_a_refused_restore_leaves_the_wal(void **state)
     struct restore_result result;
     prepare(fixture);
     leave_as_crashed(fixture);
-    run_shell(fixture, "mv copy good && echo bad > copy");
+    fixture_shell(fixture, "mv copy good && echo bad > copy");
     refuse(&deed, "is not a usable Placement database");
-    run_shell(fixture, "mkdir seen && cp db db-wal seen && mv good copy");
-    assert_int_equal(foreign(name_in(fixture, "seen/db"),
+    fixture_shell(fixture, "mkdir seen && cp db db-wal seen && mv good copy");
+    assert_int_equal(foreign(fixture_file(fixture, "seen/db"),
                              "SELECT count(*) FROM traits WHERE name = 'CUSTOM_NEW'"),
                      1);
 
     assert_true(restore(&deed, true, &result));
-    assert_int_equal(access(name_in(fixture, "db-wal"), F_OK), -1);
-    assert_int_equal(access(name_in(fixture, "db-shm"), F_OK), -1);
+    assert_int_equal(access(fixture_file(fixture, "db-wal"), F_OK), -1);
+    assert_int_equal(access(fixture_file(fixture, "db-shm"), F_OK), -1);
     assert_int_equal(foreign(result.kept, "SELECT count(*) FROM traits WHERE name = 'CUSTOM_NEW'"),
                      1);
     assert_true(is_new(fixture));
