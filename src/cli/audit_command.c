@@ -112,8 +112,8 @@ int audit_command(int argc, char **argv, struct conf_inputs *inputs)
     command_line_parse_all(switches, argc, argv, &line);
     if (line.action == COMMAND_LINE_HELP) {
         fputs("usage: berth audit [SWITCH]...\n\n"
-              "Lists holds whose placement no longer exists, and placements of which neither the\n"
-              "hold nor the server exists.\n\nswitches:\n",
+              "Lists holds whose placement no longer exists, and placements whose hold and server\n"
+              "both no longer exist.\n\nswitches:\n",
               stdout);
         command_line_print_switches(switches, stdout);
         return AUDIT_EXIT_OK;

@@ -15,10 +15,10 @@
 static const struct command_line_switch program_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--version", "-V", NULL, "Show the version and exit.", SWITCH_VERSION, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "The same as after a command.", SWITCH_CONFIG_FILE, NULL, NULL,
-     NULL},
-    {"--config-dir", NULL, "DIR", "The same as after a command.", SWITCH_CONFIG_DIR, NULL, NULL,
-     NULL},
+    {"--config-file", NULL, "FILE", "Read this file instead of the first placement.conf found.",
+     SWITCH_CONFIG_FILE, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "Also read the *.conf files in this directory.",
+     SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {.name = NULL},
 };
 

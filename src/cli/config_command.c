@@ -40,14 +40,15 @@ static const struct command_line_switch validate_switches[] = {
     SOURCE_ROWS,
     {"--strict", NULL, NULL, "Exit with 1 for warnings, too.", SWITCH_OWN, NULL, NULL, NULL},
     /* berthd's, so that a unit can pass the same switches to both */
-    {"--listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "berth", "listen", NULL},
-    {"--admin-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "berth", "admin_listen",
+    {"--listen", NULL, "ADDRESS:PORT", "The same as for berthd.", SWITCH_OPTION, "berth", "listen",
      NULL},
-    {"--baremetal-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "baremetal",
+    {"--admin-listen", NULL, "ADDRESS:PORT", "The same as for berthd.", SWITCH_OPTION, "berth",
+     "admin_listen", NULL},
+    {"--baremetal-listen", NULL, "ADDRESS:PORT", "The same as for berthd.", SWITCH_OPTION,
+     "baremetal", "listen", NULL},
+    {"--valet-listen", NULL, "ADDRESS:PORT", "The same as for berthd.", SWITCH_OPTION, "valet",
      "listen", NULL},
-    {"--valet-listen", NULL, "ADDRESS:PORT", "As berthd's.", SWITCH_OPTION, "valet", "listen",
-     NULL},
-    {"--debug", "-d", NULL, "As berthd's.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
+    {"--debug", "-d", NULL, "The same as for berthd.", SWITCH_OPTION, "DEFAULT", "debug", "true"},
     {.name = NULL},
 };
 

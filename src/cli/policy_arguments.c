@@ -29,9 +29,10 @@ enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
 
 static const struct command_line_switch switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "Read the same configuration as berthd with this switch.",
+    {"--config-file", NULL, "FILE", "Read this file instead of the first placement.conf found.",
      SWITCH_CONFIG_FILE, NULL, NULL, NULL},
-    {"--config-dir", NULL, "DIR", "The same for a directory.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "Also read the *.conf files in this directory.",
+     SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {"--policy-file", NULL, "FILE", "Read this instead of [oslo_policy] policy_file.", SWITCH_OWN,
      NULL, NULL, NULL},
     {"--redundant", NULL, NULL, "list: only rules in files that are equal to the default.",

@@ -23,9 +23,10 @@ static const struct command_line_switch switches[] = {
      "admin_listen of the configuration, or " PACKAGED_ADDRESS ".",
      SWITCH_OWN, NULL, NULL, NULL},
     {"--json", NULL, NULL, "Print the page as JSON, unchanged.", SWITCH_OWN, NULL, NULL, NULL},
-    {"--config-file", NULL, "FILE", "The same as for berthd.", SWITCH_CONFIG_FILE, NULL, NULL,
-     NULL},
-    {"--config-dir", NULL, "DIR", "The same as for berthd.", SWITCH_CONFIG_DIR, NULL, NULL, NULL},
+    {"--config-file", NULL, "FILE", "Read this file instead of the first placement.conf found.",
+     SWITCH_CONFIG_FILE, NULL, NULL, NULL},
+    {"--config-dir", NULL, "DIR", "Also read the *.conf files in this directory.",
+     SWITCH_CONFIG_DIR, NULL, NULL, NULL},
     {.name = NULL},
 };
 
