@@ -41,8 +41,9 @@ static void write_page(const struct form *form, FILE *out)
     }
 }
 
-/* The sentence in the row, its details, and notes that apply to all options of this kind. */
-static void append_help(struct buf *text, const struct option *option)
+/* The sentence in the row, its details, and notes that apply to all options of this kind. Code is
+ * between backticks. */
+static void append_marked_help(struct buf *text, const struct option *option)
 {
     const char *details = option_details(option);
     buf_append_slice(text, slice_of(option->help));
@@ -50,6 +51,18 @@ static void append_help(struct buf *text, const struct option *option)
         buf_printf(text, " %s", details);
     if (option->effect == OPTION_NO_EFFECT)
         buf_append_lit(text, " Accepted without effect.");
+}
+
+/* The same without backticks. */
+static void append_help(struct buf *text, const struct option *option)
+{
+    struct buf marked = {0};
+    append_marked_help(&marked, option);
+    struct slice rest = buf_slice(&marked);
+    for (size_t i = 0; i < rest.len; i++)
+        if (rest.data[i] != '`')
+            buf_append_char(text, rest.data[i]);
+    buf_free(&marked);
 }
 
 /* "integer, from 1 to 10", "one of a, b" */
@@ -179,21 +192,38 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Names with an underscore, paths, tildes and asterisks are formatted as code, because these
- * characters have a meaning in Markdown. */
+/* The bytes up to and including the second backtick of a text that begins with one. */
+static size_t marked_code_len(struct slice text)
+{
+    size_t len = 1;
+    while (len < text.len && text.data[len] != '`')
+        len++;
+    return len < text.len ? len + 1 : len;
+}
+
+/* Besides the text between backticks, names with an underscore, sections, switches, paths, tildes
+ * and asterisks are formatted as code: most of these have a meaning in Markdown. */
 static void append_markdown(struct buf *out, struct slice text)
 {
     while (text.len > 0) {
+        if (text.data[0] == '`') {
+            size_t code = marked_code_len(text);
+            buf_append(out, text.data, code);
+            text = slice_skip(text, code);
+            continue;
+        }
         size_t len = 0;
-        bool is_code = text.data[0] == '/';
-        while (len < text.len && text.data[len] != ' ') {
+        bool is_section = text.data[0] == '[';
+        bool is_code = is_section || text.data[0] == '/' ||
+                       (text.len > 1 && text.data[0] == '-' && text.data[1] == '-');
+        while (len < text.len && text.data[len] != ' ' && text.data[len] != '`') {
             is_code = is_code || strchr("_*<>$~", text.data[len]) != NULL;
             len++;
         }
         size_t first = len > 0 && text.data[0] == '(';
         size_t last = len;
         while (last > first && !is_name_char(text.data[last - 1]) &&
-               strchr("*/)>~", text.data[last - 1]) == NULL)
+               strchr(is_section ? "]" : "*/)>~", text.data[last - 1]) == NULL)
             last--;
         if (last > first && text.data[last - 1] == ')' && first == 1)
             last--;
@@ -204,7 +234,7 @@ static void append_markdown(struct buf *out, struct slice text)
         if (is_code)
             buf_append_char(out, '`');
         buf_append(out, text.data + last, len - last);
-        if (len < text.len)
+        if (len < text.len && text.data[len] == ' ')
             buf_append_char(out, text.data[len++]);
         text = slice_skip(text, len);
     }
@@ -214,8 +244,10 @@ static void reference_begin_section(const char *section, FILE *out)
 {
     const char *details = section_details(section);
     fprintf(out, "\n## [%s]\n", section);
-    if (details != NULL)
-        fprintf(out, "\n%s\n", details);
+    if (details != NULL) {
+        putc('\n', out);
+        write_wrapped("", slice_of(details), PAGE_WIDTH, out);
+    }
 }
 
 static void append_old_names(struct buf *text, const struct option *option, const char *before)
@@ -242,7 +274,7 @@ static void reference_option(const struct option *option, FILE *out)
         buf_append_lit(&facts, "; taken by a reload");
     append_old_names(&facts, option, "; old name: ");
     buf_append_char(&facts, ')');
-    append_help(&plain, option);
+    append_marked_help(&plain, option);
     append_markdown(&text, buf_slice(&plain));
     buf_free(&plain);
     putc('\n', out);

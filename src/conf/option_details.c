@@ -1,6 +1,7 @@
 /* Texts for the sample file, the reference page and the manual, in addition to the sentence in each
  * row of options.c. One entry per option, in the order of that table; an option needs none if its
- * row is sufficient. Constant data: any thread. */
+ * row is sufficient. Text between backticks is code in Markdown; the other formats omit the
+ * backticks. Constant data: any thread. */
 #include "conf/option_details.h"
 
 #include <string.h>
@@ -14,48 +15,48 @@ struct details {
 static const struct details table[] = {
     {"berth", "listen",
      "May be given several times. An IPv6 address is written in brackets, and port 0 chooses any "
-     "free port; https needs tls_cert_file. Sockets opened by the service manager are served in "
-     "addition to these. Listen on loopback behind a web server or load balancer, or on the "
-     "address that Keystone's catalog names. With auth_strategy noauth2, berth believes any "
-     "identity that a client claims: anyone who can reach an address has full access."},
+     "free port. An https address needs tls_cert_file. Sockets opened by the service manager are "
+     "served in addition to these. Listen on loopback behind a web server or load balancer, or on "
+     "the address that Keystone's catalog names. With `[api] auth_strategy = noauth2`, berth "
+     "believes any identity that a client claims: anyone who can reach an address has full "
+     "access."},
     {"berth", "admin_listen",
-     "May be given several times, with the same syntax as listen; unset: not served. The admin "
+     "May be given several times, with the same syntax as `listen`; unset: not served. The admin "
      "listener requires no token and shows names of hosts and what they hold: keep it on loopback "
      "or on a management network. See docs/monitoring.md."},
     {"berth", "socket_mode",
-     "The socket's directory must be accessible to its clients, too. 0660 admits the user and the "
-     "group of berthd: add the web server in front to that group."},
+     "The clients also need access to the socket's directory. 0660 admits the user and the group "
+     "of berthd: add the user of the web server in front to that group."},
     {"berth", "tls_cert_file",
      "The file is read again when it changes and on a reload; open connections keep the "
      "certificate they were established with. If the new certificate cannot be used, the old one "
-     "stays in use, and the log gives the reason. Needed if listen has an https address."},
+     "stays in use, and the log gives the reason. Needed if `listen` has an https address."},
     {"berth", "tls_key_file", "Needed with tls_cert_file, and read together with it."},
     {"berth", "tls_ca_file",
-     "If it is unset, clients need no certificate. It decides who may connect, not what they may "
-     "do: that depends on the token."},
+     "The client certificate decides who may connect; the token decides what they may do."},
     {"berth", "tls_priorities",
-     "The default has TLS 1.2 and 1.3 with forward secrecy and authenticated encryption; for "
+     "The default allows TLS 1.2 and 1.3, with forward secrecy and authenticated encryption. For "
      "clients that support only less, use a proxy in front."},
     {"berth", "stop_grace",
-     "Requests in progress are finished within that time; any that remain are then cut off, and "
-     "the exit status is 3. berthd also waits for transient states of bare metal nodes that end "
-     "within it. Make it shorter than the time after which the service manager kills a process."},
+     "Requests that are not finished within that time are cut off, and the exit status is 3. "
+     "berthd also waits for transient states of bare metal nodes that end within that time. Make "
+     "it shorter than the time after which the service manager kills a process."},
     {"berth", "worker_threads",
      "Each thread serves many connections. The default suits nearly every machine; a lower number "
      "leaves cores to other services on the same host. A request that takes long moves to a "
-     "separate thread and delays none of these."},
+     "separate thread, so that it does not delay others."},
     {"berth", "max_body",
      "A larger body is answered with 413; before that, up to 16 MiB more are read and discarded. "
      "The largest requests are those to /reshaper and POST /allocations for many consumers; 16 "
      "MiB hold some hundred thousand allocations."},
     {"berth", "body_memory",
-     "It covers request bodies over 16 KiB, the documents they are parsed into, which need up to "
-     "75 times as much, and anything else that a request needs beyond 128 KiB; real requests need "
-     "about 10 times as much as their bodies. A project, or a client address, may use at most "
-     "half of what the others leave free. A request that finds too little memory left is answered "
-     "with 503 and Retry-After, one that needs more than half of the total with 413. If a "
-     "resource limit or a control group limits the memory of the process, at most a quarter of "
-     "that limit is used."},
+     "It covers request bodies over 16 KiB, the documents they are parsed into, and anything else "
+     "that a request needs beyond 128 KiB. A document typically needs about 10 times as much "
+     "memory as the body it was parsed from, and at most 75 times as much. A project, or a client "
+     "address, may use at most half of what the others leave free. A request that finds too little "
+     "memory left is answered with 503 and Retry-After. A request that needs more than half of the "
+     "total is answered with 413. If a resource limit or a control group limits the memory of the "
+     "process, at most a quarter of that limit is used."},
     {"berth", "max_connections",
      "When the limit is exceeded, an older connection of the address with the most connections is "
      "closed: the one that has been idle longest, or else the one with the oldest unfinished "
@@ -64,17 +65,19 @@ static const struct details table[] = {
     {"berth", "max_connections_per_address",
      "It prevents one client that leaks connections from shutting out the others. All IPv6 "
      "addresses with the same first 64 bits count as one. Behind a proxy, all clients have the "
-     "proxy's address: raise it to max_connections there."},
+     "proxy's address: raise this limit to max_connections there."},
     {"berth", "idle_timeout",
      "Make it longer than the time for which a proxy in front keeps idle connections, so that the "
-     "proxy, not berth, closes them; otherwise the proxy now and then sends a request on a "
-     "connection that is just being closed."},
+     "proxy, not berth, closes them. Otherwise the proxy occasionally sends a request on a "
+     "connection that berth is just closing."},
     {"berth", "header_deadline",
-     "It limits what slow or malicious clients cost. Change it only for clients on very bad "
-     "lines."},
+     "The time for the request line counts from its first byte, the time for the headers from the "
+     "end of the request line. The option limits what slow or malicious clients cost. Change it "
+     "only for clients on very bad lines."},
     {"berth", "body_deadline",
-     "A body of 10 MB thus has 1030 seconds. A client has as long to read an answer over 1 MiB as "
-     "it takes at 250 KB/s. It limits what slow or malicious clients cost."},
+     "A body of 10 MB thus has 1030 seconds. For reading an answer over 1 MiB, a client has as "
+     "long as the answer takes at 250 KB/s. The option limits what slow or malicious clients "
+     "cost."},
     {"berth", "connection_memory",
      "Each connection takes all of it, rounded up to pages of 4096 bytes; a query parameter takes "
      "64 bytes in addition to its text. Requests that do not fit are answered with 414 or 431. "
@@ -82,35 +85,36 @@ static const struct details table[] = {
      "request."},
     {"berth", "answer_memory",
      "Answers over 1 MiB count from when they are written until they have been read. The answers "
-     "of one project (or address) may use no more than they leave free for others. An answer that "
-     "does not fit is replaced by 503. Long lists are sent in pieces while the client reads them; "
-     "only the current piece counts."},
+     "of one project (or client address) may use no more than they leave free for others. An "
+     "answer that does not fit is replaced by 503. Long lists are sent in pieces while the client "
+     "reads them; only the current piece counts."},
     {"berth", "mount_prefix",
-     "May be given several times; an empty value means none. The API is always served below / as "
+     "May be given several times; an empty value means none. The API is always served below `/` as "
      "well. Links in answers have the prefix of the request. If a proxy mounts the service at "
-     "another path and does not remove that path from requests, set it here."},
+     "another path and does not remove that path from requests, set that path here."},
     {"berth", "access_log",
-     "The line is that of the Python service's placement.requestlog, at level INFO. Turn it off "
+     "The line is that of the Python service's `placement.requestlog`, at level INFO. Turn it off "
      "if a proxy in front writes such a log and this one is too large."},
     {"berth", "server_header",
-     "It shows which process of a chain of proxies has answered, and tells every client the "
-     "version. What the HTTP library answers by itself, such as 431, does not have it."},
+     "It shows which process in a chain of proxies has answered, but also tells every client the "
+     "version. Answers that the HTTP library itself gives, such as 431, do not have the header."},
     {"berth", "query_deadline",
-     "Large lists, searches with very many combinations and plans run apart from other requests, "
-     "and projects take turns. The time counts from when such a request begins to wait for its "
-     "turn; one that needs longer is ended and answered with 503. While it runs, the state of the "
-     "database that it started with stays in memory."},
+     "Expensive requests are large lists, searches with very many combinations, and plans. They "
+     "run apart from other requests, and projects take turns. The time counts from when such a "
+     "request begins to wait for its turn. A request that needs longer is ended and answered with "
+     "503. While it runs, the state of the database that it started with stays in memory."},
     {"berth", "max_write_rows",
      "Every row that a request inserts, changes or deletes counts, including its consequences: "
-     "consumers, allocations, inventories, traits, aggregates. Because of their indexes, a new "
-     "consumer counts as 15, one that is deleted or changes its project or user as seven, and one "
-     "of which only the generation is raised as four. A row of bare metal or Valet counts as one "
-     "more for each KiB. When a tree changes its shape, every two providers that move to another "
-     "place in memory count as one, and so do 16 of their inventories, traits and aggregates. All "
-     "other writes wait meanwhile: 3000 rows take about 10 ms, and are more than a reshape of a "
-     "host with 290 servers of three classes needs. A larger request is answered with 413 and "
-     "nothing is written. Raise the limit for the duration of a larger migration. The limits of "
-     "the Valet API allow 25000 rows regardless of this option."},
+     "consumers, allocations, inventories, traits, aggregates. Because of their indexes, consumers "
+     "count as more than one: a new one as 15, one that is deleted or changes its project or user "
+     "as seven, and one of which only the generation is raised as four. A row of bare metal or "
+     "Valet counts as one more for each KiB. When a tree changes its shape, every two providers "
+     "that move to another place in memory count as one, and so do 16 of their inventories, traits "
+     "and aggregates. A larger request is answered with 413 and nothing is written. The limit "
+     "exists because all other writes wait while a request's rows are written: 3000 rows take "
+     "about 10 ms. They are more than a reshape of a host with 290 servers of three classes needs. "
+     "Raise the limit for the duration of a larger migration. The limits of the Valet API allow "
+     "25000 rows regardless of this option."},
     {"berth", "slow_request_ms",
      "The time counts from the request line to the answer, including time spent waiting for the "
      "database's lock, which another program may hold. The line is a warning with the request and "
@@ -119,73 +123,76 @@ static const struct details table[] = {
      "Every answer reflects the newest committed state, regardless of this option."},
 
     {"baremetal", "enabled",
-     "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The "
-     "switch --baremetal-listen serves it as well, regardless of this option. Existing nodes stay "
+     "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The switch "
+     "--baremetal-listen serves the API as well, regardless of this option. Existing nodes stay "
      "resource providers when the API is not served."},
     {"baremetal", "listen",
-     "Same syntax as [berth] listen. All other options of [berth] about connections, TLS and the "
+     "Same syntax as `[berth] listen`. All other options of [berth] about connections, TLS and the "
      "log apply to these addresses, too."},
     {"baremetal", "prefix",
-     "For example /baremetal. It corresponds to [berth] mount_prefix, which is for the Placement "
+     "For example /baremetal. It corresponds to `[berth] mount_prefix`, which is for the Placement "
      "API."},
     {"baremetal", "mirror",
      "Turn it off if another service writes providers of the same nodes in another form. nova's "
      "ironic driver writes the same form and can stay in use. With false, neither API knows what "
      "the other has allocated, and both may hand out the same node."},
     {"baremetal", "provider_name",
-     "nova looks providers up by uuid. With name, the provider has the node's name and is renamed "
-     "with the node, if the name has at most 200 characters and no other provider has it."},
+     "nova looks providers up by uuid. With `name`, the provider is renamed together with the "
+     "node. The provider has the node's uuid as its name if the node has no name, if that name has "
+     "more than 200 characters, or if another provider has it."},
     {"baremetal", "public_endpoint",
      "Needed if a proxy in front does not pass on the host name and scheme that the client used."},
     {"baremetal", "node_locked_retry_attempts",
      "A node is locked while a power or provision operation is in progress."},
     {"baremetal", "service_type",
-     "It corresponds to [keystone_authtoken] service_type, which is for the Placement API. If it "
-     "is empty, application credentials with access rules are refused there."},
+     "It corresponds to `[keystone_authtoken] service_type`, which is for the Placement API. If it "
+     "is empty, the bare metal API refuses application credentials with access rules."},
     {"baremetal", "host",
-     "After a restart, berthd takes over nodes and allocations of a previous berthd of the same "
-     "name at once, and those of any other berthd one minute after they were due."},
+     "After a restart, berthd at once takes over nodes and allocations of a previous berthd of the "
+     "same name. It takes over those of any other berthd one minute after their next step was "
+     "due."},
     {"baremetal", "fake_delay_ms",
      "berth has no drivers: deploying, cleaning and so on only take time."},
 
     {"valet", "enabled",
-     "See docs/api/valet.md. The switch --valet-listen serves it as well, regardless of this "
+     "See docs/api/valet.md. The switch --valet-listen serves the API as well, regardless of this "
      "option. Groups keep their hosts, and plans their capacity, also when the API is not served."},
     {"valet", "listen",
-     "Same syntax as [berth] listen. All other options of [berth] about connections, TLS and the "
+     "Same syntax as `[berth] listen`. All other options of [berth] about connections, TLS and the "
      "log apply to these addresses, too."},
     {"valet", "prefix",
-     "For example /valet. It corresponds to [berth] mount_prefix, which is for the Placement API."},
+     "For example /valet. It corresponds to `[berth] mount_prefix`, which is for the Placement "
+     "API."},
     {"valet", "flavors",
-     "An object: name -> {\"id\": \"2\", \"vcpus\": 1, \"ram\": 2048, \"disk\": 20}, with ram in "
-     "MiB and disk in GiB. If it is unset, the flavors are m1.tiny, m1.small, m1.medium, m1.large "
-     "and m1.xlarge."},
+     "The file is a JSON object such as `{\"m1.tiny\": {\"id\": \"1\", \"vcpus\": 1, \"ram\": 512, "
+     "\"disk\": 1}}`, with the names of the flavors as keys, ram in MiB and disk in GiB. If it is "
+     "unset, the flavors are m1.tiny, m1.small, m1.medium, m1.large and m1.xlarge."},
     {"valet", "step_limit",
      "A plan whose search needs more steps is refused. One step is one host, rack or provider "
      "tried, or 2048 checks of single servers, hosts or amounts on the way; 200000 steps take a "
      "few seconds at most. Steps are counted instead of time so that the same plan always gets "
      "the same answer."},
     {"valet", "service_type",
-     "It corresponds to [keystone_authtoken] service_type, which is for the Placement API. If it "
-     "is empty, application credentials with access rules are refused there."},
+     "It corresponds to `[keystone_authtoken] service_type`, which is for the Placement API. If it "
+     "is empty, the Valet API refuses application credentials with access rules."},
 
     {"DEFAULT", "debug",
      "Otherwise the lowest level logged is INFO. DEBUG adds unknown options of the configuration, "
-     "all values in force, a line when each request arrives, and details of the processing; under "
-     "load that is a lot. docs/logging.md describes this and all other logging options."},
+     "all values in force, a line when each request arrives, and details of the processing: under "
+     "load, these are very many lines. docs/logging.md describes this and all other logging "
+     "options."},
     {"DEFAULT", "log_config_append",
-     "The file has the format of Python's logging.config, such as openstack-helm's logging.conf. "
-     "The other logging options are then ignored, except for the formats. A reload reads the file "
-     "again if it has changed."},
-    {"DEFAULT", "log_options",
-     "At startup, with debug only. Values of options that hold secrets are shown as ****."},
+     "The file has the format of Python's `logging.config`, such as openstack-helm's "
+     "`logging.conf`. The other logging options are then ignored, except for the formats. A reload "
+     "reads the file again if it has changed."},
+    {"DEFAULT", "log_options", "Values of options that hold secrets are shown as ****."},
     {"DEFAULT", "log_file",
      "A relative name is relative to log_dir. If no file is set, the log goes to standard error, "
      "which systemd puts into the journal. The file is opened for appending. It is reopened if it "
      "was moved or removed, and on a reload. Ignored if log_config_append is set."},
     {"DEFAULT", "log_dir",
      "PROGRAM is the name that the program was started by. Ignored if log_config_append is set."},
-    {"DEFAULT", "log_date_format", "A strftime format. Ignored if log_config_append is set."},
+    {"DEFAULT", "log_date_format", "A format of strftime. Ignored if log_config_append is set."},
     {"DEFAULT", "use_json", "The keys are those of oslo.log's JSONFormatter."},
     {"DEFAULT", "use_syslog",
      "The log is sent to the socket /dev/log. Ignored if log_config_append is set."},
@@ -197,24 +204,25 @@ static const struct details table[] = {
      "Standard error then gets no lines unless use_stderr is set, too. Ignored if "
      "log_config_append is set."},
     {"DEFAULT", "log_color",
-     "Terminal escape sequences, for format strings that contain %(color)s."},
+     "The keys `%(color)s` and `%(reset_color)s` of a format are then terminal escape sequences; "
+     "otherwise they are empty."},
     {"DEFAULT", "watch_log_file",
      "berth checks twice a second, even while nothing is written, and also whenever it writes. "
      "Cannot be combined with log_rotation_type."},
     {"DEFAULT", "log_rotation_type",
-     "none: berth does not rotate the file; other programs, such as logrotate, may. berth renames "
-     "the file as Python's rotating handlers do: log.1, log.2 and so on by size, log.2026-11-21 "
-     "and the like by interval."},
+     "With `none`, berth does not rotate the file, but other programs, such as logrotate, may. "
+     "Rotated files have the names that Python's rotating handlers give them: `log.1`, `log.2` and "
+     "so on with `size`, `log.2026-11-21` and the like with `interval`."},
     {"DEFAULT", "log_rotate_interval",
-     "The unit is log_rotate_interval_type; with weekday it is the day of the week, where 0 is "
-     "Monday. Only with log_rotation_type = interval."},
+     "The unit is log_rotate_interval_type; with `weekday`, the number is the day of the week, "
+     "where 0 is Monday. Only with `log_rotation_type = interval`."},
     {"DEFAULT", "max_logfile_count",
      "When there are more, the oldest is removed; at most 10000 are numbered. With 0, rotation by "
      "interval keeps all files, and rotation by size is off."},
-    {"DEFAULT", "max_logfile_size_mb", "In megabytes; only with log_rotation_type = size."},
+    {"DEFAULT", "max_logfile_size_mb", "Only with `log_rotation_type = size`."},
     {"DEFAULT", "default_log_levels",
-     "A list of pairs such as placement=DEBUG: a logger, and the lowest level that is logged by "
-     "it and the loggers below it. berth's own loggers count as below placement."},
+     "A list of pairs such as `placement=DEBUG`. Each pair sets the lowest level that is logged by "
+     "a logger and the loggers below it. berth's own loggers count as below placement."},
     {"DEFAULT", "logging_context_format_string",
      "In the syntax of Python's % operator, with the keys of log records and of the request."},
     {"DEFAULT", "logging_default_format_string",
@@ -226,28 +234,29 @@ static const struct details table[] = {
      "Lines of higher levels are not limited either. If it is empty, all lines are limited."},
 
     {"api", "auth_strategy",
-     "With keystone, berth validates each token with Keystone, using the settings in "
-     "[keystone_authtoken]. With noauth2, berth believes the header X-Auth-Token, which is USER "
-     "or USER:PROJECT, and gives the user admin all rights: for tests, and for services on one "
-     "host behind a loopback address. Without any configuration file, noauth2 is used."},
+     "With `keystone`, berth validates each token with Keystone, using the settings in "
+     "[keystone_authtoken]. With `noauth2`, berth believes the header X-Auth-Token, which is USER "
+     "or USER:PROJECT, and gives the user `admin` all rights. Use noauth2 only for tests, and for "
+     "services on one host behind a loopback address. Without any configuration file, noauth2 is "
+     "used."},
 
     {"placement", "randomize_allocation_candidates",
      "Otherwise the order is stable: the same request gets the same candidates as long as nothing "
      "changes. If the scheduler takes the first candidate, a random sample spreads instances over "
-     "equal hosts. It takes more time, because all candidates are examined."},
+     "equal hosts. A random sample takes more time, because all candidates are examined."},
     {"placement", "incomplete_consumer_project_id",
-     "Such old requests name no project. placement-manage db online_data_migrations also sets it "
+     "Such old requests name no project. `placement-manage db online_data_migrations` also sets it "
      "for consumers that have none."},
     {"placement", "incomplete_consumer_user_id",
-     "Such old requests name no user. placement-manage db online_data_migrations also sets it for "
-     "consumers that have none."},
+     "Such old requests name no user. `placement-manage db online_data_migrations` also sets it "
+     "for consumers that have none."},
     {"placement", "max_allocation_candidates",
      "A request may set a lower limit. berth does not need this limit to stay within its memory: "
      "the option exists for deployments that set it for the Python service."},
     {"placement", "allocation_candidates_generation_strategy",
-     "breadth-first takes one candidate of each provider tree before a second of any; depth-first "
-     "takes all of a tree before the next, so that a few hosts may use up the limit. By default, "
-     "berth uses breadth-first when a limit cuts the answer, which costs nothing."},
+     "breadth-first takes one candidate of each provider tree before a second of any. depth-first "
+     "takes all of a tree before the next, so that a few hosts may use up the limit. If it is "
+     "unset, berth uses breadth-first when a limit cuts the answer, which costs nothing."},
     {"placement", "allocation_conflict_retry_count",
      "Writes of one berthd never conflict with each other, and those of several berthd processes "
      "wait for one another."},
@@ -255,11 +264,11 @@ static const struct details table[] = {
      "berth always prunes searches as early as this option would."},
 
     {"placement_database", "connection",
-     "In SQLAlchemy's form, such as sqlite:////var/lib/berth/berth.db with an absolute path. It "
+     "In SQLAlchemy's form, such as `sqlite:////var/lib/berth/berth.db` with an absolute path. It "
      "is required as soon as there is a configuration file; without one, berth uses a file of its "
      "own. It is never shown or logged, because it may contain a password."},
     {"placement_database", "sync_on_startup",
-     "The same as placement-manage db sync before each start. Leave it off if several berthd "
+     "The same as `placement-manage db sync` before each start. Leave it off if several berthd "
      "processes share a database and an operator decides when it is upgraded."},
     {"placement_database", "slave_connection", "All reads are answered from memory."},
     {"placement_database", "sqlite_synchronous", "A change is on disk before it is answered."},
@@ -268,100 +277,109 @@ static const struct details table[] = {
 
     {"oslo_policy", "enforce_new_defaults",
      "While it is off, callers that the rules of older releases admit (role admin) are admitted, "
-     "too. Turn it on when all callers have the roles of the newest rules: reshaper then needs "
-     "the role service."},
+     "too. Turn it on when all callers have the roles of the newest rules: `POST /reshaper` then "
+     "needs the role service."},
     {"oslo_policy", "enforce_scope",
      "The rules of the newest release are for tokens with a project: tokens with system or domain "
      "scope get 403. The newest Python service has no such option and always refuses them; 8.0.0 "
-     "refuses them only if this is set. With false, berthd logs a warning at each start."},
+     "refuses them only if the option is set. With false, berthd logs a warning at each start."},
 
     {"oslo_policy", "policy_file",
      "A relative name is looked up in the directories of --config-dir, in the directories of the "
      "configuration files (the last first), and in ~/.placement, ~, /etc/placement and /etc. If "
-     "the option is not set and there is no policy.yaml, policy.json is read. The file is read "
-     "again when it changes; if it is invalid, the rules stay as they were. berth policy validate "
-     "reports what is wrong with it."},
+     "the option is not set and there is no `policy.yaml`, `policy.json` is read. The file is read "
+     "again when it changes; if it is invalid, the rules stay as they were. `berth policy "
+     "validate` reports what is wrong with it."},
     {"oslo_policy", "policy_dirs",
-     "May be given several times; looked up like policy_file. Their files override policy_file, "
-     "and files with later names override earlier ones. Missing directories are not an error. "
-     "Empty: none."},
+     "May be given several times. Relative names are looked up like policy_file. The files in "
+     "these directories override policy_file, and files with later names override earlier ones. "
+     "Missing directories are not an error. Empty: none."},
     {"oslo_policy", "policy_default_rule",
-     "A reference to a rule that is not defined uses this rule; if this one is not defined "
-     "either, the reference fails."},
+     "A reference to an undefined rule uses this rule. If this rule is not defined either, the "
+     "reference fails."},
 
     {"oslo_middleware", "enable_proxy_headers_parsing",
      "Turn it on only if every request comes through a proxy that sets these headers itself: "
-     "otherwise clients can choose the address that the log shows and the host in Location."},
+     "otherwise clients can choose the address that the log shows and the host in `Location`."},
 
     {"healthcheck", "enabled", "Only berth has this option."},
     {"healthcheck", "detailed",
-     "Any client then sees paths, versions and the contents of /readyz of the admin listener."},
+     "Any client then sees paths, versions and what /readyz of the admin listener shows."},
     {"healthcheck", "backends",
      "berth's own checks (the database can be reached, memory is as new as the database) are "
      "always included. Any other name is ignored, with a warning."},
     {"healthcheck", "disable_by_file_paths",
      "PORT is that of the listener that received the request."},
     {"healthcheck", "allowed_source_ranges",
-     "For example 10.0.0.0/8,::1. Other clients get the answer for a path that does not exist. "
-     "berth compares the address of the connection, not one that a proxy names."},
+     "For example `10.0.0.0/8,::1`. Other clients get the answer for a path that does not exist. "
+     "berth compares the address of the connection, not an address that a proxy names."},
     {"healthcheck", "ignore_proxied_requests",
      "Only clients that reach berth without going through the proxy can then see it."},
 
     {"cors", "allowed_origin",
-     "Each as scheme://host or scheme://host:port without a trailing slash, or * for any. If it "
-     "is unset, CORS is off: answers have no such headers, and OPTIONS is answered with 405."},
-    {"cors", "allow_credentials", "The header Access-Control-Allow-Credentials."},
-    {"cors", "expose_headers", "The header Access-Control-Expose-Headers."},
-    {"cors", "max_age", "The header Access-Control-Max-Age: browsers ask again after that time."},
-    {"cors", "allow_methods", "The header Access-Control-Allow-Methods."},
+     "Each is `scheme://host` or `scheme://host:port` without a trailing slash, or `*` for any "
+     "origin. If it is unset, CORS is off: answers have no such headers, and OPTIONS is answered "
+     "with 405."},
+    {"cors", "allow_credentials", "Sets the header Access-Control-Allow-Credentials."},
+    {"cors", "expose_headers", "They are listed in the header Access-Control-Expose-Headers."},
+    {"cors", "max_age",
+     "Sets the header Access-Control-Max-Age. Browsers send another preflight request after that "
+     "time."},
+    {"cors", "allow_methods", "They are listed in the header Access-Control-Allow-Methods."},
     {"cors", "allow_headers",
-     "The header Access-Control-Allow-Headers. Headers that browsers may always send need not be "
-     "listed."},
+     "They are listed in the header Access-Control-Allow-Headers. Headers that browsers may always "
+     "send need not be listed."},
 
     {"keystone_authtoken", "www_authenticate_uri",
      "It is sent in the header WWW-Authenticate of a 401. Unset: auth_url."},
     {"keystone_authtoken", "auth_section",
-     "The plugin's options are then read from that section and not from this one: auth_type, "
-     "auth_url, the names and secrets of the service user, its project and other scopes."},
+     "The plugin's options are then read only from that section: auth_type, auth_url, the names "
+     "and secrets of the service user, its project and other scopes."},
     {"keystone_authtoken", "auth_url",
-     "password and token look up the URL of version 3 there; the v3 types append /v3 unless it is "
-     "already the end of the URL."},
+     "The types password and token look up the URL of version 3 there. The types that begin with "
+     "v3 append /v3 unless the URL already ends with it."},
     {"keystone_authtoken", "cafile",
-     "A file or directory with the authorities that Keystone's certificate is verified against. "
-     "Unset: those of the system."},
+     "A file or directory with the CA certificates that Keystone's certificate is verified "
+     "against. Unset: those of the system."},
     {"keystone_authtoken", "http_connect_timeout",
      "It limits each query to Keystone from start to end."},
     {"keystone_authtoken", "delay_auth_decision",
-     "The service then answers 401 itself, also when Keystone is unavailable, and an invalid "
-     "service token does not cause a valid user token to be refused."},
+     "The service then answers 401 with its own text, also when Keystone is unavailable, and an "
+     "invalid service token does not cause a valid user token to be refused."},
     {"keystone_authtoken", "token_cache_time",
-     "0 or -1: berth queries Keystone every time. A revoked token may be accepted for as long as "
-     "this; an expired one is not."},
-    {"keystone_authtoken", "service_token_roles", "A service token needs one of these roles."},
+     "A revoked token may be accepted for as long as this; an expired token is not. With 0 or "
+     "less, berth queries Keystone for every request."},
+    {"keystone_authtoken", "enforce_token_bind",
+     "berth supports no binding. disabled: bindings are not checked. permissive: tokens bound to "
+     "Kerberos are refused. strict: all tokens with a binding are refused. required, or the name "
+     "of a binding: every token is refused."},
+    {"keystone_authtoken", "service_token_roles",
+     "With a service token that has one of these roles, an expired user token is accepted."},
     {"keystone_authtoken", "service_type",
-     "Set it to placement. If it is unset, application credentials with access rules are refused. "
-     "For the bare metal API, set [baremetal] service_type; for the Valet API, [valet] "
-     "service_type."},
+     "Set it to `placement`. If it is unset, application credentials with access rules are "
+     "refused. For the bare metal API, set `[baremetal] service_type`; for the Valet API, `[valet] "
+     "service_type`."},
     {"keystone_authtoken", "auth_type",
-     "Each type needs its own options: password and v3password a user, a password and a project, "
-     "v3applicationcredential the id and the secret of an application credential. Types whose "
-     "name begins with v3 do not query Keystone for its versions first."},
+     "Each type needs its own options: password and v3password need a user, a password and a "
+     "project; v3applicationcredential needs the id and the secret of an application credential. "
+     "Types whose name begins with v3 do not query Keystone for its versions first."},
     {"keystone_authtoken", "interface", "One of public, internal and admin."},
     {"keystone_authtoken", "region_name", "Unset: any region."},
     {"keystone_authtoken", "certfile",
-     "Only if Keystone requires client certificates; keyfile is its key."},
+     "Only if Keystone requires client certificates. The key is in `keyfile`."},
     {"keystone_authtoken", "insecure",
      "Anyone who can intercept the connection can then read the service's password and forge "
      "tokens: for tests only."},
     {"keystone_authtoken", "memcached_servers", "berth caches valid tokens in the process itself."},
     {"keystone_authtoken", "service_token_roles_required",
-     "Otherwise such a token is accepted, but expired user tokens are not."},
+     "If it is false, such a token is accepted, but expired user tokens are not."},
 
     {"audit", "enabled",
      "berth emits no audit events. With true, berthd logs a warning at each start. The log has a "
      "line for each request, with user, project and request id."},
     {"profiler", "enabled",
-     "berth does not trace requests; to find slow ones, use the log and [berth] slow_request_ms."},
+     "berth does not trace requests; to find slow ones, use the log and `[berth] "
+     "slow_request_ms`."},
     {"profiler", "hmac_keys", "Never shown or logged."},
     {"profiler", "connection_string", "Never shown or logged, because it may contain a password."},
 };
