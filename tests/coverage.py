@@ -36,6 +36,7 @@ SUITES = [
     ["tests/valet/changes.py", "--berthd", BERTHD, "--walks", "3"],
     ["tests/valet/ids.py", "--berthd", BERTHD],
     ["tests/valet/answers.py", "--berthd", BERTHD],
+    ["tests/valet/enforced.py", "--berthd", BERTHD],
     ["tests/baremetal/api.py", "--berthd", BERTHD],
     ["tests/baremetal/clients.py", "--berthd", BERTHD],
     ["tests/policy/run.py", "--build", BUILD],
