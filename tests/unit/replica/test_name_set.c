@@ -1,5 +1,6 @@
 /* Interned sets: same members, same address; members in the order of their ids; a set
  * ends with its last provider. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "replica/name_set.h"
@@ -76,6 +77,30 @@ static void json_in_order_of_ids(void **state)
 }
 
 /* A set lives until the last provider that took it lets it go; versions before keep it. */
+/* More than the insertion sort takes on: the ids run the other way. */
+static void many_in_order_of_ids(void **state)
+{
+    (void)state;
+    enum { MANY = 500 };
+    struct world world;
+    open_world(&world);
+    uint32_t numbers[MANY];
+    for (uint32_t n = 0; n < MANY; n++) {
+        char name[16];
+        int len = snprintf(name, sizeof(name), "M%u", n);
+        numbers[n] = catalog_insert(&world.cow, &world.catalog, 10000 - (int64_t)n,
+                                    (struct slice){name, (size_t)len}, 0, 0)
+                         ->number;
+    }
+    const struct name_set *set =
+        name_sets_take(&world.cow, &world.sets, &world.catalog, numbers, MANY);
+    assert_int_equal(set->count, MANY);
+    for (uint32_t n = 1; n < MANY; n++)
+        assert_true(catalog_row_at(&world.catalog, set->numbers[n - 1])->id <
+                    catalog_row_at(&world.catalog, set->numbers[n])->id);
+    close_world(&world);
+}
+
 static void release(void **state)
 {
     (void)state;
@@ -103,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_members_same_address),
         cmocka_unit_test(json_in_order_of_ids),
+        cmocka_unit_test(many_in_order_of_ids),
         cmocka_unit_test(release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
