@@ -306,21 +306,26 @@ static bool keep_old(const struct restore *r, char kept[static PATH_MAX], struct
     return partial_fail(kept, "created", err);
 }
 
-static bool is_same_still(const struct restore *r, struct err *err)
+/* Whether the name leads to the file that was there at the beginning, or still to none. Otherwise
+ * the files beside it belong to another database: they must not be touched. */
+static bool is_same_still(const struct restore *r)
 {
     struct stat now;
-    if (r->old.st_ino == 0)
-        return true; /* partial_finish() refuses one that has appeared */
-    if (lstat(r->path, &now) == 0 && is_same_file(&now, &r->old))
-        return true;
-    return err_set(err, 503, NULL, "the database '%s' was replaced in the meantime", r->path);
+    return lstat(r->path, &now) == 0 ? r->old.st_ino != 0 && is_same_file(&now, &r->old)
+                                     : r->old.st_ino == 0 && errno == ENOENT;
+}
+
+static bool refuse_if_replaced(const struct restore *r, struct err *err)
+{
+    return is_same_still(r) || err_set(err, 503, NULL, "the database '%s' was %s in the meantime",
+                                       r->path, r->old.st_ino == 0 ? "created" : "replaced");
 }
 
 static bool put_in_place(struct restore *r, bool keep, char kept[static PATH_MAX], struct err *err)
 {
     char made[PATH_MAX] = "";
     bool exists = r->old.st_ino != 0;
-    bool ok = take_in_wal(r, err) && refuse_if_open(r, err) && is_same_still(r, err) &&
+    bool ok = take_in_wal(r, err) && refuse_if_open(r, err) && refuse_if_replaced(r, err) &&
               (!keep || keep_old(r, made, err)) && set_aside(r->path, made, "-wal", err) &&
               set_aside(r->path, made, "-journal", err) && set_aside(r->path, "", "-shm", err) &&
               partial_finish(&r->partial, exists, err);
@@ -350,8 +355,8 @@ static void remove_empty_wal(const struct restore *r)
 {
     char wal[PATH_MAX];
     struct stat file;
-    if (r->db.handle != NULL && partial_beside(r->path, "-wal", wal) && lstat(wal, &file) == 0 &&
-        S_ISREG(file.st_mode) && file.st_size == 0)
+    if (r->db.handle != NULL && is_same_still(r) && partial_beside(r->path, "-wal", wal) &&
+        lstat(wal, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0)
         unlink(wal);
 }
 
@@ -363,7 +368,7 @@ bool backup_restore(struct slice connection, const char *file, bool keep,
         .path = result->path, .locked = -1, .partial = {.fd = -1, .directory = -1}, .watch = watch};
     *result = (struct restore_result){0};
     bool ok = find_database(connection, result->path, err) && lock_old(&r, err) &&
-              stage(&r, file, &result->facts, err) && is_same_still(&r, err) &&
+              stage(&r, file, &result->facts, err) && refuse_if_replaced(&r, err) &&
               give_owner(&r, err) && put_in_place(&r, keep, result->kept, err);
     partial_drop(&r.partial);
     /* Once the new database is in place, the name and the files beside it belong to it: they must

@@ -156,6 +156,20 @@ static void test_a_database_that_is_replaced_meanwhile(void **state)
     assert_false(is_new(deed.fixture));
 }
 
+/* A server has opened it since, and has not written yet. */
+static void replace_and_open_database(struct deed *deed)
+{
+    fixture_shell(deed->fixture, "rm -f db-wal && cp db another && mv another db && : > db-wal");
+}
+
+static void test_the_wal_of_the_new_database_is_left(void **state)
+{
+    struct deed deed = {.fixture = *state, .step = "copying", .act = replace_and_open_database};
+    prepare(deed.fixture);
+    refuse(&deed, "was replaced in the meantime");
+    assert_int_equal(access(fixture_file(deed.fixture, "db-wal"), F_OK), 0);
+}
+
 static void remove_database(struct deed *deed)
 {
     fixture_shell(deed->fixture, "rm db");
@@ -237,6 +251,38 @@ static void test_a_refused_restore_leaves_the_wal(void **state)
     assert_true(is_new(fixture));
 }
 
+static void create_as_crashed(struct deed *deed)
+{
+    fixture_shell(deed->fixture, "mv ready/* .");
+}
+
+/* Its last commit is in the -wal. */
+static void check_created_meanwhile(struct fixture *fixture, bool keep)
+{
+    struct deed deed = {.fixture = fixture, .step = "copying", .act = create_as_crashed};
+    struct restore_result result;
+    prepare(fixture);
+    leave_as_crashed(fixture);
+    fixture_shell(fixture, "mkdir ready && mv db* ready");
+    assert_false(restore(&deed, keep, &result));
+    assert_non_null(memmem(fixture->err.message.data, fixture->err.message.len,
+                           "was created in the meantime", 27));
+    fixture_shell(fixture, "test $(ls | grep -c replaced) = 0");
+    assert_int_equal(access(fixture_file(fixture, "db.restoring"), F_OK), -1);
+    assert_int_equal(
+        foreign(fixture->path, "SELECT count(*) FROM traits WHERE name = 'CUSTOM_NEW'"), 1);
+}
+
+static void test_a_database_that_is_created_meanwhile(void **state)
+{
+    check_created_meanwhile(*state, false);
+}
+
+static void test_one_that_is_created_while_the_old_is_to_be_kept(void **state)
+{
+    check_created_meanwhile(*state, true);
+}
+
 static void test_only_the_group_differs(void **state)
 {
     struct deed deed = {.fixture = *state};
@@ -260,10 +306,13 @@ int main(void)
         TEST(test_a_database_that_is_open_without_a_lock),
         TEST(test_a_database_that_is_opened_meanwhile),
         TEST(test_a_database_that_is_replaced_meanwhile),
+        TEST(test_the_wal_of_the_new_database_is_left),
         TEST(test_a_database_that_is_removed_meanwhile),
         TEST(test_a_backup_that_is_open),
         TEST(test_a_backup_that_is_opened_meanwhile),
         TEST(test_a_refused_restore_leaves_the_wal),
+        TEST(test_a_database_that_is_created_meanwhile),
+        TEST(test_one_that_is_created_while_the_old_is_to_be_kept),
         TEST(test_only_the_group_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
