@@ -74,9 +74,10 @@ static bool headers_are_late(const struct http_server *server, struct connection
            atomic_load_explicit(&connection->idle_since_us, memory_order_relaxed) == idle_since_us;
 }
 
-/* Whether a client will send no more although its request is incomplete: it has closed its sending
- * side, all that it sent has been read, and this was already so some time ago, so that the worker
- * has seen it. The library misses the end of a stream that arrives together with the last bytes. */
+/* Whether no more will be read although the request is incomplete, and this was already so some
+ * time ago, so that the worker has seen it. The library misses the end of a stream that arrives
+ * together with the last bytes. While the server drains, the request may be complete, but with a
+ * worker that waits for a processor. */
 static bool has_given_up(struct connection *connection, uint64_t now_us)
 {
     if (!connection_has_ended(connection)) {
@@ -85,7 +86,8 @@ static bool has_given_up(struct connection *connection, uint64_t now_us)
     }
     if (connection->ended_us == 0)
         connection->ended_us = now_us;
-    return now_us - connection->ended_us >= ENDED_FOR_US;
+    bool is_unread = atomic_load_explicit(&connection->unread_since_us, memory_order_relaxed) != 0;
+    return now_us - connection->ended_us >= (is_unread ? BEGUN_LINGER_US : ENDED_FOR_US);
 }
 
 /* Whether a request or a handshake has begun to arrive. */
@@ -116,13 +118,14 @@ static bool is_left_over(const struct http_server *server, const struct connecti
 }
 
 /* Closes a connection that a draining server need not wait for. Its worker has as long as a request
- * that has begun to arrive; the library may miss the end of the stream. */
+ * that has begun to arrive, and longer if it has not yet read what has arrived; the library may
+ * miss the end of the stream. */
 static void leave_over(struct http_server *server, struct connection *connection, uint64_t now_us)
 {
     uint64_t since_us = atomic_load_explicit(&connection->unread_since_us, memory_order_relaxed);
     if (since_us == 0)
         connection_shut_reading(connection, now_us);
-    else if (now_us >= since_us + BEGUN_LINGER_US)
+    else if (now_us >= since_us + BEGUN_LINGER_US && connection_has_ended(connection))
         connection_shut(server, connection);
 }
 

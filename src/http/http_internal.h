@@ -314,8 +314,8 @@ bool connection_is_unread(struct connection *connection);
 /* Whether the client has disconnected, or has closed its sending side. Called by a thread that may
  * use the connection's fd. */
 bool connection_is_gone(const struct connection *connection);
-/* Whether the client has closed its sending side and all that it sent has been read. Called by a
- * thread that may use the connection's fd. */
+/* Whether all has been read and nothing more will be: the client has closed its sending side, or
+ * the reading side has been shut down. Called by a thread that may use the connection's fd. */
 bool connection_has_ended(const struct connection *connection);
 
 /* connection_limit.c */

@@ -38,16 +38,21 @@ bool connection_is_unread(struct connection *connection)
     return atomic_load(&connection->unread_since_us) != 0;
 }
 
+static bool has_events(const struct connection *connection, short events)
+{
+    struct pollfd socket = {.fd = connection->fd, .events = events};
+    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 bool connection_is_gone(const struct connection *connection)
 {
     bool is_unread = atomic_load(&connection->unread_since_us) != 0; /* it would see itself */
-    struct pollfd socket = {.fd = connection->fd, .events = is_unread ? 0 : POLLRDHUP};
-    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    return has_events(connection, is_unread ? 0 : POLLRDHUP);
 }
 
 bool connection_has_ended(const struct connection *connection)
 {
     int unread = 0;
-    return connection_is_gone(connection) &&
+    return has_events(connection, POLLRDHUP) &&
            (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }

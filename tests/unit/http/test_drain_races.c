@@ -21,6 +21,7 @@ static _Atomic unsigned misses;
 static _Atomic int late_client = -1;
 static const char *late_request;
 static _Atomic bool late_is_served; /* before the watcher continues */
+static _Atomic unsigned watcher_looks;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
@@ -63,7 +64,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     va_end(arguments);
     int result = __real_ioctl(fd, request, bytes);
     struct http_server *server = atomic_load(&watched);
-    if (server == NULL || !pthread_equal(pthread_self(), server->watcher) || *bytes > 0)
+    if (server == NULL || !pthread_equal(pthread_self(), server->watcher))
+        return result;
+    atomic_fetch_add(&watcher_looks, 1);
+    if (*bytes > 0)
         return result;
     int client = atomic_exchange(&late_client, -1);
     if (client < 0)
@@ -171,20 +175,30 @@ static void an_old_silent_client_has_not(void **state)
     close(silent);
 }
 
-/* Asked once and then idle; sends the request in the very moment in which the stop decides to close
- * the connection. */
-static int ask_at_the_end(const char *request, unsigned others)
+static int connect_idle(unsigned others)
 {
     int fd = client_connect(&harness);
     harness_wait_connections(&harness, others + 1);
     fake_clock_advance_ms(600); /* the time of its opening is not that of its request */
     assert_asked(fd, REQUEST, false);
     harness_wait_requests(&harness, others);
+    return fd;
+}
+
+/* Sends the request in the very moment in which the stop decides to close the connection. */
+static void stop_and_ask(int fd, const char *request)
+{
     late_request = request;
     atomic_store(&late_client, fd);
     atomic_store(&watched, harness.server);
     http_server_drain(harness.server, 100);
     ADVANCE_UNTIL(150, atomic_load(&late_client) == -1);
+}
+
+static int ask_at_the_end(const char *request, unsigned others)
+{
+    int fd = connect_idle(others);
+    stop_and_ask(fd, request);
     return fd;
 }
 
@@ -246,6 +260,101 @@ static void half_a_request_at_the_last_moment_is_given_up(void **state)
     close(fd);
 }
 
+/* Each worker has at least one of these clients: it depends on the number of a connection's
+ * descriptor. */
+enum { BUSY_CLIENTS = 4, WORKERS = 2 };
+
+static void make_all_busy(int fds[static BUSY_CLIENTS])
+{
+    int spare[BUSY_CLIENTS];
+    for (unsigned i = 0; i < BUSY_CLIENTS; i++) {
+        unsigned before = http_server_load(harness.server).connections;
+        fds[i] = client_connect(&harness);
+        AWAIT(http_server_load(harness.server).connections == before + 1);
+        client_send(fds[i], "GET /busy HTTP/1.1\r\nHost: x\r\n\r\n");
+        spare[i] = i % 2 == 0 ? dup(fds[i]) : -1;
+    }
+    AWAIT(atomic_load(&harness.busy) == WORKERS);
+    for (unsigned i = 0; i < BUSY_CLIENTS; i++)
+        if (spare[i] >= 0)
+            close(spare[i]);
+}
+
+static void release_all(int fds[static BUSY_CLIENTS])
+{
+    for (unsigned i = 0; i < BUSY_CLIENTS; i++)
+        harness_release(&harness);
+    for (unsigned i = 0; i < BUSY_CLIENTS; i++) {
+        struct reply reply = client_read(fds[i]);
+        assert_int_equal(reply.status, 200);
+        reply_free(&reply);
+        close(fds[i]);
+    }
+}
+
+static bool any_is_unread(void)
+{
+    bool found = false;
+    pthread_mutex_lock(&harness.server->lock); /* so that the watcher has shut it down, too */
+    for (struct connection *at = harness.server->connections; at != NULL; at = at->next)
+        found = found || atomic_load(&at->unread_since_us) != 0;
+    pthread_mutex_unlock(&harness.server->lock);
+    return found;
+}
+
+/* The worker sees the bytes and the end at once, and the library misses the end then. */
+static void half_a_body_is_given_up_at_once(void **state)
+{
+    (void)state;
+    int busy[BUSY_CLIENTS];
+    int fd = connect_idle(0);
+    make_all_busy(busy);
+    stop_and_ask(fd, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello");
+    AWAIT(any_is_unread());
+    release_all(busy);
+    AWAIT(http_server_load(harness.server).connections == 0);
+    assert_true(client_closed_within(fd, 5000));
+    close(fd);
+}
+
+/* The length of a chunked body is not known: the watcher gives the connection up. */
+static void so_is_half_a_chunked_body_after_two_seconds(void **state)
+{
+    (void)state;
+    int busy[BUSY_CLIENTS];
+    int fd = connect_idle(0);
+    make_all_busy(busy);
+    stop_and_ask(fd, "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
+    AWAIT(any_is_unread());
+    release_all(busy);
+    AWAIT(http_server_load(harness.server).connections == 1);
+    for (unsigned ms = 0; ms < 2500 && http_server_load(harness.server).connections > 0; ms++) {
+        fake_clock_advance_ms(1);
+        await_pause();
+    }
+    AWAIT(http_server_load(harness.server).connections == 0);
+    close(fd);
+}
+
+/* A request is answered however long its worker is busy with others. */
+static void a_request_waits_for_its_worker(void **state)
+{
+    (void)state;
+    enum { LOOKS = 200 };
+    int busy[BUSY_CLIENTS];
+    int fd = connect_idle(0);
+    make_all_busy(busy);
+    stop_and_ask(fd, REQUEST);
+    unsigned before = atomic_load(&watcher_looks);
+    AWAIT((fake_clock_advance_ms(100), atomic_load(&watcher_looks) > before + LOOKS));
+    release_all(busy);
+    struct reply reply = client_read(fd);
+    assert_true(reply_has(&reply, "\r\nConnection: close\r\n"));
+    assert_reply(reply, 200, "GET /x ");
+    wait_for_nobody();
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +364,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_request_at_the_last_moment_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(so_is_one_that_is_just_served, start, stop),
         cmocka_unit_test_setup_teardown(half_a_request_at_the_last_moment_is_given_up, start, stop),
+        cmocka_unit_test_setup_teardown(half_a_body_is_given_up_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(so_is_half_a_chunked_body_after_two_seconds, start, stop),
+        cmocka_unit_test_setup_teardown(a_request_waits_for_its_worker, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
