@@ -48,7 +48,7 @@ static bool start(struct daemon *daemon)
                   authentication_open(daemon) && database_open(daemon);
     /* behind the line that says what is served; if nothing is, they may say why */
     notes_log(daemon->conf);
-    logging_tell_options(daemon->conf, daemon->inputs);
+    logging_log_options(daemon->conf, daemon->inputs);
     return opened && api_settings_fill(daemon) && listeners_open(daemon);
 }
 

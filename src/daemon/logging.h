@@ -22,7 +22,7 @@ void logging_look_after(void);
 
 /* With [DEFAULT] log_options: the values of all options at level DEBUG, secrets as ****, in the
  * form of oslo.config's log_opt_values. */
-void logging_tell_options(const struct conf *conf, const struct conf_inputs *inputs);
+void logging_log_options(const struct conf *conf, const struct conf_inputs *inputs);
 
 /* Writes pending lines, with `stopped` as the last one if the process has served requests, and ends
  * the log. */

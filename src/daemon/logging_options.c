@@ -106,7 +106,7 @@ static void log_one_arguments(const struct conf_inputs *inputs)
     buf_free(&line);
 }
 
-void logging_tell_options(const struct conf *conf, const struct conf_inputs *inputs)
+void logging_log_options(const struct conf *conf, const struct conf_inputs *inputs)
 {
     if (!conf_value(conf, "DEFAULT", "log_options")->boolean ||
         !log_is_enabled(LOG_LEVEL_DEBUG, LOGGER))

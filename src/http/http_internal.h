@@ -102,8 +102,7 @@ struct connection {
     struct MHD_Connection *mhd;
     struct tls_credentials *credentials; /* NULL: no TLS */
 
-    /* by the watcher: since when nothing further is read, because the server drains; 0: it is read
-     */
+    /* by the watcher: since when nothing further is read, because the server drains; 0: not so */
     _Atomic uint64_t unread_since_us;
 
     /* written by its worker, read by the watcher */

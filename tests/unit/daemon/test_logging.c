@@ -271,7 +271,7 @@ static void all_options(void **state)
                           "[cors]\nallowed_origin = a, b\n";
     struct conf *conf = load(options);
     assert_true(logging_start(conf, &err));
-    logging_tell_options(conf, &inputs);
+    logging_log_options(conf, &inputs);
     logging_stop(false);
     conf_destroy(conf);
     char *text = content("o.log");
@@ -291,7 +291,7 @@ static void all_options(void **state)
     free(text);
     conf = load("log_file = p.log\ndebug = true\nlog_options = false\n");
     assert_true(logging_start(conf, &err));
-    logging_tell_options(conf, &inputs);
+    logging_log_options(conf, &inputs);
     logging_stop(false);
     conf_destroy(conf);
     expect_content("p.log", "");
