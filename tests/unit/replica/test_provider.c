@@ -26,7 +26,10 @@ static void summaries_of_any_length(void **state)
     (void)state;
     static const double ratios[] = {0, 1, 16, 1e6, 1e9, 1e30};
     for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
-        for (int64_t digits = 0; digits < INT64_C(4000000000000000000); digits = digits * 10 + 3) {
+        for (int count = 0; count < 20; count++) {
+            int64_t digits = 0; /* 3, 33, 333 ... */
+            for (int n = 0; n < count; n++)
+                digits = digits * 10 + 3;
             struct inventory_figures most = {.total = INT32_MAX, .allocation_ratio = ratios[i]};
             struct inventory_figures least = {.reserved = INT32_MAX, .allocation_ratio = ratios[i]};
             expect_summary(&most, digits);
