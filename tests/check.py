@@ -6,7 +6,7 @@
 
 Each tier includes all parts of the tiers before it: `quick` for every few minutes of work, `landing` for CI, `full` for
 nights: long seeds and loads, fuzzing, coverage, and every suite under TSan.
-    tests/check.py --jobs N       the number of parts at a time; 2 by default, since most parts mostly wait
+    tests/check.py --jobs N       the number of parts at a time; 3 by default, since most parts also wait
 
 A part is a command whose last line is `N passed, N failed`, or one that passes or fails as a whole. Its output goes to
 build/check/PART.log, and is shown when it fails. The last line is the sum of all parts.
@@ -83,8 +83,8 @@ def sanitized(name, kinds):
     # what only counts steps finds no other errors than its neighbours
     costly = ("valet/solve/hostile",)
     # code that starts no threads and shares nothing between threads has no races
-    single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "store/schema", "store/failing",
-              "placement/write/", "replica/slotset", "valet/solve/", "valet/api/stack")
+    single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "api/text/", "engine/merge",
+              "store/schema", "store/failing", "placement/write/", "replica/slotset", "valet/solve/", "valet/api/stack")
     without = ",".join(single if name == "tsan" else costly)
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
@@ -151,6 +151,10 @@ def at_length():
         Part("diff-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000", "--seeds", "10"),
              tier="full", seconds_most=2 * HOUR_S),
         Part("diff-selftest-all", script("tests/diff/selftest.py"), tier="full"),
+        Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
+        Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "3"), tier="full",
+             seconds_most=HOUR_S),
+        Part("fuzz-coverage", script("tests/fuzz/coverage.py"), tier="full"),
         Part("baremetal-diff-long",
              script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
              seconds_most=HOUR_S),
@@ -177,11 +181,11 @@ PARTS = [
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
-         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "8000")),
+         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "6000")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
-    Part("policy-diff", script("tests/policy/diff.py", "--build", "build")),
+    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "2")),
     Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd"),
@@ -197,9 +201,7 @@ PARTS = [
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
     Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
     Part("baremetal-diff", script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "1000")),
-    Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py")),
     Part("policy-access", script("tests/policy/access.py", "--build", "build")),
-    Part("fuzz-coverage", script("tests/fuzz/coverage.py")),
     Part("docs", script("tests/docs/run.py")),
     Part("logging",
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
@@ -376,7 +378,7 @@ def chosen(words, parser):
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--list", action="store_true", help="name the parts")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parts at a time (2), and one that mostly waits")
+    parser.add_argument("--jobs", type=int, default=3, metavar="N", help="parts at a time (3), and one that mostly waits")
     parser.add_argument("parts", nargs="*", metavar="TIER or PART", help="a tier (quick, landing, full) or parts; landing")
     options = parser.parse_args()
     wanted = chosen(options.parts or ["landing"], parser)
