@@ -39,22 +39,22 @@ static enum http_step after_handler(struct api_request *request, enum api_step s
 
 enum { LONG_QUERY_BYTES = 16 * 1024 };
 
-static uint64_t question_of(const struct api_request *request)
+static uint64_t query_hash_of(const struct api_request *request)
 {
     return hash_text(request->http->target) ^ hash_text(request->identity.project_id) ^
            (uint64_t)request->endpoint->definition->id;
 }
 
 /* A query that was recently too expensive for a worker is not tried on one again. */
-static enum api_step handle_question(struct api_request *request)
+static enum api_step handle_query(struct api_request *request)
 {
     struct expensive *expensive = request->api->expensive;
     uint64_t now_us = request->http->started_us;
     bool is_expensive = expensive_has_any(expensive, now_us) &&
-                        expensive_is(expensive, question_of(request), now_us);
+                        expensive_is(expensive, query_hash_of(request), now_us);
     enum api_step step = is_expensive ? API_SLOW : request->route->handle(request);
     if (step == API_SLOW)
-        request->passage->question = question_of(request);
+        request->passage->query_hash = query_hash_of(request);
     return step;
 }
 
@@ -64,7 +64,7 @@ static enum api_step handle(struct api_request *request)
     request->passage->is_on_lane = false;
     if (request->passage->is_large || request->query.len > LONG_QUERY_BYTES)
         return API_SLOW;
-    return slice_equal(request->http->method, SLICE_LIT("GET")) ? handle_question(request)
+    return slice_equal(request->http->method, SLICE_LIT("GET")) ? handle_query(request)
                                                                 : request->route->handle(request);
 }
 

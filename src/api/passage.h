@@ -47,7 +47,7 @@ struct api_passage {
     bool is_large;                 /* too large a body to be handled on a worker */
     bool is_on_lane;               /* where the handler runs */
     uint64_t handled_us;           /* when a worker began to handle it, on the worker's own clock */
-    uint64_t question;             /* a hash of a GET that goes to the slow lane: see
+    uint64_t query_hash;           /* a hash of a GET that goes to the slow lane: see
                                     * services/expensive.h */
     _Atomic unsigned met;          /* on the slow lane: counts the handler's end and api_resume() */
     struct json_heap *heap;        /* where the parsed body is; NULL: in memory of its own */

@@ -145,13 +145,13 @@ static enum api_step handle_measured(struct api_request *request)
 {
     uint64_t before_us = clock_thread_us();
     enum api_step step = request->route->handle(request);
-    uint64_t question = request->passage->question;
-    if (question == 0)
+    uint64_t query_hash = request->passage->query_hash;
+    if (query_hash == 0)
         return step;
     if (clock_thread_us() > before_us + EXPENSIVE_US)
-        expensive_note(request->api->expensive, question, clock_monotonic_us());
+        expensive_note(request->api->expensive, query_hash, clock_monotonic_us());
     else
-        expensive_forget(request->api->expensive, question);
+        expensive_forget(request->api->expensive, query_hash);
     return step;
 }
 

@@ -17,7 +17,7 @@
 enum { LISTENERS_COMPARED = 1000 }; /* berthd opens fewer */
 enum { US_PER_S = 1000 * 1000 };
 
-struct question {
+struct parts_check {
     const struct conf *conf;
     const struct conf_inputs *inputs;
     struct arena *arena;
@@ -25,31 +25,31 @@ struct question {
     struct config_parts_found *found;
 };
 
-static void config_parts_warn(const struct question *q, struct slice text)
+static void config_parts_warn(const struct parts_check *check, struct slice text)
 {
-    q->found->warnings++;
-    fprintf(q->out, "warning: %.*s\n", SLICE_ARG(text));
+    check->found->warnings++;
+    fprintf(check->out, "warning: %.*s\n", SLICE_ARG(text));
 }
 
-static bool check_logging(const struct question *q, struct err *err)
+static bool check_logging(const struct parts_check *check, struct err *err)
 {
-    const struct conf_value *file = conf_value(q->conf, "DEFAULT", "log_config_append");
+    const struct conf_value *file = conf_value(check->conf, "DEFAULT", "log_config_append");
     if (!file->is_set || file->text[0] == '\0')
         return true;
     struct log_settings settings;
     struct conf_texts warnings;
-    const struct log_handler_settings common = log_options_handler(q->conf);
-    if (!logging_config_read(file->text, &common, q->arena, &settings, &warnings, err))
+    const struct log_handler_settings common = log_options_handler(check->conf);
+    if (!logging_config_read(file->text, &common, check->arena, &settings, &warnings, err))
         return false;
     for (size_t i = 0; i < warnings.n; i++)
-        config_parts_warn(q, slice_of(warnings.items[i]));
+        config_parts_warn(check, slice_of(warnings.items[i]));
     return true;
 }
 
-static bool check_policies(const struct question *q, struct err *err)
+static bool check_policies(const struct parts_check *check, struct err *err)
 {
-    struct policy_places places = policy_places_of(q->conf, q->inputs);
-    struct policy_options options = policy_options_of(q->conf);
+    struct policy_places places = policy_places_of(check->conf, check->inputs);
+    struct policy_options options = policy_options_of(check->conf);
     struct policy *policy = policy_load(&places, &options, err);
     if (policy == NULL)
         return false;
@@ -57,38 +57,39 @@ static bool check_policies(const struct question *q, struct err *err)
     return true;
 }
 
-static bool check_certificates(const struct question *q, struct err *err)
+static bool check_certificates(const struct parts_check *check, struct err *err)
 {
     struct http_tls_files files = {
-        .cert_file = q->conf->tls_cert_file,
-        .key_file = q->conf->tls_key_file,
-        .ca_file = q->conf->tls_ca_file,
-        .priorities = q->conf->tls_priorities,
+        .cert_file = check->conf->tls_cert_file,
+        .key_file = check->conf->tls_key_file,
+        .ca_file = check->conf->tls_ca_file,
+        .priorities = check->conf->tls_priorities,
     };
     if (files.cert_file == NULL || files.key_file == NULL)
         return true;
     struct http_tls *tls = http_tls_create(&files, err);
     if (tls == NULL)
         return false;
-    struct slice text = http_tls_warning(tls, q->arena);
+    struct slice text = http_tls_warning(tls, check->arena);
     if (text.len > 0)
-        config_parts_warn(q, text);
-    if (http_tls_check_expiry(tls, clock_wall_us() / US_PER_S, q->arena, &text) != HTTP_TLS_GOOD)
-        config_parts_warn(q, text);
+        config_parts_warn(check, text);
+    if (http_tls_check_expiry(tls, clock_wall_us() / US_PER_S, check->arena, &text) !=
+        HTTP_TLS_GOOD)
+        config_parts_warn(check, text);
     http_tls_destroy(tls);
     return true;
 }
 
-static bool check_keystone(const struct question *q, struct err *err)
+static bool check_keystone(const struct parts_check *check, struct err *err)
 {
     struct keystone_settings settings = {0};
-    return q->conf->auth_strategy != CONF_AUTH_KEYSTONE ||
-           keystone_settings_read(q->conf, q->arena, &settings, err);
+    return check->conf->auth_strategy != CONF_AUTH_KEYSTONE ||
+           keystone_settings_read(check->conf, check->arena, &settings, err);
 }
 
-static bool check_database(const struct question *q, struct err *err)
+static bool check_database(const struct parts_check *check, struct err *err)
 {
-    const char *connection = q->conf->connection;
+    const char *connection = check->conf->connection;
     return connection == NULL || connection[0] == '\0' ||
            store_knows_connection(slice_of(connection), err);
 }
@@ -120,12 +121,12 @@ static size_t add_addresses(struct address *out, size_t n, const char *section, 
 }
 
 /* Sockets from the service manager replace some of the addresses; the others must not conflict. */
-static bool check_listeners(const struct question *q, struct err *err)
+static bool check_listeners(const struct parts_check *check, struct err *err)
 {
-    const struct conf *conf = q->conf;
+    const struct conf *conf = check->conf;
     size_t most = conf->listen_count + conf->admin_listen_count + conf->baremetal.listen_count +
                   conf->valet.listen_count;
-    struct address *all = arena_array(q->arena, most, sizeof(*all));
+    struct address *all = arena_array(check->arena, most, sizeof(*all));
     size_t n = add_addresses(all, 0, "berth", "listen", conf->listen, conf->listen_count);
     n = add_addresses(all, n, "baremetal", "listen", conf->baremetal.listen,
                       conf->baremetal.listen_count);
@@ -136,27 +137,27 @@ static bool check_listeners(const struct question *q, struct err *err)
         for (size_t j = 0; j < i; j++)
             if (listen_collides(all[j].listen, all[i].listen))
                 return err_set(err, 500, NULL, "%.*s collides with %.*s",
-                               SLICE_ARG(address_text(&all[i], q->arena)),
-                               SLICE_ARG(address_text(&all[j], q->arena)));
+                               SLICE_ARG(address_text(&all[i], check->arena)),
+                               SLICE_ARG(address_text(&all[j], check->arena)));
     return true;
 }
 
 struct config_parts_found config_parts_check(const struct conf *conf,
                                              const struct conf_inputs *inputs, FILE *out)
 {
-    static bool (*const parts[])(const struct question *, struct err *) = {
+    static bool (*const parts[])(const struct parts_check *, struct err *) = {
         check_logging,  check_policies, check_certificates,
         check_keystone, check_database, check_listeners,
     };
     struct config_parts_found found = {0};
-    struct question question = {conf, inputs, arena_create(), out, &found};
+    struct parts_check check = {conf, inputs, arena_create(), out, &found};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        struct err err = {.arena = question.arena};
-        if (parts[i](&question, &err))
+        struct err err = {.arena = check.arena};
+        if (parts[i](&check, &err))
             continue;
         found.errors++;
         fprintf(out, "error: %.*s\n", SLICE_ARG(err.message));
     }
-    arena_destroy(question.arena);
+    arena_destroy(check.arena);
     return found;
 }

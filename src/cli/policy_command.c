@@ -96,7 +96,7 @@ static struct policy_target usages_target_of(const struct policy_arguments *argu
 }
 
 /* The rules to check for each service. */
-struct asking {
+struct policy_case {
     const struct policy *policy;
     struct identity identity;
     struct policy_target targets[POLICY_SERVICE_COUNT];
@@ -104,32 +104,32 @@ struct asking {
     unsigned services;
 };
 
-static const struct policy_target *target_for(const struct asking *asking,
+static const struct policy_target *target_for(const struct policy_case *given,
                                               enum policy_service service, struct slice rule)
 {
     bool is_usages =
         service == POLICY_OF_PLACEMENT && slice_equal(rule, SLICE_LIT("placement:usages"));
-    return is_usages ? &asking->usages_target : &asking->targets[service];
+    return is_usages ? &given->usages_target : &given->targets[service];
 }
 
 /* Whether the rule passes. `of`: the service, if more than one has a rule of this name. */
-static bool policy_command_ask(const struct asking *asking, enum policy_service service,
-                               struct slice name, const char *of, bool explained)
+static bool policy_command_check(const struct policy_case *given, enum policy_service service,
+                                 struct slice name, const char *of, bool explained)
 {
-    const struct policy *policy = asking->policy;
-    const struct policy_question question = {&asking->identity, target_for(asking, service, name)};
+    const struct policy *policy = given->policy;
+    const struct policy_input input = {&given->identity, target_for(given, service, name)};
     const struct policy_entry *entry = policy_find(&policy->sets[service], name);
     const struct policy_default *known = entry == NULL ? NULL : entry->known;
     struct buf why = {0};
-    bool fits = known == NULL || !policy->enforce_scope ||
-                policy_scope_fits(known->scopes, question.identity);
-    bool passed = entry != NULL && fits && policy_evaluate(entry->root, &question) == POLICY_TRUE;
+    bool fits =
+        known == NULL || !policy->enforce_scope || policy_scope_fits(known->scopes, input.identity);
+    bool passed = entry != NULL && fits && policy_evaluate(entry->root, &input) == POLICY_TRUE;
     if (entry == NULL)
         buf_append_lit(&why, "  there is no rule of this name\n");
     else if (!fits)
         buf_append_lit(&why, "  the rule does not allow the token's scope\n");
     else
-        policy_explain(&why, entry, &question);
+        policy_explain(&why, entry, &input);
     printf("%s: %.*s", passed ? "passed" : "failed", SLICE_ARG(name));
     if (of != NULL)
         printf("  (of %s)", of);
@@ -145,48 +145,48 @@ static bool policy_command_ask(const struct asking *asking, enum policy_service 
 }
 
 /* If several services have a rule of this name, each is checked. */
-static bool ask_by_name(const struct asking *asking, struct slice name)
+static bool check_by_name(const struct policy_case *given, struct slice name)
 {
     unsigned known = 0;
     bool all = true;
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         if (policy_table_find(policy_table_of(i), name) != NULL)
-            known |= (1u << i) & asking->services;
+            known |= (1u << i) & given->services;
     if (known == 0) /* only in files, or of a service that was not requested */
-        return policy_command_ask(asking, policy_service_of(asking->policy, name), name, NULL,
-                                  true);
+        return policy_command_check(given, policy_service_of(given->policy, name), name, NULL,
+                                    true);
     bool many = (known & (known - 1)) != 0;
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
         if ((known & 1u << i) != 0)
-            all &= policy_command_ask(asking, i, name, many ? policy_table_of(i)->service : NULL,
-                                      true);
+            all &= policy_command_check(given, i, name, many ? policy_table_of(i)->service : NULL,
+                                        true);
     return all;
 }
 
-static bool ask_table(const struct asking *asking, enum policy_service service)
+static bool check_table(const struct policy_case *given, enum policy_service service)
 {
     const struct policy_table *table = policy_table_of(service);
     bool all = true;
     for (unsigned i = 0; i < table->checked; i++)
-        all &= policy_command_ask(asking, service, slice_of(table->rows[i].name), NULL, false);
+        all &= policy_command_check(given, service, slice_of(table->rows[i].name), NULL, false);
     return all;
 }
 
 static int check_rules(struct look *look, const struct policy_arguments *arguments)
 {
-    struct asking asking = {.policy = look->policy, .services = arguments->services};
+    struct policy_case given = {.policy = look->policy, .services = arguments->services};
     bool all = true;
-    if (!token_file_read(arguments->token_file, look->arena, &asking.identity, &look->err))
+    if (!token_file_read(arguments->token_file, look->arena, &given.identity, &look->err))
         return POLICY_EXIT_WRONG;
     for (unsigned i = 0; i < POLICY_SERVICE_COUNT; i++)
-        asking.targets[i] = target_of(arguments, &asking.identity, i, look->arena);
-    asking.usages_target =
-        usages_target_of(arguments, &asking.targets[POLICY_OF_PLACEMENT], look->arena);
+        given.targets[i] = target_of(arguments, &given.identity, i, look->arena);
+    given.usages_target =
+        usages_target_of(arguments, &given.targets[POLICY_OF_PLACEMENT], look->arena);
     for (unsigned i = 1; i < arguments->word_count; i++)
-        all &= ask_by_name(&asking, slice_of(arguments->words[i]));
+        all &= check_by_name(&given, slice_of(arguments->words[i]));
     for (unsigned i = 0; arguments->word_count == 1 && i < POLICY_SERVICE_COUNT; i++)
         if ((arguments->services & 1u << i) != 0)
-            all &= ask_table(&asking, i);
+            all &= check_table(&given, i);
     return all ? POLICY_EXIT_OK : POLICY_EXIT_NO;
 }
 

@@ -9,7 +9,7 @@ enum { LEVELS_MAX = 40, BYTES_MAX = 32 * 1024 };
 
 struct explanation {
     struct buf *out;
-    const struct policy_question *question;
+    const struct policy_input *input;
     size_t began; /* out's length before */
     bool ended;
 };
@@ -34,7 +34,7 @@ static bool explain_wanted(struct explanation *e, const struct policy_match *mat
     struct buf *out = e->out;
     for (unsigned i = 0; i < match->count; i++) {
         const struct policy_piece *piece = &match->pieces[i];
-        if (piece->is_key && policy_target_value(e->question->target, piece->text).data == NULL) {
+        if (piece->is_key && policy_target_value(e->input->target, piece->text).data == NULL) {
             buf_printf(out, "  (the target has no %.*s)", SLICE_ARG(piece->text));
             return false;
         }
@@ -46,7 +46,7 @@ static bool explain_wanted(struct explanation *e, const struct policy_match *mat
     buf_append_lit(out, "  (wanted: \"");
     for (unsigned i = 0; i < match->count; i++)
         buf_append_slice(out, match->pieces[i].is_key
-                                  ? policy_target_value(e->question->target, match->pieces[i].text)
+                                  ? policy_target_value(e->input->target, match->pieces[i].text)
                                   : match->pieces[i].text);
     buf_append_char(out, '"');
     return true;
@@ -64,7 +64,7 @@ static void append_list(struct buf *out, const struct identity_roles *list)
 
 static void explain_generic(struct explanation *e, const struct policy_node *node)
 {
-    const struct identity *identity = e->question->identity;
+    const struct identity *identity = e->input->identity;
     struct buf *out = e->out;
     if (node->subject == POLICY_SUBJECT_UNKNOWN || node->subject == POLICY_SUBJECT_FAULT ||
         node->below) {
@@ -86,7 +86,7 @@ static void explain_generic(struct explanation *e, const struct policy_node *nod
 static void explain_role(struct explanation *e, const struct policy_node *node)
 {
     if (explain_wanted(e, &node->match))
-        append_list(e->out, &e->question->identity->roles);
+        append_list(e->out, &e->input->identity->roles);
 }
 
 static void explain_rule_node(struct explanation *e, const struct policy_node *node)
@@ -140,7 +140,7 @@ static void explain_children(struct explanation *e, const struct policy_node *no
     enum policy_outcome ends = node->op == POLICY_OP_OR ? POLICY_TRUE : POLICY_FALSE;
     bool one = node->op != POLICY_OP_NOT && (outcome == ends || outcome == POLICY_FAULT);
     for (unsigned i = 0; i < node->count; i++)
-        if (!one || policy_evaluate(node->children[i], e->question) == outcome) {
+        if (!one || policy_evaluate(node->children[i], e->input) == outcome) {
             explain(e, node->children[i], level, trail);
             if (one)
                 return;
@@ -176,7 +176,7 @@ static void explain(struct explanation *e, const struct policy_node *node, unsig
         buf_printf(e->out, "%*sand so on\n", (int)(2 * level), "");
         return;
     }
-    enum policy_outcome outcome = policy_evaluate(node, e->question);
+    enum policy_outcome outcome = policy_evaluate(node, e->input);
     buf_printf(e->out, "%*s%-7s  ", (int)(2 * level), "", word_of(outcome));
     explain_node(e, node);
     buf_append_char(e->out, '\n');
@@ -186,8 +186,8 @@ static void explain(struct explanation *e, const struct policy_node *node, unsig
 }
 
 void policy_explain(struct buf *out, const struct policy_entry *entry,
-                    const struct policy_question *question)
+                    const struct policy_input *input)
 {
-    struct explanation explanation = {out, question, out->len, false};
+    struct explanation explanation = {out, input, out->len, false};
     explain_rule(&explanation, entry, 1, NULL);
 }

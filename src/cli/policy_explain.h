@@ -8,6 +8,6 @@
 /* Writes the checks that decided the result, one per line, each below the one that contains it and
  * indented by two more blanks. */
 void policy_explain(struct buf *out, const struct policy_entry *entry,
-                    const struct policy_question *question);
+                    const struct policy_input *input);
 
 #endif

@@ -62,37 +62,37 @@ static bool open_and_load(struct daemon *daemon)
 }
 
 /* A query to the writer's thread, and the caller that waits for the answer. */
-struct question {
+struct revision_probe {
     struct pipeline_request request; /* first member: the pipeline returns a pointer to it */
     struct pipeline_probe probe;
     sem_t answered;
 };
 
-static void question_done(struct pipeline_request *request)
+static void probe_done(struct pipeline_request *request)
 {
-    sem_post(&((struct question *)request)->answered);
+    sem_post(&((struct revision_probe *)request)->answered);
 }
 
 /* "" if the database does not have one. */
-static void ask_revision(struct daemon *daemon, char revision[static STORE_REVISION_BYTES])
+static void probe_revision(struct daemon *daemon, char revision[static STORE_REVISION_BYTES])
 {
-    struct question question = {
-        .request = {.done = question_done, .err = {.arena = arena_create()}}};
-    question.request.probe = &question.probe;
-    sem_init(&question.answered, 0, 0);
-    pipeline_submit(daemon->api.pipeline, &question.request);
-    while (sem_wait(&question.answered) != 0)
+    struct revision_probe query = {
+        .request = {.done = probe_done, .err = {.arena = arena_create()}}};
+    query.request.probe = &query.probe;
+    sem_init(&query.answered, 0, 0);
+    pipeline_submit(daemon->api.pipeline, &query.request);
+    while (sem_wait(&query.answered) != 0)
         ;
-    memcpy(revision, question.probe.revision, STORE_REVISION_BYTES);
-    sem_destroy(&question.answered);
-    arena_destroy(question.request.err.arena);
+    memcpy(revision, query.probe.revision, STORE_REVISION_BYTES);
+    sem_destroy(&query.answered);
+    arena_destroy(query.request.err.arena);
 }
 
 /* The first line of the log identifies what is running. */
 static void log_served(struct daemon *daemon, uint64_t began_us)
 {
     char revision[STORE_REVISION_BYTES];
-    ask_revision(daemon, revision);
+    probe_revision(daemon, revision);
     double took_s = (double)(clock_monotonic_us() - began_us) / 1e6;
     struct replica_reader *reader = replica_reader_open(daemon->api.replica);
     size_t providers = replica_pin(reader)->provider_by_id.count;

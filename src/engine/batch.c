@@ -222,7 +222,7 @@ static bool is_current(struct pipeline *pipeline)
 }
 
 /* Reads the database and follows it; the schema is checked in the same transaction. */
-static void ask_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
+static void probe_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
 {
     struct err schema = {.arena = err->arena};
     struct store_stamp stamp;
@@ -251,7 +251,7 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
 {
     struct err err = {.arena = pipeline->arena};
     struct pipeline_probe probe;
-    ask_database(pipeline, &probe, &err);
+    probe_database(pipeline, &probe, &err);
     if (probe.is_reached && probe.is_followed)
         outage_read_worked(&pipeline->outage);
     else

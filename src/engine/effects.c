@@ -348,7 +348,7 @@ void effects_add_providers(struct effects *effects, const struct plan *plan)
     }
 }
 
-/* ---- questions ---- */
+/* ---- lookups ---- */
 
 int64_t effects_root_id(const struct effects *effects, const struct effect_provider *provider)
 {

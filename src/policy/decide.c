@@ -18,11 +18,11 @@ enum policy_verdict policy_decide(const struct policy *policy, enum policy_servi
                                   unsigned rule, const struct identity *identity,
                                   const struct policy_target *target)
 {
-    struct policy_question question = {identity, target};
+    struct policy_input input = {identity, target};
     const struct policy_root *root = &policy->sets[service].roots[rule - 1];
     if (policy->enforce_scope && !policy_scope_fits(root->scopes, identity))
         return POLICY_DENIED_SCOPE;
-    return policy_evaluate(root->node, &question) == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED;
+    return policy_evaluate(root->node, &input) == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED;
 }
 
 enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_service service,

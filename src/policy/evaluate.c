@@ -8,7 +8,7 @@
 #include "policy/set.h"
 
 struct walk {
-    const struct policy_question *question;
+    const struct policy_input *input;
     unsigned steps;
     unsigned depth;
 };
@@ -65,16 +65,15 @@ static bool any_matches(const struct policy_match *match, const struct policy_ta
     return false;
 }
 
-static enum policy_outcome role(const struct policy_node *node,
-                                const struct policy_question *question)
+static enum policy_outcome role(const struct policy_node *node, const struct policy_input *input)
 {
     const struct policy_match *match = &node->match;
-    const struct identity *identity = question->identity;
+    const struct identity *identity = input->identity;
     if (match->broken)
-        return has_all_keys(match, question->target) ? POLICY_FAULT : POLICY_FALSE;
+        return has_all_keys(match, input->target) ? POLICY_FAULT : POLICY_FALSE;
     bool has = match->count == 1 && !match->pieces[0].is_key
                    ? identity_has_role(identity, match->pieces[0].text)
-                   : any_matches(match, question->target, &identity->roles, true);
+                   : any_matches(match, input->target, &identity->roles, true);
     return has ? POLICY_TRUE : POLICY_FALSE;
 }
 
@@ -132,15 +131,14 @@ static bool is_missing(const struct identity *identity, enum policy_subject subj
            (subject == POLICY_SUBJECT_SYSTEM && identity->system_scope.len == 0);
 }
 
-static enum policy_outcome generic(const struct policy_node *node,
-                                   const struct policy_question *question)
+static enum policy_outcome generic(const struct policy_node *node, const struct policy_input *input)
 {
-    const struct identity *identity = question->identity;
+    const struct identity *identity = input->identity;
     const struct policy_match *match = &node->match;
     const struct identity_roles *list = policy_subject_list(identity, node->subject);
     /* oslo.policy finds errors in this order. */
     if (match->broken || node->subject == POLICY_SUBJECT_FAULT || node->below) {
-        if (!has_all_keys(match, question->target))
+        if (!has_all_keys(match, input->target))
             return POLICY_FALSE;
         if (match->broken || node->subject == POLICY_SUBJECT_FAULT)
             return POLICY_FAULT;
@@ -150,11 +148,11 @@ static enum policy_outcome generic(const struct policy_node *node,
     if (is_missing(identity, node->subject))
         return POLICY_FALSE;
     if (list != NULL)
-        return any_matches(match, question->target, list, false) ? POLICY_TRUE : POLICY_FALSE;
+        return any_matches(match, input->target, list, false) ? POLICY_TRUE : POLICY_FALSE;
     struct slice text = node->subject == POLICY_SUBJECT_LITERAL
                             ? node->literal
                             : policy_subject_text(identity, node->subject);
-    return matches(match, question->target, text, false) ? POLICY_TRUE : POLICY_FALSE;
+    return matches(match, input->target, text, false) ? POLICY_TRUE : POLICY_FALSE;
 }
 
 static enum policy_outcome evaluate(const struct policy_node *node, struct walk *walk);
@@ -191,9 +189,9 @@ static enum policy_outcome evaluate_node(const struct policy_node *node, struct 
     case POLICY_OP_RULE:
         return node->rule == NULL ? POLICY_FALSE : evaluate(node->rule->root, walk);
     case POLICY_OP_ROLE:
-        return role(node, walk->question);
+        return role(node, walk->input);
     case POLICY_OP_GENERIC:
-        return generic(node, walk->question);
+        return generic(node, walk->input);
     case POLICY_OP_FAULT:
         break;
     }
@@ -212,8 +210,8 @@ static enum policy_outcome evaluate(const struct policy_node *node, struct walk 
 }
 
 enum policy_outcome policy_evaluate(const struct policy_node *node,
-                                    const struct policy_question *question)
+                                    const struct policy_input *input)
 {
-    struct walk walk = {.question = question};
+    struct walk walk = {.input = input};
     return evaluate(node, &walk);
 }

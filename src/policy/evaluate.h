@@ -15,17 +15,17 @@ enum policy_outcome {
 
 enum {
     POLICY_DEPTH_MAX = 512, /* of nodes through all rules; a rule that refers to itself ends here */
-    POLICY_STEPS_MAX = 20000, /* nodes evaluated for one question */
+    POLICY_STEPS_MAX = 20000, /* nodes evaluated for one check */
 };
 
-struct policy_question {
+struct policy_input {
     const struct identity *identity;
     const struct policy_target *target;
 };
 
 /* The result of the tree. Allocates nothing. Any thread. */
 enum policy_outcome policy_evaluate(const struct policy_node *node,
-                                    const struct policy_question *question);
+                                    const struct policy_input *input);
 
 /* Parts of the evaluation, for code that explains it: the value of the target's key, and of a
  * credential that is a text. data NULL: there is none; Python's None reads "None". */

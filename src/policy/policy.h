@@ -19,7 +19,7 @@ enum policy_verdict {
     POLICY_DENIED_SCOPE, /* the detail is the rule's name alone */
 };
 
-/* The target of a question: `%(key)s` in a rule is replaced by the value of the key. */
+/* The target of a check: `%(key)s` in a rule is replaced by the value of the key. */
 struct policy_attribute {
     struct slice key;
     struct slice value; /* data NULL: Python's None, which reads "None" */
@@ -41,7 +41,7 @@ const char *policy_rule_name(enum policy_service service, unsigned rule);
 
 /* Whether the policy now in force allows the identity what the rule is for; if there is no rule,
  * everybody is allowed. Any thread; it neither waits nor allocates, except that a thread's first
- * question after a reload takes a lock to exchange a pointer. */
+ * check after a reload takes a lock to exchange a pointer. */
 enum policy_verdict policy_check(struct policy_keeper *keeper, enum policy_service service,
                                  unsigned rule, const struct identity *identity,
                                  const struct policy_target *target);

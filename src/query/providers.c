@@ -23,7 +23,7 @@ struct filter {
 
 struct finder {
     const struct version *version;
-    const struct providers_question *question;
+    const struct providers_query *query;
     struct arena *arena;
     struct budget *budget;
     struct filter filter;
@@ -70,7 +70,7 @@ static bool anybody(struct finder *finder, const struct fit_filter *filter)
 
 static void resolve_tree(struct finder *finder)
 {
-    struct slice uuid = finder->question->group.in_tree;
+    struct slice uuid = finder->query->group.in_tree;
     if (uuid.data == NULL)
         return;
     const struct provider *provider = version_provider_by_uuid(finder->version, uuid);
@@ -86,7 +86,7 @@ static void resolve_tree(struct finder *finder)
 
 static bool resolve_traits(struct finder *finder, struct err *err)
 {
-    const struct ac_group *group = &finder->question->group;
+    const struct ac_group *group = &finder->query->group;
     struct fit_filter *traits = &finder->filter.traits;
     struct fit_any *any = arena_array(finder->arena, group->required_count, sizeof(*any));
     for (uint32_t i = 0; i < group->required_count; i++) {
@@ -108,7 +108,7 @@ static bool resolve_traits(struct finder *finder, struct err *err)
 
 static bool resolve_demands(struct finder *finder, struct err *err)
 {
-    const struct ac_group *group = &finder->question->group;
+    const struct ac_group *group = &finder->query->group;
     struct filter *filter = &finder->filter;
     filter->demands = arena_array(finder->arena, group->resource_count, sizeof(*filter->demands));
     for (uint32_t i = 0; i < group->resource_count; i++) {
@@ -145,7 +145,7 @@ static bool providers_resolve(struct finder *finder, struct err *err)
         return false;
     if (finder->filter.nobody)
         return true;
-    lookup_group_aggregates(finder->version, finder->arena, &finder->question->group,
+    lookup_group_aggregates(finder->version, finder->arena, &finder->query->group,
                             &finder->filter.aggregates);
     return resolve_demands(finder, err);
 }
@@ -167,9 +167,9 @@ static void providers_add(struct finder *finder, const struct provider *provider
 static bool passes(const struct finder *finder, const struct provider *provider)
 {
     const struct filter *filter = &finder->filter;
-    const struct providers_question *question = finder->question;
+    const struct providers_query *wanted = finder->query;
     struct slot_no slot = version_slot(finder->version, provider->no);
-    if (question->uuid.len > 0 && !slice_equal(provider_uuid(provider), question->uuid))
+    if (wanted->uuid.len > 0 && !slice_equal(provider_uuid(provider), wanted->uuid))
         return false;
     if (filter->in_tree && (slot.v < filter->tree_root || slot.v >= filter->tree_end))
         return false;
@@ -263,10 +263,10 @@ static void find(struct finder *finder)
 {
     const struct version *version = finder->version;
     const struct filter *filter = &finder->filter;
-    if (finder->question->name.len > 0) {
-        consider(finder, version_provider_by_name(version, finder->question->name));
-    } else if (finder->question->uuid.len > 0) {
-        consider(finder, version_provider_by_uuid(version, finder->question->uuid));
+    if (finder->query->name.len > 0) {
+        consider(finder, version_provider_by_name(version, finder->query->name));
+    } else if (finder->query->uuid.len > 0) {
+        consider(finder, version_provider_by_uuid(version, finder->query->uuid));
     } else if (filter->in_tree) {
         int64_t cost = filter_steps(filter);
         for (uint32_t slot = filter->tree_root; slot < filter->tree_end; slot++)
@@ -281,13 +281,13 @@ static void find(struct finder *finder)
 }
 
 enum providers_outcome providers_find(const struct version *version,
-                                      const struct providers_question *question,
-                                      struct arena *arena, struct budget *budget,
-                                      struct providers_found *found, struct err *err)
+                                      const struct providers_query *wanted, struct arena *arena,
+                                      struct budget *budget, struct providers_found *found,
+                                      struct err *err)
 {
     struct finder finder = {
         .version = version,
-        .question = question,
+        .query = wanted,
         .arena = arena,
         .budget = budget,
         .found = found,

@@ -8,7 +8,7 @@
 #include "query/budget.h"
 #include "replica/version.h"
 
-struct providers_question {
+struct providers_query {
     struct slice name;     /* data == NULL: any; empty: also any, as in the Python service */
     struct slice uuid;     /* the same */
     struct ac_group group; /* resources, required, forbidden, member_of, forbidden_aggregates,
@@ -28,9 +28,8 @@ enum providers_outcome {
 
 /* All memory comes from the arena; the version owns the rows. */
 enum providers_outcome providers_find(const struct version *version,
-                                      const struct providers_question *question,
-                                      struct arena *arena, struct budget *budget,
-                                      struct providers_found *found,
+                                      const struct providers_query *wanted, struct arena *arena,
+                                      struct budget *budget, struct providers_found *found,
                                       struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -16,11 +16,11 @@ static const struct identity CALLERS[] = {
 };
 
 static void check_entry(const struct policy *policy, const struct policy_set *set,
-                        const struct policy_entry *entry, const struct policy_question *question)
+                        const struct policy_entry *entry, const struct policy_input *input)
 {
     struct buf why = {0};
-    enum policy_outcome outcome = policy_evaluate(entry->root, question);
-    policy_explain(&why, entry, question);
+    enum policy_outcome outcome = policy_evaluate(entry->root, input);
+    policy_explain(&why, entry, input);
     static const char FIRST[] = {[POLICY_TRUE] = 'p', [POLICY_FALSE] = 'f', [POLICY_FAULT] = 'r'};
     check(why.len > 2 && why.data[2] == FIRST[outcome]);
     buf_free(&why);
@@ -28,8 +28,8 @@ static void check_entry(const struct policy *policy, const struct policy_set *se
         return;
     enum policy_verdict verdict = policy_decide(policy, (enum policy_service)(set - policy->sets),
                                                 1 + (unsigned)(entry->known - set->table->rows),
-                                                question->identity, question->target);
-    if (policy->enforce_scope && !policy_scope_fits(entry->known->scopes, question->identity))
+                                                input->identity, input->target);
+    if (policy->enforce_scope && !policy_scope_fits(entry->known->scopes, input->identity))
         check(verdict == POLICY_DENIED_SCOPE);
     else
         check(verdict == (outcome == POLICY_TRUE ? POLICY_ALLOWED : POLICY_DENIED));
@@ -43,8 +43,8 @@ static void ask_all(const struct policy *policy, const struct policy_set *set)
     for (size_t i = 0; i < set->entry_count && i < ASKED_MAX; i++) {
         check(policy_find(set, set->entries[i].name) == &set->entries[i]);
         for (size_t c = 0; c < sizeof(CALLERS) / sizeof(CALLERS[0]); c++) {
-            const struct policy_question question = {&CALLERS[c], &target};
-            check_entry(policy, set, &set->entries[i], &question);
+            const struct policy_input input = {&CALLERS[c], &target};
+            check_entry(policy, set, &set->entries[i], &input);
         }
     }
     for (unsigned i = 0; i < policy->notes.count; i++)

@@ -31,14 +31,14 @@ static struct policy_target read_target(json_t *object, struct policy_attribute 
 }
 
 static char letter(const struct policy *policy, const struct policy_entry *entry,
-                   const struct policy_question *question)
+                   const struct policy_input *input)
 {
     if (entry == NULL)
         return 'F';
     if (policy->enforce_scope && entry->known != NULL &&
-        !policy_scope_fits(entry->known->scopes, question->identity))
+        !policy_scope_fits(entry->known->scopes, input->identity))
         return 'S';
-    switch (policy_evaluate(entry->root, question)) {
+    switch (policy_evaluate(entry->root, input)) {
     case POLICY_TRUE:
         return 'T';
     case POLICY_FALSE:
@@ -52,14 +52,14 @@ static char letter(const struct policy *policy, const struct policy_entry *entry
 /* The way of a request must come to the same as the way by name. */
 static void check_decide(const struct policy *policy, enum policy_service service,
                          const struct policy_entry *entry, char printed,
-                         const struct policy_question *question)
+                         const struct policy_input *input)
 {
     const struct policy_table *table = policy_table_of(service);
     if (entry == NULL || entry->known == NULL || entry->known - table->rows >= table->checked)
         return;
     enum policy_verdict verdict =
-        policy_decide(policy, service, 1 + (unsigned)(entry->known - table->rows),
-                      question->identity, question->target);
+        policy_decide(policy, service, 1 + (unsigned)(entry->known - table->rows), input->identity,
+                      input->target);
     check(verdict == (printed == 'T'   ? POLICY_ALLOWED
                       : printed == 'S' ? POLICY_DENIED_SCOPE
                                        : POLICY_DENIED));
@@ -87,9 +87,9 @@ static void ask_all(const struct policy *policy, const json_t *job, struct slice
             struct policy_attribute items[LIST_MAX];
             people_read(json_array_get(people, p), &person);
             struct policy_target target = read_target(json_array_get(targets, t), items);
-            struct policy_question question = {&person.identity, &target};
-            char printed = letter(policy, entry, &question);
-            check_decide(policy, service, entry, printed, &question);
+            struct policy_input input = {&person.identity, &target};
+            char printed = letter(policy, entry, &input);
+            check_decide(policy, service, entry, printed, &input);
             buf_append_char(out, printed);
         }
 }

@@ -36,23 +36,23 @@ static uint64_t tick_at(uint64_t now_us)
     return now_us >> TICK_BITS & TICKS_MASK;
 }
 
-static unsigned place_of(uint64_t question)
+static unsigned place_of(uint64_t query_hash)
 {
-    return (question & TICKS_MASK) % PLACES;
+    return (query_hash & TICKS_MASK) % PLACES;
 }
 
-void expensive_note(struct expensive *expensive, uint64_t question, uint64_t now_us)
+void expensive_note(struct expensive *expensive, uint64_t query_hash, uint64_t now_us)
 {
-    atomic_store_explicit(&expensive->places[place_of(question)],
-                          (question & ~TICKS_MASK) | tick_at(now_us), memory_order_relaxed);
+    atomic_store_explicit(&expensive->places[place_of(query_hash)],
+                          (query_hash & ~TICKS_MASK) | tick_at(now_us), memory_order_relaxed);
     atomic_store_explicit(&expensive->latest_us, now_us, memory_order_relaxed);
 }
 
-void expensive_forget(struct expensive *expensive, uint64_t question)
+void expensive_forget(struct expensive *expensive, uint64_t query_hash)
 {
-    _Atomic uint64_t *place = &expensive->places[place_of(question)];
+    _Atomic uint64_t *place = &expensive->places[place_of(query_hash)];
     uint64_t note = atomic_load_explicit(place, memory_order_relaxed);
-    if ((note & ~TICKS_MASK) == (question & ~TICKS_MASK))
+    if ((note & ~TICKS_MASK) == (query_hash & ~TICKS_MASK))
         atomic_compare_exchange_strong_explicit(place, &note, 0, memory_order_relaxed,
                                                 memory_order_relaxed);
 }
@@ -63,10 +63,10 @@ bool expensive_has_any(const struct expensive *expensive, uint64_t now_us)
     return latest_us != 0 && now_us < latest_us + ((uint64_t)LASTS_TICKS << TICK_BITS);
 }
 
-bool expensive_is(const struct expensive *expensive, uint64_t question, uint64_t now_us)
+bool expensive_is(const struct expensive *expensive, uint64_t query_hash, uint64_t now_us)
 {
     uint64_t note =
-        atomic_load_explicit(&expensive->places[place_of(question)], memory_order_relaxed);
-    return note != 0 && (note & ~TICKS_MASK) == (question & ~TICKS_MASK) &&
+        atomic_load_explicit(&expensive->places[place_of(query_hash)], memory_order_relaxed);
+    return note != 0 && (note & ~TICKS_MASK) == (query_hash & ~TICKS_MASK) &&
            ((tick_at(now_us) - note) & TICKS_MASK) < LASTS_TICKS;
 }

@@ -22,27 +22,27 @@ void access_begin(struct access *access, struct policy_keeper *policies,
 
 /* The target of a rule: the caller, and an object that belongs to the caller or to another project.
  */
-struct question {
+struct rule_target {
     struct policy_attribute items[ABOUT_MAX];
     unsigned count;
 };
 
-static void access_add(struct question *question, struct slice key, struct slice value)
+static void access_add(struct rule_target *target, struct slice key, struct slice value)
 {
-    question->items[question->count++] = (struct policy_attribute){key, value};
+    target->items[target->count++] = (struct policy_attribute){key, value};
 }
 
-static void add_owner(const struct access *access, struct question *question, struct slice key,
+static void add_owner(const struct access *access, struct rule_target *target, struct slice key,
                       struct slice owner)
 {
     if (owner.len > 0)
-        access_add(question, key, owner);
+        access_add(target, key, owner);
     else if (access->identity->project_id.len > 0)
-        access_add(question, key, (struct slice){0});
+        access_add(target, key, (struct slice){0});
 }
 
-static bool access_ask(const struct access *access, enum policy_baremetal_rule rule,
-                       const struct policy_attribute *items, unsigned count)
+static bool access_allows(const struct access *access, enum policy_baremetal_rule rule,
+                          const struct policy_attribute *items, unsigned count)
 {
     const struct policy_target target = {items, count};
     bool is_secret = rule == POLICY_SHOW_PASSWORD || rule == POLICY_SHOW_INSTANCE_SECRETS;
@@ -54,32 +54,32 @@ static bool access_ask(const struct access *access, enum policy_baremetal_rule r
 
 bool access_passes(const struct access *access, enum policy_baremetal_rule rule)
 {
-    return access_ask(access, rule, access->about, access->about_count);
+    return access_allows(access, rule, access->about, access->about_count);
 }
 
-static struct question question_of(const struct access *access)
+static struct rule_target caller_target(const struct access *access)
 {
-    struct question question = {.count = access->about_count};
-    memcpy(question.items, access->about, access->about_count * sizeof(question.items[0]));
-    return question;
+    struct rule_target target = {.count = access->about_count};
+    memcpy(target.items, access->about, access->about_count * sizeof(target.items[0]));
+    return target;
 }
 
 bool access_node_passes(const struct access *access, enum policy_baremetal_rule rule,
                         const struct access_node *node)
 {
-    struct question question = question_of(access);
-    add_owner(access, &question, SLICE_LIT("node.owner"), node->owner);
+    struct rule_target target = caller_target(access);
+    add_owner(access, &target, SLICE_LIT("node.owner"), node->owner);
     if (node->lessee.len > 0)
-        access_add(&question, SLICE_LIT("node.lessee"), node->lessee);
-    return access_ask(access, rule, question.items, question.count);
+        access_add(&target, SLICE_LIT("node.lessee"), node->lessee);
+    return access_allows(access, rule, target.items, target.count);
 }
 
 bool access_allocation_passes(const struct access *access, enum policy_baremetal_rule rule,
                               struct slice owner)
 {
-    struct question question = question_of(access);
-    add_owner(access, &question, SLICE_LIT("allocation.owner"), owner);
-    return access_ask(access, rule, question.items, question.count);
+    struct rule_target target = caller_target(access);
+    add_owner(access, &target, SLICE_LIT("allocation.owner"), owner);
+    return access_allows(access, rule, target.items, target.count);
 }
 
 bool access_refuse(enum policy_baremetal_rule rule, struct err *err)

@@ -25,10 +25,10 @@ static const struct schema *schema_for(unsigned minor)
     return minor >= 3 ? &SCHEMA_PROVIDERS_QUERY_1_3 : &SCHEMA_PROVIDERS_QUERY_1_0;
 }
 
-static bool read_question(struct api_request *request, struct providers_question *question)
+static bool read_query(struct api_request *request, struct providers_query *wanted)
 {
     struct query_string query = query_string_parse(request->arena, request->query);
-    struct ac_group *group = &question->group;
+    struct ac_group *group = &wanted->group;
     struct slice all = SLICE_LIT("");
     if (!body_schema_check_query(&query, schema_for(request->minor), &request->err))
         return false;
@@ -38,8 +38,8 @@ static bool read_question(struct api_request *request, struct providers_question
     if (query_string_first(&query, SLICE_LIT("required")).data != NULL &&
         !parameter_required(request, &query, all, group))
         return false;
-    question->uuid = query_string_last(&query, SLICE_LIT("uuid"));
-    question->name = query_string_last(&query, SLICE_LIT("name"));
+    wanted->uuid = query_string_last(&query, SLICE_LIT("uuid"));
+    wanted->name = query_string_last(&query, SLICE_LIT("name"));
     struct slice in_tree = query_string_last(&query, SLICE_LIT("in_tree"));
     if (in_tree.len > 0)
         group->in_tree = in_tree;
@@ -73,13 +73,13 @@ static bool write_more(struct api_request *request)
 
 enum api_step handle_placement_providers_list(struct api_request *request)
 {
-    struct providers_question question = {0};
-    if (!read_question(request, &question))
+    struct providers_query wanted = {0};
+    if (!read_query(request, &wanted))
         return API_DONE;
     struct budget budget = api_budget(request);
     struct providers_found found;
-    switch (providers_find(request->version, &question, request->arena, &budget, &found,
-                           &request->err)) {
+    switch (
+        providers_find(request->version, &wanted, request->arena, &budget, &found, &request->err)) {
     case PROVIDERS_REFUSED:
         return API_DONE;
     case PROVIDERS_EXPENSIVE:

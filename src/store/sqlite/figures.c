@@ -1,5 +1,5 @@
-/* Answers questions of metrics and probes about the store. store_check_schema() is for the writer
- * thread; the figures are for any thread, which may use the sentinel as readers do. */
+/* Answers metrics and probes about the store. store_check_schema() is for the writer thread; the
+ * figures are for any thread, which may use the sentinel as readers do. */
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 

@@ -14,11 +14,10 @@ static struct buf explained(const char *file)
     const struct policy_options options = {.default_rule = SLICE_LIT("default")};
     const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
     const struct policy_target target = {&about, 1};
-    const struct policy_question question = {&CALLER, &target};
+    const struct policy_input input = {&CALLER, &target};
     struct policy *policy = policy_of(&options, file);
     struct buf out = {0};
-    policy_explain(&out, policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r")),
-                   &question);
+    policy_explain(&out, policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r")), &input);
     buf_append_char(&out, '\0');
     policy_release(policy);
     return out;

@@ -26,10 +26,10 @@ static const struct policy_attribute ATTRIBUTES[] = {
 static char letter_of(const struct policy *policy, const struct identity *identity)
 {
     const struct policy_target target = {ATTRIBUTES, sizeof(ATTRIBUTES) / sizeof(ATTRIBUTES[0])};
-    const struct policy_question question = {identity, &target};
+    const struct policy_input input = {identity, &target};
     static const char LETTERS[] = {[POLICY_FALSE] = 'F', [POLICY_TRUE] = 'T', [POLICY_FAULT] = 'E'};
     return LETTERS[policy_evaluate(
-        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r"))->root, &question)];
+        policy_find(&policy->sets[POLICY_OF_PLACEMENT], SLICE_LIT("r"))->root, &input)];
 }
 
 static void check_letter(const char *file, const struct identity *identity, char letter)

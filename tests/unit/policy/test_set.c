@@ -13,9 +13,9 @@ static bool passes(const struct policy *policy, const char *rule, struct slice r
     const struct identity identity = {.project_id = SLICE_LIT("p"), .roles = {&role, 1}};
     const struct policy_attribute about = {SLICE_LIT("project_id"), SLICE_LIT("p")};
     const struct policy_target target = {&about, 1};
-    const struct policy_question question = {&identity, &target};
+    const struct policy_input input = {&identity, &target};
     return policy_evaluate(policy_find(&policy->sets[POLICY_OF_PLACEMENT], slice_of(rule))->root,
-                           &question) == POLICY_TRUE;
+                           &input) == POLICY_TRUE;
 }
 
 /* The letters are the roles that pass: admin, service, reader, x. */

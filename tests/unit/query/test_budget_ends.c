@@ -262,7 +262,7 @@ static void crossed(struct scene *scene)
 
 /* `ids`: those of the answer, ending with 0; NULL: it is refused. Every budget that does not
  * suffice ends so. */
-static void expect_list(const struct scene *scene, const struct providers_question *question,
+static void expect_list(const struct scene *scene, const struct providers_query *wanted,
                         const int64_t *ids)
 {
     struct arena *arena = arena_create();
@@ -271,7 +271,7 @@ static void expect_list(const struct scene *scene, const struct providers_questi
         struct budget budget = {.left = steps};
         struct providers_found found;
         struct err err = {.arena = arena};
-        outcome = providers_find(scene->version, question, arena, &budget, &found, &err);
+        outcome = providers_find(scene->version, wanted, arena, &budget, &found, &err);
         assert_true(steps < PLENTY);
         assert_int_equal(err_is_set(&err), outcome == PROVIDERS_REFUSED);
         if (outcome != PROVIDERS_EXPENSIVE)
@@ -290,25 +290,25 @@ static void providers(void **state)
 {
     (void)state;
     struct scene scene;
-    struct providers_question question = {.name = {0}};
+    struct providers_query wanted = {.name = {0}};
     open_scene(&scene, crossed);
-    expect_list(&scene, &question, (const int64_t[]){1, 2, 3, 0});
+    expect_list(&scene, &wanted, (const int64_t[]){1, 2, 3, 0});
     struct ac_group *asked = group(&scene, "", "A", 1);
-    question.group = *asked;
-    expect_list(&scene, &question, (const int64_t[]){1, 2, 3, 0});
-    question.group.in_tree = SLICE_LIT("P3");
-    expect_list(&scene, &question, (const int64_t[]){1, 3, 0});
-    question.name = SLICE_LIT("P3");
-    expect_list(&scene, &question, (const int64_t[]){3, 0});
-    question.uuid = SLICE_LIT("P1");
-    expect_list(&scene, &question, (const int64_t[]){0});
-    question.name = question.uuid = SLICE_LIT("P2");
-    expect_list(&scene, &question, (const int64_t[]){0}); /* in another tree */
-    question = (struct providers_question){.group = *with_members(&scene, asked, "1")};
-    question.group.resources[0].class_name = SLICE_LIT("UNHEARD_OF");
-    expect_list(&scene, &question, NULL);
-    question.group.member_of = list_of(&scene, "2");
-    expect_list(&scene, &question, (const int64_t[]){0});
+    wanted.group = *asked;
+    expect_list(&scene, &wanted, (const int64_t[]){1, 2, 3, 0});
+    wanted.group.in_tree = SLICE_LIT("P3");
+    expect_list(&scene, &wanted, (const int64_t[]){1, 3, 0});
+    wanted.name = SLICE_LIT("P3");
+    expect_list(&scene, &wanted, (const int64_t[]){3, 0});
+    wanted.uuid = SLICE_LIT("P1");
+    expect_list(&scene, &wanted, (const int64_t[]){0});
+    wanted.name = wanted.uuid = SLICE_LIT("P2");
+    expect_list(&scene, &wanted, (const int64_t[]){0}); /* in another tree */
+    wanted = (struct providers_query){.group = *with_members(&scene, asked, "1")};
+    wanted.group.resources[0].class_name = SLICE_LIT("UNHEARD_OF");
+    expect_list(&scene, &wanted, NULL);
+    wanted.group.member_of = list_of(&scene, "2");
+    expect_list(&scene, &wanted, (const int64_t[]){0});
     close_scene(&scene);
 }
 

@@ -20,23 +20,21 @@ static bool has_any(const struct catalog *catalog, const struct name_set *set,
     return any;
 }
 
-static bool is_wanted(const struct version *version, const struct providers_question *question,
+static bool is_wanted(const struct version *version, const struct providers_query *wanted,
                       const struct provider *provider)
 {
-    const struct ac_group *group = &question->group;
-    bool wanted = question->name.len == 0 || slice_equal(question->name, provider_name(provider));
-    wanted =
-        wanted && (question->uuid.len == 0 || slice_equal(question->uuid, provider_uuid(provider)));
+    const struct ac_group *group = &wanted->group;
+    bool fits = wanted->name.len == 0 || slice_equal(wanted->name, provider_name(provider));
+    fits = fits && (wanted->uuid.len == 0 || slice_equal(wanted->uuid, provider_uuid(provider)));
     for (uint32_t i = 0; i < group->required_count; i++)
-        wanted = wanted && has_any(&version->traits, provider->traits, &group->required[i]);
+        fits = fits && has_any(&version->traits, provider->traits, &group->required[i]);
     for (uint32_t i = 0; i < group->member_of_count; i++)
-        wanted =
-            wanted && has_any(&version->aggregates, provider->aggregates, &group->member_of[i]);
-    wanted = wanted && !has_any(&version->traits, provider->traits, &group->forbidden) &&
-             !has_any(&version->aggregates, provider->aggregates, &group->forbidden_aggregates);
+        fits = fits && has_any(&version->aggregates, provider->aggregates, &group->member_of[i]);
+    fits = fits && !has_any(&version->traits, provider->traits, &group->forbidden) &&
+           !has_any(&version->aggregates, provider->aggregates, &group->forbidden_aggregates);
     if (group->in_tree.data != NULL) {
         const struct provider *named = version_provider_by_uuid(version, group->in_tree);
-        wanted = wanted && named != NULL && named->root.v == provider->root.v;
+        fits = fits && named != NULL && named->root.v == provider->root.v;
     }
     for (uint32_t i = 0; i < group->resource_count; i++) {
         const struct catalog_row *row =
@@ -44,10 +42,10 @@ static bool is_wanted(const struct version *version, const struct providers_ques
         const struct provider_inventory *inventory =
             provider_inventory_of(provider, (struct class_no){row->number});
         int64_t amount = group->resources[i].amount;
-        wanted = wanted && inventory != NULL && capacity_unit_fits(&inventory->figures, amount) &&
-                 inventory->used + amount <= capacity_of(&inventory->figures);
+        fits = fits && inventory != NULL && capacity_unit_fits(&inventory->figures, amount) &&
+               inventory->used + amount <= capacity_of(&inventory->figures);
     }
-    return wanted;
+    return fits;
 }
 
 static struct ac_names names_of(struct cloud *cloud, const char *prefix, unsigned of, unsigned n)
@@ -66,14 +64,14 @@ static struct ac_names *sets_of(struct cloud *cloud, const char *prefix, unsigne
     return sets;
 }
 
-static struct providers_question random_question(struct cloud *cloud)
+static struct providers_query random_query(struct cloud *cloud)
 {
-    struct providers_question question = {.name = {0}};
-    struct ac_group *group = &question.group;
+    struct providers_query wanted = {.name = {0}};
+    struct ac_group *group = &wanted.group;
     if (cloud_below(12) == 0)
-        question.name = cloud_text(cloud->arena, "P", 1 + cloud_below(cloud->providers + 1));
+        wanted.name = cloud_text(cloud->arena, "P", 1 + cloud_below(cloud->providers + 1));
     else if (cloud_below(12) == 0)
-        question.uuid = cloud_text(cloud->arena, "P", 1 + cloud_below(cloud->providers + 1));
+        wanted.uuid = cloud_text(cloud->arena, "P", 1 + cloud_below(cloud->providers + 1));
     if (cloud_below(3) == 0) {
         group->required_count = 1 + cloud_below(2);
         group->required = sets_of(cloud, "T", CLOUD_TRAITS, group->required_count);
@@ -96,15 +94,15 @@ static struct providers_question random_question(struct cloud *cloud)
                 cloud_text(cloud->arena, "C", i + 1 + cloud_below(CLOUD_CLASSES - 1)),
                 1 + cloud_below(4)};
     }
-    return question;
+    return wanted;
 }
 
-static struct providers_found ask(struct cloud *cloud, const struct providers_question *question)
+static struct providers_found ask(struct cloud *cloud, const struct providers_query *wanted)
 {
     struct budget budget = {.left = INT64_MAX / 2};
     struct providers_found found;
     struct err err = {.arena = cloud->arena};
-    assert_int_equal(providers_find(cloud->version, question, cloud->arena, &budget, &found, &err),
+    assert_int_equal(providers_find(cloud->version, wanted, cloud->arena, &budget, &found, &err),
                      PROVIDERS_DONE);
     assert_false(err_is_set(&err));
     return found;
@@ -118,12 +116,12 @@ static void against_a_plain_filter(void **state)
         srandom(seed);
         struct cloud cloud = cloud_create(5 + cloud_below(60), 5, 1);
         for (unsigned i = 0; i < 50; i++) {
-            struct providers_question question = random_question(&cloud);
-            struct providers_found found = ask(&cloud, &question);
+            struct providers_query wanted = random_query(&cloud);
+            struct providers_found found = ask(&cloud, &wanted);
             uint32_t next = 0;
             for (unsigned id = 1; id <= cloud.providers; id++) { /* in the order of the rows */
                 const struct provider *provider = version_provider_by_id(cloud.version, id);
-                if (!is_wanted(cloud.version, &question, provider))
+                if (!is_wanted(cloud.version, &wanted, provider))
                     continue;
                 assert_true(next < found.count);
                 assert_ptr_equal(found.providers[next++], provider);
@@ -136,13 +134,13 @@ static void against_a_plain_filter(void **state)
     assert_true(nonempty > 600);
 }
 
-static void assert_refused(struct cloud *cloud, const struct providers_question *question,
+static void assert_refused(struct cloud *cloud, const struct providers_query *wanted,
                            struct slice message)
 {
     struct budget budget = {.left = 1000000};
     struct providers_found found;
     struct err err = {.arena = cloud->arena};
-    assert_int_equal(providers_find(cloud->version, question, cloud->arena, &budget, &found, &err),
+    assert_int_equal(providers_find(cloud->version, wanted, cloud->arena, &budget, &found, &err),
                      PROVIDERS_REFUSED);
     assert_int_equal(err.status, 400);
     if (!slice_equal(err.message, message))
@@ -157,31 +155,31 @@ static void unknown_names(void **state)
     struct slice known = SLICE_LIT("T1");
     struct slice unknown[] = {SLICE_LIT("T1"), SLICE_LIT("NO"), SLICE_LIT("NEITHER")};
     struct ac_names any = {unknown, 3};
-    struct providers_question question = {.group = {.required = &any, .required_count = 1}};
-    assert_refused(&cloud, &question,
+    struct providers_query wanted = {.group = {.required = &any, .required_count = 1}};
+    assert_refused(&cloud, &wanted,
                    SLICE_LIT("Invalid trait(s) in \"required\" parameter: "
                              "No such trait(s): NO."));
-    question.group = (struct ac_group){.forbidden = any};
-    assert_refused(&cloud, &question,
+    wanted.group = (struct ac_group){.forbidden = any};
+    assert_refused(&cloud, &wanted,
                    SLICE_LIT("Invalid trait(s) in \"required\" parameter: "
                              "No such trait(s): NO, NEITHER."));
     struct ac_resource resource = {SLICE_LIT("C\0D"), 1};
-    question.group = (struct ac_group){.resources = &resource, .resource_count = 1};
-    assert_refused(&cloud, &question,
+    wanted.group = (struct ac_group){.resources = &resource, .resource_count = 1};
+    assert_refused(&cloud, &wanted,
                    SLICE_LIT("Invalid resource class in resources parameter: "
                              "No such resource class C\0D."));
     /* nothing is refused where the earlier conditions have left nothing */
-    question.group.in_tree = SLICE_LIT("P99");
-    assert_int_equal(ask(&cloud, &question).count, 0);
+    wanted.group.in_tree = SLICE_LIT("P99");
+    assert_int_equal(ask(&cloud, &wanted).count, 0);
     struct slice nowhere = SLICE_LIT("A99");
     struct ac_names members = {&nowhere, 1};
-    question.group.in_tree = (struct slice){0};
-    question.group.member_of = &members;
-    question.group.member_of_count = 1;
-    assert_int_equal(ask(&cloud, &question).count, 0);
+    wanted.group.in_tree = (struct slice){0};
+    wanted.group.member_of = &members;
+    wanted.group.member_of_count = 1;
+    assert_int_equal(ask(&cloud, &wanted).count, 0);
     struct ac_names none = {&known, 0};
-    question.group = (struct ac_group){.required = &none, .required_count = 1, .forbidden = any};
-    assert_int_equal(ask(&cloud, &question).count, 0);
+    wanted.group = (struct ac_group){.required = &none, .required_count = 1, .forbidden = any};
+    assert_int_equal(ask(&cloud, &wanted).count, 0);
     cloud_destroy(&cloud);
 }
 
@@ -190,11 +188,11 @@ static void budget_ends(void **state)
     (void)state;
     srandom(1);
     struct cloud cloud = cloud_create(50, 0, 0);
-    struct providers_question question = {.name = {0}};
+    struct providers_query wanted = {.name = {0}};
     struct budget budget = {.left = 100};
     struct providers_found found;
     struct err err = {.arena = cloud.arena};
-    assert_int_equal(providers_find(cloud.version, &question, cloud.arena, &budget, &found, &err),
+    assert_int_equal(providers_find(cloud.version, &wanted, cloud.arena, &budget, &found, &err),
                      PROVIDERS_EXPENSIVE);
     assert_false(err_is_set(&err));
     cloud_destroy(&cloud);

@@ -8,24 +8,24 @@ static void notes_end(void **state)
 {
     (void)state;
     struct expensive *expensive = expensive_create();
-    uint64_t question = 0x123456789abcdef0;
+    uint64_t query_hash = 0x123456789abcdef0;
     uint64_t now_us = 5000 * SECOND_US;
     assert_false(expensive_has_any(expensive, now_us));
-    assert_false(expensive_is(expensive, question, now_us));
+    assert_false(expensive_is(expensive, query_hash, now_us));
     assert_false(expensive_is(expensive, 0, 0)); /* like one that was never noted */
-    expensive_note(expensive, question, now_us);
+    expensive_note(expensive, query_hash, now_us);
     for (unsigned s = 0; s < 7; s++) {
         assert_true(expensive_has_any(expensive, now_us + s * SECOND_US));
-        assert_true(expensive_is(expensive, question, now_us + s * SECOND_US));
+        assert_true(expensive_is(expensive, query_hash, now_us + s * SECOND_US));
     }
     for (unsigned s = 9; s < 2000; s += 11) {
         assert_false(expensive_has_any(expensive, now_us + s * SECOND_US));
-        assert_false(expensive_is(expensive, question, now_us + s * SECOND_US));
+        assert_false(expensive_is(expensive, query_hash, now_us + s * SECOND_US));
     }
     expensive_destroy(expensive);
 }
 
-static void questions_differ(void **state)
+static void queries_differ(void **state)
 {
     (void)state;
     struct expensive *expensive = expensive_create();
@@ -52,7 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(notes_end),
-        cmocka_unit_test(questions_differ),
+        cmocka_unit_test(queries_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
