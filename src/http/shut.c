@@ -1,5 +1,7 @@
 /* Ends a connection from outside its worker: when the server is full, and for the watcher and a
  * stop. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -44,10 +46,20 @@ static bool has_events(const struct connection *connection, short events)
     return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+/* The events of a socket whose reading side is shut down are the same with and without this. */
+static bool has_client_ended(const struct connection *connection)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+    return getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           info.tcpi_state != TCP_ESTABLISHED;
+}
+
 bool connection_is_gone(const struct connection *connection)
 {
-    bool is_unread = atomic_load(&connection->unread_since_us) != 0; /* it would see itself */
-    return has_events(connection, is_unread ? 0 : POLLRDHUP);
+    if (atomic_load(&connection->unread_since_us) == 0)
+        return has_events(connection, POLLRDHUP);
+    return has_events(connection, 0) || has_client_ended(connection);
 }
 
 bool connection_has_ended(const struct connection *connection)

@@ -79,10 +79,14 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     return result;
 }
 
+/* The library's own idle timeout, which runs on the real clock, must not end what a test waits
+ * for. */
 static int start(void **state)
 {
     (void)state;
-    harness_start(&harness, &harness_limits);
+    struct http_limits limits = harness_limits;
+    limits.idle_timeout_s = 3600;
+    harness_start(&harness, &limits);
     fake_clock_stop();
     atomic_store(&looks, 0);
     atomic_store(&misses, 0);
@@ -280,16 +284,26 @@ static void make_all_busy(int fds[static BUSY_CLIENTS])
             close(spare[i]);
 }
 
-static void release_all(int fds[static BUSY_CLIENTS])
+static void release_workers(void)
 {
     for (unsigned i = 0; i < BUSY_CLIENTS; i++)
         harness_release(&harness);
+}
+
+static void read_all(int fds[static BUSY_CLIENTS])
+{
     for (unsigned i = 0; i < BUSY_CLIENTS; i++) {
         struct reply reply = client_read(fds[i]);
         assert_int_equal(reply.status, 200);
         reply_free(&reply);
         close(fds[i]);
     }
+}
+
+static void release_all(int fds[static BUSY_CLIENTS])
+{
+    release_workers();
+    read_all(fds);
 }
 
 static bool any_is_unread(void)
@@ -300,6 +314,25 @@ static bool any_is_unread(void)
         found = found || atomic_load(&at->unread_since_us) != 0;
     pthread_mutex_unlock(&harness.server->lock);
     return found;
+}
+
+/* The end of its client differs from the end that the stop has made itself. */
+static void its_client_may_leave(void **state)
+{
+    (void)state;
+    int busy[BUSY_CLIENTS];
+    int fd = connect_idle(0);
+    make_all_busy(busy);
+    stop_and_ask(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+    AWAIT(any_is_unread());
+    release_workers();
+    harness_wait_held(&harness, 1);
+    assert_false(http_client_gone(harness.held[0]));
+    close(fd);
+    AWAIT(http_client_gone(harness.held[0]));
+    harness_resume(&harness);
+    read_all(busy); /* its worker has waited for it */
+    wait_for_nobody();
 }
 
 /* The worker sees the bytes and the end at once, and the library misses the end then. */
@@ -364,6 +397,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_request_at_the_last_moment_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(so_is_one_that_is_just_served, start, stop),
         cmocka_unit_test_setup_teardown(half_a_request_at_the_last_moment_is_given_up, start, stop),
+        cmocka_unit_test_setup_teardown(its_client_may_leave, start, stop),
         cmocka_unit_test_setup_teardown(half_a_body_is_given_up_at_once, start, stop),
         cmocka_unit_test_setup_teardown(so_is_half_a_chunked_body_after_two_seconds, start, stop),
         cmocka_unit_test_setup_teardown(a_request_waits_for_its_worker, start, stop),
