@@ -222,9 +222,6 @@ void policy_subject_parse(struct arena *arena, enum policy_service service, stru
     case FORM_WRONG:
         node->subject = POLICY_SUBJECT_FAULT;
         break;
-    case FORM_SUM:
-        node->subject = POLICY_SUBJECT_UNKNOWN;
-        break;
     case FORM_NUMBER:
         node->literal = number_text(arena, text);
         break;
@@ -232,6 +229,7 @@ void policy_subject_parse(struct arena *arena, enum policy_service service, stru
         node->literal = (struct slice){text.data + 1, text.len - 2};
         break;
     case FORM_PATH:
+    case FORM_SUM: /* oslo.policy cuts it at its points, too, wherever they are */
         if (is_one_of(text, CONSTANTS))
             break;
         node->subject = credential(service, slice_cut(&text, '.'));
