@@ -80,7 +80,7 @@ class Differential:
 def reachable(name, texts, table, default):
     """The texts of a rule and of all rules that it refers to."""
     known = {row["name"]: row["check"] for row in table}
-    old = {row["name"]: row["deprecated"]["name"] for row in table if row["deprecated"]}
+    old = {row["name"]: row["deprecated"] for row in table if row["deprecated"]}
     found, waiting = {}, [name]
     while waiting:
         at = waiting.pop()
@@ -89,9 +89,10 @@ def reachable(name, texts, table, default):
         rule = texts.get(at, known.get(at))
         if rule is None and at != default:
             waiting.append(default)
-        if at in old and at not in texts:
-            waiting.append(old[at])
         pieces = flat(rule)
+        if at in old and at not in texts:
+            waiting.append(old[at]["name"])
+            pieces = pieces + flat(old[at]["check"])
         found[at] = pieces
         waiting += [piece for text in pieces for piece in re.findall(r"rule:(\S*?)\)*(?=\s|$)", text)]
         waiting += [piece[5:] for piece in pieces if piece.startswith("rule:")]
@@ -124,7 +125,7 @@ def play(differential, seed, count, directory):
         names = [f"r{i}" for i in range(12)] + ["default", "nothing", "rule:admin_api", "placement:typing error"]
         pool = names[:12] + ["default"] * 2 + ["nothing"] + known + ["rule:admin_api", "r3)", "", "%(user_id)s"]
         make = rules.Rules(chance, pool, differential.credentials)
-        texts, dirs, file = {}, [], ""
+        parts, dirs, file = [], [], ""
         where = os.path.join(directory, f"{seed}-{number}")
         os.mkdir(where)
         for part in ["", "d1", "d2"][:chance.choice([1, 1, 2, 3])]:
@@ -139,12 +140,13 @@ def play(differential, seed, count, directory):
                 dirs.append(path)
             written = write(os.path.join(path, "policy." + kind), text)
             file = file if part else written
-            texts.update(chosen)
+            parts.append(chosen)
         if chance.random() < 0.1:
             file = ""  # directories alone
+            parts[0] = {}
         asked = chance.sample(known, 30) if len(known) > 60 else known
         job = job_of(differential, file, dirs + ["/nowhere"], chance, names + asked)
-        differential.compare(f"seed {seed}, {where}", job, texts if file else {**texts})
+        differential.compare(f"seed {seed}, {where}", job, {name: rule for part in parts for name, rule in part.items()})
 
 
 def play_files(differential, directory):
