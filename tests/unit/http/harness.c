@@ -267,6 +267,8 @@ void harness_start_at(struct harness *harness, const struct http_address *addres
 
 void harness_stop(struct harness *harness)
 {
+    for (unsigned i = 0; i < HELD_MAX; i++) /* workers that a test that failed has left busy */
+        harness_release(harness);
     while (harness->held_count > 0) /* by a test that failed */
         harness_resume(harness);
     atomic_store(&harness->is_stopping, true);

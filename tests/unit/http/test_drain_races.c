@@ -271,10 +271,11 @@ enum { BUSY_CLIENTS = 4, WORKERS = 2 };
 static void make_all_busy(int fds[static BUSY_CLIENTS])
 {
     int spare[BUSY_CLIENTS];
+    /* read once: while a worker takes a connection, that may be counted twice */
+    unsigned before = http_server_load(harness.server).connections;
     for (unsigned i = 0; i < BUSY_CLIENTS; i++) {
-        unsigned before = http_server_load(harness.server).connections;
         fds[i] = client_connect(&harness);
-        AWAIT(http_server_load(harness.server).connections == before + 1);
+        AWAIT(http_server_load(harness.server).connections == before + i + 1);
         client_send(fds[i], "GET /busy HTTP/1.1\r\nHost: x\r\n\r\n");
         spare[i] = i % 2 == 0 ? dup(fds[i]) : -1;
     }
@@ -316,15 +317,24 @@ static bool any_is_unread(void)
     return found;
 }
 
-/* The end of its client differs from the end that the stop has made itself. */
+/* Like ask_at_the_end(), while all workers are busy: the stop has shut down the reading side before
+ * the request is read. */
+static int ask_busy_at_the_end(int busy[static BUSY_CLIENTS], const char *request)
+{
+    int fd = connect_idle(0);
+    make_all_busy(busy);
+    stop_and_ask(fd, request);
+    AWAIT(any_is_unread());
+    return fd;
+}
+
+/* It is noticed although the stop has shut down the reading side itself. */
 static void its_client_may_leave(void **state)
 {
     (void)state;
     int busy[BUSY_CLIENTS];
-    int fd = connect_idle(0);
-    make_all_busy(busy);
-    stop_and_ask(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
-    AWAIT(any_is_unread());
+    int fd = ask_busy_at_the_end(
+        busy, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
     release_workers();
     harness_wait_held(&harness, 1);
     assert_false(http_client_gone(harness.held[0]));
@@ -340,10 +350,8 @@ static void half_a_body_is_given_up_at_once(void **state)
 {
     (void)state;
     int busy[BUSY_CLIENTS];
-    int fd = connect_idle(0);
-    make_all_busy(busy);
-    stop_and_ask(fd, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello");
-    AWAIT(any_is_unread());
+    int fd =
+        ask_busy_at_the_end(busy, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello");
     release_all(busy);
     AWAIT(http_server_load(harness.server).connections == 0);
     assert_true(client_closed_within(fd, 5000));
@@ -355,10 +363,8 @@ static void so_is_half_a_chunked_body_after_two_seconds(void **state)
 {
     (void)state;
     int busy[BUSY_CLIENTS];
-    int fd = connect_idle(0);
-    make_all_busy(busy);
-    stop_and_ask(fd, "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
-    AWAIT(any_is_unread());
+    int fd = ask_busy_at_the_end(
+        busy, "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
     release_all(busy);
     AWAIT(http_server_load(harness.server).connections == 1);
     for (unsigned ms = 0; ms < 2500 && http_server_load(harness.server).connections > 0; ms++) {
@@ -375,9 +381,7 @@ static void a_request_waits_for_its_worker(void **state)
     (void)state;
     enum { LOOKS = 200 };
     int busy[BUSY_CLIENTS];
-    int fd = connect_idle(0);
-    make_all_busy(busy);
-    stop_and_ask(fd, REQUEST);
+    int fd = ask_busy_at_the_end(busy, REQUEST);
     unsigned before = atomic_load(&watcher_looks);
     AWAIT((fake_clock_advance_ms(100), atomic_load(&watcher_looks) > before + LOOKS));
     release_all(busy);
