@@ -58,7 +58,7 @@ class Differential:
             if mine == other:
                 self.passed += 1
                 continue
-            reached = reachable(name, texts, self.table, job["default"])
+            reached = reachable(name, texts, self.table, job)
             why = intended.rule_differs(reached)
             if why and all(a == b or a == "E" for a, b in zip(mine, other)):
                 self.explained[why] += 1
@@ -77,7 +77,7 @@ class Differential:
             self.problems.append(f"{what}: berth {ours.get('error')!r}, oslo {theirs.get('error')!r}")
 
 
-def reachable(name, texts, table, default):
+def reachable(name, texts, table, job):
     """The texts of a rule and of all rules that it refers to."""
     known = {row["name"]: row["check"] for row in table}
     old = {row["name"]: row["deprecated"] for row in table if row["deprecated"]}
@@ -87,12 +87,13 @@ def reachable(name, texts, table, default):
         if at in found:
             continue
         rule = texts.get(at, known.get(at))
-        if rule is None and at != default:
-            waiting.append(default)
+        if rule is None and at != job["default"]:
+            waiting.append(job["default"])
         pieces = flat(rule)
         if at in old and at not in texts:
             waiting.append(old[at]["name"])
-            pieces = pieces + flat(old[at]["check"])
+            if not job["new_defaults"]:
+                pieces = pieces + flat(old[at]["check"])
         found[at] = pieces
         waiting += [piece for text in pieces for piece in re.findall(r"rule:(\S*?)\)*(?=\s|$)", text)]
         waiting += [piece[5:] for piece in pieces if piece.startswith("rule:")]
@@ -125,7 +126,7 @@ def play(differential, seed, count, directory):
         names = [f"r{i}" for i in range(12)] + ["default", "nothing", "rule:admin_api", "placement:typing error"]
         pool = names[:12] + ["default"] * 2 + ["nothing"] + known + ["rule:admin_api", "r3)", "", "%(user_id)s"]
         make = rules.Rules(chance, pool, differential.credentials)
-        parts, dirs, file = [], [], ""
+        layers, dirs, file = [], [], ""
         where = os.path.join(directory, f"{seed}-{number}")
         os.mkdir(where)
         for part in ["", "d1", "d2"][:chance.choice([1, 1, 2, 3])]:
@@ -140,13 +141,14 @@ def play(differential, seed, count, directory):
                 dirs.append(path)
             written = write(os.path.join(path, "policy." + kind), text)
             file = file if part else written
-            parts.append(chosen)
+            layers.append(chosen)
         if chance.random() < 0.1:
             file = ""  # directories alone
-            parts[0] = {}
+            del layers[0]
+        texts = {name: rule for layer in layers for name, rule in layer.items()}
         asked = chance.sample(known, 30) if len(known) > 60 else known
         job = job_of(differential, file, dirs + ["/nowhere"], chance, names + asked)
-        differential.compare(f"seed {seed}, {where}", job, {name: rule for part in parts for name, rule in part.items()})
+        differential.compare(f"seed {seed}, {where}", job, texts)
 
 
 def play_files(differential, directory):
