@@ -90,10 +90,10 @@ void stages_read_target(struct api_request *request)
 {
     struct slice target = request->http->target;
     struct slice authority = take_authority(&target);
-    const char *mark = target.len == 0 ? NULL : memchr(target.data, '?', target.len);
+    const char *question_mark = target.len == 0 ? NULL : memchr(target.data, '?', target.len);
     struct slice path = target;
-    if (mark != NULL) {
-        path.len = (size_t)(mark - target.data);
+    if (question_mark != NULL) {
+        path.len = (size_t)(question_mark - target.data);
         request->query = slice_skip(target, path.len + 1);
     }
     request->raw_path = path;

@@ -17,6 +17,7 @@
 enum { LISTENERS_COMPARED = 1000 }; /* berthd opens fewer */
 enum { US_PER_S = 1000 * 1000 };
 
+/* What the checks of all parts work with. */
 struct parts_check {
     const struct conf *conf;
     const struct conf_inputs *inputs;

@@ -95,7 +95,7 @@ static struct policy_target usages_target_of(const struct policy_arguments *argu
     return (struct policy_target){items, count};
 }
 
-/* The rules to check for each service. */
+/* The caller, and for each service the target, for which rules are checked. */
 struct policy_case {
     const struct policy *policy;
     struct identity identity;

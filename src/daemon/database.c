@@ -61,8 +61,8 @@ static bool open_and_load(struct daemon *daemon)
            err_set(&daemon->err, 503, NULL, "cannot start the thread of the health checks");
 }
 
-/* A query to the writer's thread, and the caller that waits for the answer. */
-struct revision_probe {
+/* A probe on the writer's thread, and the caller that waits for its result. */
+struct waiting_probe {
     struct pipeline_request request; /* first member: the pipeline returns a pointer to it */
     struct pipeline_probe probe;
     sem_t answered;
@@ -70,22 +70,22 @@ struct revision_probe {
 
 static void probe_done(struct pipeline_request *request)
 {
-    sem_post(&((struct revision_probe *)request)->answered);
+    sem_post(&((struct waiting_probe *)request)->answered);
 }
 
 /* "" if the database does not have one. */
 static void probe_revision(struct daemon *daemon, char revision[static STORE_REVISION_BYTES])
 {
-    struct revision_probe query = {
+    struct waiting_probe waiting = {
         .request = {.done = probe_done, .err = {.arena = arena_create()}}};
-    query.request.probe = &query.probe;
-    sem_init(&query.answered, 0, 0);
-    pipeline_submit(daemon->api.pipeline, &query.request);
-    while (sem_wait(&query.answered) != 0)
+    waiting.request.probe = &waiting.probe;
+    sem_init(&waiting.answered, 0, 0);
+    pipeline_submit(daemon->api.pipeline, &waiting.request);
+    while (sem_wait(&waiting.answered) != 0)
         ;
-    memcpy(revision, query.probe.revision, STORE_REVISION_BYTES);
-    sem_destroy(&query.answered);
-    arena_destroy(query.request.err.arena);
+    memcpy(revision, waiting.probe.revision, STORE_REVISION_BYTES);
+    sem_destroy(&waiting.answered);
+    arena_destroy(waiting.request.err.arena);
 }
 
 /* The first line of the log identifies what is running. */

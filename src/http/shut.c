@@ -46,7 +46,8 @@ static bool has_events(const struct connection *connection, short events)
     return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/* The events of a socket whose reading side is shut down are the same with and without this. */
+/* Also if the reading side has been shut down here: poll() then reports the same events whether or
+ * not the client has ended. A unix socket reports another event. */
 static bool has_client_ended(const struct connection *connection)
 {
     struct tcp_info info = {0};

@@ -18,6 +18,7 @@ enum {
     POLICY_STEPS_MAX = 20000, /* nodes evaluated for one check */
 };
 
+/* Who makes a request, and what the request is about. */
 struct policy_input {
     const struct identity *identity;
     const struct policy_target *target;

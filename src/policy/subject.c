@@ -229,7 +229,7 @@ void policy_subject_parse(struct arena *arena, enum policy_service service, stru
         node->literal = (struct slice){text.data + 1, text.len - 2};
         break;
     case FORM_PATH:
-    case FORM_SUM: /* oslo.policy cuts it at its points, too, wherever they are */
+    case FORM_SUM: /* oslo.policy splits expressions at their dots, too */
         if (is_one_of(text, CONSTANTS))
             break;
         node->subject = credential(service, slice_cut(&text, '.'));

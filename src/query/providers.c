@@ -167,9 +167,9 @@ static void providers_add(struct finder *finder, const struct provider *provider
 static bool passes(const struct finder *finder, const struct provider *provider)
 {
     const struct filter *filter = &finder->filter;
-    const struct providers_query *wanted = finder->query;
+    const struct providers_query *query = finder->query;
     struct slot_no slot = version_slot(finder->version, provider->no);
-    if (wanted->uuid.len > 0 && !slice_equal(provider_uuid(provider), wanted->uuid))
+    if (query->uuid.len > 0 && !slice_equal(provider_uuid(provider), query->uuid))
         return false;
     if (filter->in_tree && (slot.v < filter->tree_root || slot.v >= filter->tree_end))
         return false;
@@ -281,13 +281,13 @@ static void find(struct finder *finder)
 }
 
 enum providers_outcome providers_find(const struct version *version,
-                                      const struct providers_query *wanted, struct arena *arena,
+                                      const struct providers_query *query, struct arena *arena,
                                       struct budget *budget, struct providers_found *found,
                                       struct err *err)
 {
     struct finder finder = {
         .version = version,
-        .query = wanted,
+        .query = query,
         .arena = arena,
         .budget = budget,
         .found = found,

@@ -28,7 +28,7 @@ enum providers_outcome {
 
 /* All memory comes from the arena; the version owns the rows. */
 enum providers_outcome providers_find(const struct version *version,
-                                      const struct providers_query *wanted, struct arena *arena,
+                                      const struct providers_query *query, struct arena *arena,
                                       struct budget *budget, struct providers_found *found,
                                       struct err *err) BERTH_MUST_CHECK;
 
