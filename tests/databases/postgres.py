@@ -1,0 +1,254 @@
+"""A PostgreSQL server of its own for a test: on 127.0.0.1 and on a unix socket, with its own data directory.
+
+    with Postgres() as server:
+        server.sql("SELECT 1")              # as the superuser, in the test's database
+        server.url()                        # for the programs under test, as a user who is not the superuser
+
+Its settings are PostgreSQL's defaults, including the durable ones, unless a test asks for others. All servers of one
+machine start from copies of one new cluster, so they have the same system identifier."""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.parse
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "running")]
+sys.dont_write_bytecode = True
+
+import processes  # noqa: E402
+import psycopg2  # noqa: E402
+import psycopg2.extensions  # noqa: E402
+import servers  # noqa: E402
+from certificates import Authority  # noqa: E402
+from processes import Failure, Place, wait_until  # noqa: E402
+
+PROGRAMS = "/usr/lib/postgresql/15/bin"
+SUPERUSER = "postgres"
+STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+NEW_CLUSTERS = os.path.join(processes.ROOT, "build/databases")
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def new_cluster():
+    """The path of a cluster that no server runs in, to be copied. initdb takes seconds, so it runs once for each build
+    directory and version."""
+    version = re.search(r"[\d.]+", subprocess.run([program("postgres"), "--version"], capture_output=True, text=True,
+                                                  check=True).stdout).group()
+    path = os.path.join(NEW_CLUSTERS, f"postgres-{version}-{os.getuid()}")
+    os.makedirs(NEW_CLUSTERS, exist_ok=True)
+    with open(path + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            place = Place()
+            try:
+                data = os.path.join(place.path, "data")
+                place.run(program("initdb"), "-D", data, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8",
+                          "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+                shutil.rmtree(path + ".part", ignore_errors=True)
+                shutil.copytree(data, path + ".part")
+                os.rename(path + ".part", path)
+            finally:
+                place.remove()
+    return path
+
+
+def literal(value):
+    """A value in postgresql.conf."""
+    text = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+    return "'" + str(text).replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+class Postgres:
+    """options: settings of postgresql.conf that differ from the defaults. access: the lines of pg_hba.conf for TCP; by
+    default every user needs a password (SCRAM). tls: offers TLS, with a certificate of the CA in `authority`. The
+    superuser is only accepted on the unix socket, without a password, as is everyone else."""
+
+    ready = ("ready",)
+
+    def __init__(self, options=None, access=("host all all 127.0.0.1/32 scram-sha-256",), tls=False, port=None,
+                 user="berth", password="berth-password", database="placement"):
+        self.user, self.password, self.database = user, password, database
+        self.port = port or servers.free_port()
+        self.process = None
+        self.authority = None
+        self.place = Place()
+        try:
+            self.socket_directory = self.place.path
+            self.data = os.path.join(self.place.path, "data")
+            self.log_file = self.place.write("log", "")
+            self.options = {"listen_addresses": "127.0.0.1", "port": self.port,
+                            "unix_socket_directories": self.socket_directory, "timezone": "Etc/UTC",
+                            "log_line_prefix": "%m [%p] %a ", "lc_messages": "C",
+                            # in the data directory, not in /dev/shm, where a killed server would leave it
+                            "dynamic_shared_memory_type": "mmap", **(options or {})}
+            self._make_data()
+            if tls:
+                self._make_certificate()
+            self._write_access(access)
+        except BaseException:
+            self.place.remove()
+            raise
+
+    def _make_data(self):
+        subprocess.run(["cp", "-a", "--reflink=auto", new_cluster(), self.data], check=True)
+        if os.getuid() == 0:
+            user = self.place.user
+            subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", self.data], check=True)
+
+    def _make_certificate(self):
+        self.authority = Authority(self.place.make_directory("tls"))
+        cert, key = self.authority.issue("server")
+        self.place.own(cert)
+        self.place.own(key)
+        self.options.update(ssl=True, ssl_cert_file=cert, ssl_key_file=key, ssl_ca_file=self.authority.cert)
+        self.place.own(self.authority.cert)
+
+    def _write_access(self, lines):
+        self.place.write("data/pg_hba.conf", "\n".join(["local all all trust", "local replication all trust", *lines]) + "\n")
+
+    # Starting and ending.
+
+    def start(self, seconds=60):
+        """Returns when the server accepts connections. The first start creates the user and the database."""
+        self.launch()
+        self.await_ready(seconds)
+        self._make_database_once()
+        return self
+
+    def launch(self):
+        """Starts the server without waiting for it."""
+        if self.is_running():
+            raise Failure("the server already runs")
+        settings = "".join(f"{name} = {literal(value)}\n" for name, value in self.options.items())
+        self.place.write("data/postgresql.conf", settings)
+        self.process = self.place.start(self.log_file, program("postgres"), "-D", self.data)
+
+    def await_ready(self, seconds=60):
+        def is_ready():
+            if self.process.poll() is not None:
+                raise Failure(f"the server ended with {self.process.returncode}: {self.log()[-2000:]}")
+            lines = processes.guard.postmaster_lines(self.data)
+            return len(lines) > 7 and lines[0] == str(self.process.pid) and lines[7].strip() in self.ready
+
+        wait_until(is_ready, lambda: f"the server is not ready: {self.log()[-2000:]}", seconds)
+
+    def _make_database_once(self):
+        if not self.sql("SELECT 1 FROM pg_roles WHERE rolname = %s", self.user, database="postgres"):
+            self.sql(f"CREATE ROLE {quoted(self.user)} LOGIN PASSWORD %s", self.password, database="postgres")
+            self.create_database(self.database)
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self, how="fast", seconds=60):
+        """A shutdown: smart, fast, or immediate, which leaves recovery to the next start."""
+        self.process.send_signal(STOP_SIGNALS[how])
+        self.process.wait(seconds)
+
+    def kill(self):
+        """SIGKILL for the server and all its children."""
+        processes.kill_tree(self.process)
+
+    def restart(self, how="fast"):
+        """On the same port; returns when the server accepts connections."""
+        self.stop(how)
+        return self.start()
+
+    def freeze(self):
+        """SIGSTOP for the server and its children: the kernel still accepts connections, and nothing is answered."""
+        processes.stop_tree(self.process)
+
+    def thaw(self):
+        processes.continue_tree(self.process)
+
+    def end(self):
+        """The end of a test: ends the server and removes its directory."""
+        if self.is_running():
+            self.thaw()
+            self.process.send_signal(signal.SIGQUIT)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.place.remove()
+
+    def __enter__(self):
+        try:
+            return self if self.is_running() else self.start()
+        except BaseException:
+            self.end()
+            raise
+
+    def __exit__(self, *exception):
+        self.end()
+
+    # Using it.
+
+    def connect(self, database=None, user=SUPERUSER, password=None, socket=True, **parameters):
+        """A psycopg2 connection in autocommit mode: over the unix socket, or over TCP."""
+        where = self.socket_directory if socket else "127.0.0.1"
+        connection = psycopg2.connect(host=where, port=self.port, user=user, password=password,
+                                      dbname=database or self.database, **parameters)
+        connection.autocommit = True
+        return connection
+
+    def sql(self, text, *arguments, database=None):
+        """The rows that a statement returns to the superuser; none if it returns no rows."""
+        connection = self.connect(database)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(text, arguments or None)
+                return cursor.fetchall() if cursor.description else []
+        finally:
+            connection.close()
+
+    def create_database(self, name):
+        """An empty database that belongs to the user."""
+        self.sql(f"CREATE DATABASE {quoted(name)} OWNER {quoted(self.user)}", database="postgres")
+
+    def configure(self, **options):
+        """Changes settings that need no restart; returns when new sessions have them."""
+        self.options.update(options)
+        settings = "".join(f"{name} = {literal(value)}\n" for name, value in self.options.items())
+        self.place.write("data/postgresql.conf", settings)
+        before = self.sql("SELECT pg_conf_load_time()", database="postgres")
+        self.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.sql("SELECT pg_conf_load_time()", database="postgres") != before, "no reload")
+
+    def url(self, database=None, socket=False, driver="postgresql+psycopg2", user=None, password=None, **parameters):
+        """A URL of SQLAlchemy for the user who owns the database. parameters: more of its query, such as sslmode."""
+        return url(user or self.user, password or self.password, database or self.database, self.port,
+                   self.socket_directory if socket else None, driver, **parameters)
+
+    def variables(self, database=None):
+        """What libpq and psql read from the environment."""
+        return {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": self.user, "PGPASSWORD": self.password,
+                "PGDATABASE": database or self.database}
+
+    def log(self):
+        with open(self.log_file, errors="replace") as file:
+            return file.read()
+
+
+def quoted(name):
+    """An SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def url(user, password, database, port, socket_directory=None, driver="postgresql+psycopg2", **parameters):
+    """A URL of SQLAlchemy: of a port on 127.0.0.1, or of a unix socket."""
+    name, secret, path = (urllib.parse.quote(text, safe="") for text in (user, password, database))
+    address = f"127.0.0.1:{port}"
+    if socket_directory:
+        address = ""
+        parameters = {"host": socket_directory, "port": port, **parameters}
+    query = "?" + urllib.parse.urlencode(parameters, safe="/") if parameters else ""
+    return f"{driver}://{name}:{secret}@{address}/{path}{query}"

@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+"""The database servers of the tests do what the tests rely on.
+
+    tests/databases/selftest.py [CASE…]
+
+The last line is `N passed, N failed`.
+"""
+
+import contextlib
+import glob
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+import processes
+from postgres import Postgres, psycopg2, servers
+from processes import wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WITH_POSTGRES = os.path.join(HERE, "with_postgres.py")
+AWKWARD = "p@ss:w/rd %41'\\\"#é"
+
+
+def expect(good, what):
+    if not good:
+        raise AssertionError(what)
+
+
+def expect_failure(kind, call, *arguments, **more):
+    """The text of the exception that the call must raise."""
+    try:
+        call(*arguments, **more)
+    except kind as failure:
+        return str(failure)
+    raise AssertionError(f"no {kind}: {call}")
+
+
+def connect_by_url(url):
+    """As SQLAlchemy reads it, with psycopg2."""
+    expect(url.startswith("postgresql+psycopg2://"), url)
+    connection = psycopg2.connect(url.replace("+psycopg2", "", 1))
+    connection.autocommit = True
+    return connection
+
+
+def ask(connection, text, *arguments):
+    with connection.cursor() as cursor:
+        cursor.execute(text, arguments or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+class Servers:
+    """Each method is a case."""
+
+    def settings(self):
+        """Durable unless asked otherwise; options; a user without rights who owns the database; passwords are needed."""
+        with Postgres(options={"max_connections": 17, "berth.note": AWKWARD}, password=AWKWARD, database="a b") as server:
+            shown = {name: server.sql(f"SHOW {name}")[0][0] for name in
+                     ("fsync", "synchronous_commit", "full_page_writes", "max_connections", "berth.note")}
+            expect(shown == {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "max_connections": "17",
+                             "berth.note": AWKWARD}, shown)
+            for local in (False, True):
+                with contextlib.closing(connect_by_url(server.url(socket=local))) as connection:
+                    found = ask(connection, "SELECT current_user, current_database(), inet_server_port()")
+                    expect(found == [("berth", "a b", None if local else server.port)], found)
+                    ask(connection, "CREATE TABLE at (id int)")
+                    ask(connection, "DROP TABLE at")
+                    said = expect_failure(psycopg2.Error, ask, connection, "CREATE ROLE other")
+                    expect("permission denied" in said, said)
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(password="wrong"))
+            expect("authentication failed" in said, said)
+            expect(server.sql("SELECT left(rolpassword, 13) FROM pg_authid WHERE rolname = 'berth'") == [("SCRAM-SHA-256",)],
+                   "no SCRAM")
+            server.create_database("other")
+            expect(server.sql("SELECT current_database()", database="other") == [("other",)], "the other database")
+            expect(psycopg2.connect(server.url("other", driver="postgresql")).closed == 0, "no connection")
+            server.configure(log_statement="all")
+            server.sql("SELECT 'noted'")
+            expect("SELECT 'noted'" in server.log(), server.log())
+
+    def restarts(self):
+        """What was committed is there after each kind of end; the port stays."""
+        with Postgres() as server:
+            port = server.port
+            server.sql("CREATE TABLE kept (n int)")
+            for number, end in enumerate((server.stop, lambda: server.stop("immediate"), server.kill)):
+                server.sql("INSERT INTO kept VALUES (%s)", number)
+                children = processes.children_of(server.process.pid)
+                expect(len(children) >= 4, children)
+                end()
+                expect(not server.is_running() and all(processes.has_ended(pid) for pid in children), "processes are left")
+                expect_failure(psycopg2.OperationalError, server.connect)
+                server.start()
+                rows = server.sql("SELECT n FROM kept ORDER BY n")
+                expect(rows == [(kept,) for kept in range(number + 1)] and server.port == port, rows)
+            expect(server.log().count("automatic recovery in progress") == 2, server.log())
+            server.restart()
+            expect(server.sql("SELECT count(*) FROM kept") == [(3,)], "rows")
+
+    def frozen(self):
+        """A frozen server accepts connections and answers nothing; then it goes on where it was."""
+        with Postgres() as server:
+            connection = server.connect()
+            ask(connection, "SELECT 1")
+            server.freeze()
+            answers = []
+            asker = threading.Thread(target=lambda: answers.append(ask(connection, "SELECT 2")))
+            asker.start()
+            asker.join(0.3)
+            expect(not answers and asker.is_alive(), answers)
+            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+            server.thaw()
+            asker.join(10)
+            expect(answers == [[(2,)]], answers)
+            server.freeze()  # ends nevertheless
+            connection.close()
+
+    def tls(self):
+        """Verified with the test's CA, required if the access lines say so, and refused with another CA."""
+        with Postgres(tls=True, access=["hostssl all all 127.0.0.1/32 scram-sha-256"]) as server, Postgres(tls=True) as other:
+            good = server.url(sslmode="verify-full", sslrootcert=server.authority.cert)
+            with contextlib.closing(connect_by_url(good)) as connection:
+                expect(ask(connection, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()") == [(True,)], "no TLS")
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(sslmode="disable"))
+            expect("no encryption" in said, said)
+            wrong = server.url(sslmode="verify-full", sslrootcert=other.authority.cert)
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, wrong)
+            expect("certificate verify failed" in said, said)
+
+    def bad_start(self):
+        """A server that cannot start says why, and leaves nothing."""
+        server = Postgres(options={"shared_buffers": "nonsense"})
+        said = expect_failure(processes.Failure, server.__enter__)
+        expect("shared_buffers" in said, said)
+        expect(not os.path.exists(server.place.path), "its directory is left")
+
+    def unprivileged(self):
+        """The server does not run as root, and its files belong to its user."""
+        with Postgres() as server:
+            uid = os.stat(f"/proc/{server.process.pid}").st_uid
+            expect(uid == processes.server_user().pw_uid != 0, uid)
+            expect(os.stat(server.data).st_uid == uid and os.stat(server.data).st_mode & 0o777 == 0o700, "data")
+            expect(len(server.socket_directory) + processes.SOCKET_NAME_MOST <= processes.SOCKET_PATH_MOST, server.socket_directory)
+
+    def end_of_test(self):
+        """SIGKILL for a test, its server frozen: no process, no directory and no shared memory are left."""
+        for action in ("pass", "server.freeze()", "server.kill()"):
+            script = f"from postgres import Postgres\nserver = Postgres().start()\n{action}\n" \
+                     "print(server.place.path, flush=True)\nimport signal; signal.pause()"
+            before = shared_memory()
+            test = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
+            path = test.stdout.readline().strip()
+            running = processes.guard.processes_below(path)
+            expect(os.path.isdir(path) and (len(running) >= 5) == (action != "server.kill()"), f"{action}: {path} {running}")
+            expect(shared_memory() - before, "a server shares memory")
+            test.kill()
+            test.wait()
+            wait_until(lambda: not os.path.exists(path), f"{action}: {path} is left")
+            expect(not processes.guard.processes_below(path), f"{action}: processes are left")
+            left = shared_memory() - before
+            expect(not left, f"{action}: shared memory is left: {left}")
+            test.stdout.close()
+
+
+def shared_memory():
+    """System V segments and files in /dev/shm of PostgreSQL of the servers' user."""
+    uid = str(processes.server_user().pw_uid)
+    with open("/proc/sysvipc/shm") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return {row[1] for row in rows if row[7] == uid} | set(glob.glob("/dev/shm/PostgreSQL.*"))
+
+
+class Commands:
+    """with_postgres.py"""
+
+    def command(self):
+        """The command finds the server; its exit status is passed on."""
+        script = ('psql -v ON_ERROR_STOP=1 -qAtc "CREATE TABLE t (n int)" -c "SELECT current_database(), current_user" &&'
+                  ' psql -qAtc "SELECT count(*) FROM t" "$(echo "$BERTH_TEST_POSTGRES" | sed s/+psycopg2//)" &&'
+                  ' psql -qAtc "SHOW work_mem" "$(echo "$BERTH_TEST_POSTGRES_SOCKET" | sed s/+psycopg2//)" &&'
+                  ' psql -qAtc "SELECT current_user" "$(echo "$BERTH_TEST_POSTGRES_ADMIN" | sed s/+psycopg2//)" &&'
+                  ' kill -0 $BERTH_TEST_POSTGRES_PID && grep -q ready "$BERTH_TEST_POSTGRES_LOG" && exit 7')
+        done = self._run("--database", "units", "--option", "work_mem=5MB", "--", "sh", "-c", script)
+        expect((done.returncode, done.stdout) == (7, "units|berth\n0\n5MB\npostgres\n"), done)
+        for command, status in ((["true"], 0), (["sh", "-c", "kill -9 $$"], 137), (["/nonesuch"], 127)):
+            done = self._run(*command)
+            expect(done.returncode == status, done)
+        for wrong in ([], ["--option", "work_mem", "true"], ["--nonsense", "true"]):
+            expect(self._run(*wrong).returncode == 2, wrong)
+
+    def command_ended(self):
+        """Signals reach the command. SIGKILL of the program ends both the command and the server."""
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+            runner = subprocess.Popen([WITH_POSTGRES, "sh", "-c", "echo $$ $BERTH_TEST_POSTGRES_PID $BERTH_TEST_POSTGRES_LOG; exec sleep 60"],
+                                      stdout=subprocess.PIPE, text=True)
+            command, server, log = runner.stdout.readline().split()
+            expect(not processes.has_ended(command) and not processes.has_ended(server), "nothing runs")
+            runner.send_signal(number)
+            expect(runner.wait(30) == status, runner.returncode)
+            processes.await_end([command, server])
+            wait_until(lambda: not os.path.exists(os.path.dirname(log)), f"{log} is left")
+            runner.stdout.close()
+
+    @staticmethod
+    def _run(*words):
+        return subprocess.run([WITH_POSTGRES, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+
+KINDS = (Servers, Commands)
+
+
+def main():
+    cases = {name: kind for kind in KINDS for name in vars(kind) if not name.startswith("_")}
+    unknown = [name for name in sys.argv[1:] if name not in cases]
+    if unknown:
+        sys.exit(f"no such case: {', '.join(unknown)}; there are {', '.join(cases)}")
+    score = servers.Score()
+    for name in sys.argv[1:] or cases:
+        began, problem = time.monotonic(), None
+        try:
+            getattr(cases[name](), name)()
+        except Exception as failure:
+            problem = f"{failure!r}\n{traceback.format_exc()}"
+        score.case(name, problem, time.monotonic() - began)
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
