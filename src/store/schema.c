@@ -196,7 +196,7 @@ const char *const schema_restore_indexes[] = {
 };
 
 /* berth_head.seq is the last row of berth_log. berth_log: one row per committed batch; `mark` finds
- * a batch whose commit failed half-way, `entities` names the entities it changed (sqlite/log.h),
+ * a batch whose commit failed half-way, `entities` names the entities it changed (log.h),
  * `change` is the wal-index's count of commits after it (NULL: not known). */
 const char *const schema_create_ours[] = {
     "CREATE TABLE IF NOT EXISTS berth_head (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT "

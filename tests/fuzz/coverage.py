@@ -41,7 +41,7 @@ PARSERS = {
               "placement/api/candidates_parameters.c", "placement/api/group_parameters.c", "api/text/name_table.c"],
     "stack_body": ["valet/api/stack/flavor.c", "valet/api/stack/stack_body.c", "valet/api/stack/stack_fingerprint.c", "valet/api/stack/stack_shape.c"],
     "stack_text": ["valet/api/stack/stack_text.c"],
-    "store_texts": ["store/sqlite/instant.c", "store/sqlite/log.c", "store/sqlite/url.c"],
+    "store_texts": ["store/sqlite/instant.c", "store/log.c", "store/sqlite/url.c"],
     "target": ["api/routes.c", "api/text/uuid_like.c"],
     "valet": ["valet/api/body.c", "valet/api/body_schemas.c", "valet/api/path.c"],
     "write": ["placement/api/claim_read.c", "placement/api/reshaper.c"],

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "model/change.h"
 #include "model/record.h"
+#include "store/log.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/log.h"
 #include "store/store.h"
 
 enum record_table {

@@ -1,5 +1,5 @@
 /* Blobs of the log that no berthd writes: each is refused, and none is read beyond its end. */
-#include "store/sqlite/log.h"
+#include "store/log.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Writes and reads the log's blobs. A blob may have been written by any program: everything is
  * checked, and if anything is invalid the tables are read again. Pure; any one thread. */
-#include "store/sqlite/log.h"
+#include "store/log.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * for LOG_CONSUMER the uuid (a length byte and the text; length 0: 16 raw bytes of a uuid in its
  * usual form). A berth that does not know a kind, because it is older, reads the tables again: a
  * new kind needs no new version byte. */
-#ifndef BERTH_STORE_SQLITE_LOG_H
-#define BERTH_STORE_SQLITE_LOG_H
+#ifndef BERTH_STORE_LOG_H
+#define BERTH_STORE_LOG_H
 
 #include "base/buf.h"
 #include "model/change.h"
