@@ -2,8 +2,8 @@
  * in a row, or a row of the change log. */
 #include "base/arena.h"
 #include "fuzz.h"
+#include "store/instant.h"
 #include "store/log.h"
-#include "store/sqlite/instant.h"
 #include "store/sqlite/url.h"
 
 static void check_url(struct slice text)

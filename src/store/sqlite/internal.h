@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/counter.h"
+#include "store/instant.h"
 #include "store/log.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/instant.h"
 #include "store/sqlite/record_tables.h"
 #include "store/sqlite/sentinel.h"
 #include "store/sqlite/skipped.h"

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "base/clock.h"
-#include "store/sqlite/instant.h"
+#include "store/instant.h"
 #include "store/sqlite/migrate.h"
 
 #define MISSING_CONSUMERS                                                                          \

@@ -6,7 +6,7 @@
 #include "store/standard.h"
 
 #include "base/clock.h"
-#include "store/sqlite/instant.h"
+#include "store/instant.h"
 #include "store/sqlite/migrate.h"
 
 static bool insert_missing(struct db *db, const char *sql, const char *const *names, int count,

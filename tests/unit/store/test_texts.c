@@ -1,6 +1,6 @@
 /* Instants and log blobs: what is written is read back, and random bytes do no harm. */
+#include "store/instant.h"
 #include "store/log.h"
-#include "store/sqlite/instant.h"
 #include "unit.h"
 
 #include <time.h>

@@ -1,6 +1,6 @@
-/* SQLAlchemy's text form of a timestamp in SQLite: "YYYY-MM-DD HH:MM:SS.ffffff", UTC. */
-#ifndef BERTH_STORE_SQLITE_INSTANT_H
-#define BERTH_STORE_SQLITE_INSTANT_H
+/* The text form of a timestamp, as SQLAlchemy writes it: "YYYY-MM-DD HH:MM:SS.ffffff", UTC. */
+#ifndef BERTH_STORE_INSTANT_H
+#define BERTH_STORE_INSTANT_H
 
 #include <stdint.h>
 

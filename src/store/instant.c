@@ -1,6 +1,6 @@
 /* Days from civil dates and back (proleptic Gregorian calendar, eras of 400 years). A row may
  * contain any text: an invalid timestamp counts as none. Pure; any thread. */
-#include "store/sqlite/instant.h"
+#include "store/instant.h"
 
 enum { DAY_S = 86400 };
 
