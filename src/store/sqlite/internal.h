@@ -9,10 +9,10 @@
 #include "base/counter.h"
 #include "store/instant.h"
 #include "store/log.h"
+#include "store/skipped.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/record_tables.h"
 #include "store/sqlite/sentinel.h"
-#include "store/sqlite/skipped.h"
 #include "store/store.h"
 
 enum statement {

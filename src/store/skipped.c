@@ -1,6 +1,6 @@
 /* See skipped.h. Sorted arrays: they are nearly always empty, and are searched only for names that
  * memory does not know. Writer thread only. */
-#include "store/sqlite/skipped.h"
+#include "store/skipped.h"
 
 #include <stdlib.h>
 #include <string.h>

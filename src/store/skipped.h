@@ -2,8 +2,8 @@
  *
  * Memory does not know these rows, but the database's unique indexes do. Each is logged when a load
  * first finds it, and not again as long as it exists. Writer thread only. */
-#ifndef BERTH_STORE_SQLITE_SKIPPED_H
-#define BERTH_STORE_SQLITE_SKIPPED_H
+#ifndef BERTH_STORE_SKIPPED_H
+#define BERTH_STORE_SKIPPED_H
 
 #include "base/arena.h"
 #include "store/store.h"
