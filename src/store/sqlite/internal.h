@@ -11,7 +11,7 @@
 #include "store/log.h"
 #include "store/skipped.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/record_tables.h"
+#include "store/sqlite/record_sql.h"
 #include "store/sqlite/sentinel.h"
 #include "store/store.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "log/log.h"
-#include "store/sqlite/record_tables.h"
+#include "store/sqlite/record_sql.h"
 #include "store/sqlite/url.h"
 
 bool migrate_read_revision(struct db *db, char text[static STORE_REVISION_BYTES], struct err *err)
@@ -182,7 +182,7 @@ bool migrate_at_open(struct db *db, bool sync, struct err *err)
     char revision[STORE_REVISION_BYTES];
     if (sync ? !sync_to_newest(db, err) : !migrate_check_served(db, revision, err))
         return false;
-    return db_exec_all(db, schema_create_ours, err) && record_tables_make(db, err);
+    return db_exec_all(db, schema_create_ours, err) && record_sql_make_tables(db, err);
 }
 
 bool migrate_check_read_only(struct db *db, struct err *err)

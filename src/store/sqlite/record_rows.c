@@ -163,8 +163,8 @@ static bool prepare(struct store *store, const struct record_table_info *table, 
     bool exists = false;
     bool is_whole = false;
     *rows = NULL;
-    bool ok = record_table_is_whole(&store->writer, table, &is_whole, err) &&
-              record_table_select(&store->writer, table, &sql, &exists, err);
+    bool ok = record_sql_is_whole(&store->writer, table, &is_whole, err) &&
+              record_sql_select(&store->writer, table, &sql, &exists, err);
     if (ok && !is_whole && !store->read_only)
         ok = refuse_broken(store, table, err);
     if (ok && exists) {

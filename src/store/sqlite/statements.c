@@ -1,7 +1,7 @@
 /* The prepared statements of the writer's connection: prepared on first use, kept as long as the
  * connection. Statements of changes number their parameters in the same way: ?1 created_at, ?2
  * updated_at, ?3 and following the row; those of records are generated from their fields
- * (record_tables.c). Writer thread only. */
+ * (record_sql.c). Writer thread only. */
 #include "store/sqlite/internal.h"
 
 #define CATALOG_INSERT(table, column)                                                              \
@@ -131,7 +131,7 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
     if (which >= STATEMENT_MANY)
         make_many(&made, statement_sql[which - STATEMENT_MANY + STATEMENT_CHANGE]);
     else if (statement_sql[which] == NULL)
-        record_table_statement((enum change_kind)(which - STATEMENT_CHANGE), &made);
+        record_sql_statement((enum change_kind)(which - STATEMENT_CHANGE), &made);
     store->statements[which] =
         db_prepare(&store->writer, made.len > 0 ? made.data : statement_sql[which], err);
     buf_free(&made);

@@ -3,42 +3,7 @@
  * Uniqueness is enforced by separate indexes, because SQLite cannot add a unique column to an
  * existing table. Columns that only a newer berth knows are left unchanged: a put names its own
  * columns. One thread at a time. */
-#include "store/sqlite/record_tables.h"
-
-#include <stdlib.h>
-
-#include "model/node.h"
-#include "model/node_allocation.h"
-
-#define VALET(table, text)                                                                         \
-    [RECORD_TABLE_VALET +                                                                          \
-        (table)] = {(text),                                                                        \
-                    &VALET_SHAPES[table],                                                          \
-                    (enum change_kind)(CHANGE_VALET_GROUP_PUT + 2 * (int)(table)),                 \
-                    (enum change_kind)(CHANGE_VALET_GROUP_DELETE + 2 * (int)(table)),              \
-                    (enum log_kind)(LOG_VALET + (int)(table)),                                     \
-                    (enum store_table)(STORE_VALET + (int)(table))}
-
-const struct record_table_info record_tables[RECORD_TABLE_COUNT] = {
-    [RECORD_TABLE_NODES] = {"berth_nodes", &NODE_SHAPE, CHANGE_NODE_PUT, CHANGE_NODE_DELETE,
-                            LOG_NODE, STORE_NODES},
-    [RECORD_TABLE_NODE_ALLOCATIONS] = {"berth_node_allocations", &NODE_ALLOCATION_SHAPE,
-                                       CHANGE_NODE_ALLOCATION_PUT, CHANGE_NODE_ALLOCATION_DELETE,
-                                       LOG_NODE_ALLOCATION, STORE_NODE_ALLOCATIONS},
-    VALET(VALET_GROUPS, "berth_valet_groups"),
-    VALET(VALET_MEMBERS, "berth_valet_members"),
-    VALET(VALET_CLAIMS, "berth_valet_claims"),
-    VALET(VALET_PLANS, "berth_valet_plans"),
-    VALET(VALET_PLACEMENTS, "berth_valet_placements"),
-};
-
-const struct record_table_info *record_table_of(enum change_kind kind)
-{
-    for (int i = 0; i < RECORD_TABLE_COUNT; i++)
-        if (record_tables[i].put == kind || record_tables[i].delete == kind)
-            return &record_tables[i];
-    return NULL;
-}
+#include "store/sqlite/record_sql.h"
 
 /* The columns that the table has in the database. */
 struct columns {
@@ -77,7 +42,7 @@ static const char *type_of(const struct record_field *field)
     return types[field->kind];
 }
 
-static bool record_tables_run(struct db *db, struct buf *sql, struct err *err)
+static bool record_sql_run(struct db *db, struct buf *sql, struct err *err)
 {
     buf_append_char(sql, '\0');
     bool ok = db_exec(db, sql->data, err);
@@ -92,7 +57,7 @@ static bool make_table(struct db *db, const struct record_table_info *table, str
     for (unsigned i = 0; i < table->shape->stored; i++)
         buf_printf(sql, ", %s %s", table->shape->fields[i].name, type_of(&table->shape->fields[i]));
     buf_append_char(sql, ')');
-    return record_tables_run(db, sql, err);
+    return record_sql_run(db, sql, err);
 }
 
 static bool make(struct db *db, const struct record_table_info *table, struct buf *sql,
@@ -108,20 +73,20 @@ static bool make(struct db *db, const struct record_table_info *table, struct bu
         if (columns.count > 0 && !columns.has[i]) {
             buf_printf(sql, "ALTER TABLE %s ADD COLUMN %s %s", table->name, field->name,
                        type_of(field));
-            if (!record_tables_run(db, sql, err))
+            if (!record_sql_run(db, sql, err))
                 return false;
         }
         if ((field->flags & RECORD_UNIQUE) != 0) {
             buf_printf(sql, "CREATE UNIQUE INDEX IF NOT EXISTS %s_%s ON %s (%s)", table->name,
                        field->name, table->name, field->name);
-            if (!record_tables_run(db, sql, err))
+            if (!record_sql_run(db, sql, err))
                 return false;
         }
     }
     return true;
 }
 
-bool record_tables_make(struct db *db, struct err *err)
+bool record_sql_make_tables(struct db *db, struct err *err)
 {
     struct buf sql = {0};
     bool ok = true;
@@ -131,8 +96,8 @@ bool record_tables_make(struct db *db, struct err *err)
     return ok;
 }
 
-bool record_table_is_whole(struct db *db, const struct record_table_info *table, bool *is_whole,
-                           struct err *err)
+bool record_sql_is_whole(struct db *db, const struct record_table_info *table, bool *is_whole,
+                         struct err *err)
 {
     struct columns columns;
     if (!read_columns(db, table, &columns, err))
@@ -143,8 +108,8 @@ bool record_table_is_whole(struct db *db, const struct record_table_info *table,
     return true;
 }
 
-bool record_table_select(struct db *db, const struct record_table_info *table, struct buf *sql,
-                         bool *exists, struct err *err)
+bool record_sql_select(struct db *db, const struct record_table_info *table, struct buf *sql,
+                       bool *exists, struct err *err)
 {
     struct columns columns;
     if (!read_columns(db, table, &columns, err))
@@ -182,7 +147,7 @@ static void append_put(const struct record_table_info *table, struct buf *sql)
                    table->shape->fields[i].name);
 }
 
-void record_table_statement(enum change_kind kind, struct buf *sql)
+void record_sql_statement(enum change_kind kind, struct buf *sql)
 {
     const struct record_table_info *table = record_table_of(kind);
     check(table != NULL);
