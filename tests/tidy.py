@@ -286,7 +286,7 @@ def check_static_names(paths):
 
 def check_headers(headers):
     """Each compiles alone."""
-    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libcurl", "nettle"],
+    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libpq", "libcurl", "nettle"],
                            capture_output=True, text=True, check=True).stdout.split()
 
     def compile_one(path):
