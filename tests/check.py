@@ -208,6 +208,7 @@ PARTS = [
          script("tests/logging/rotation_cases.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
+    Part("urls", script("tests/databases/urls.py")),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("dev", script("tests/cli/dev.py")),
