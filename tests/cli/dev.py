@@ -170,7 +170,7 @@ class Run:
 
     def __enter__(self):
         settings = {"OS_API__AUTH_STRATEGY": "keystone", "OS_BAREMETAL__ENABLED": "false"}  # the machine's
-        self.output = tempfile.TemporaryFile("w+")
+        self.output = tempfile.TemporaryFile("a+")  # appended to, because reading moves the offset of the writer as well
         self.process = subprocess.Popen(["./dev", "run", str(self.port)], cwd=ROOT, env={**os.environ, **settings},
                                         stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
         return self
