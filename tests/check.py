@@ -178,6 +178,7 @@ PARTS = [
     Part("tidy", script("tests/tidy.py"), tier="quick", after=()),
     Part("clang-tidy", script("tests/clang_tidy.py"), after=("clang",)),
     Part("units", script("tests/units.py", "build"), tier="quick"),
+    Part("databases", script("tests/databases/selftest.py"), tier="quick", waits=True),
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",

@@ -32,6 +32,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 RUN = os.path.join(ROOT, "build", "run")
 HOST = "dddddddd-0000-4000-8000-000000000001"
 COMMANDS = ("run", "build", "check", "package", "bench", "fuzz", "diff", "format")
+FORBIDS = ("/usr/sbin/policy-rc.d", "/etc/postgresql-common/createcluster.d/berth-dev.conf")
 NOTED = ("apt-get", "dpkg-query", "sudo", "meson", "ninja", "clang-format")
 MISUSED = [["run", port] for port in ("0", "99999", "65536", "abc", "-1", "08", "", "8778x", "1 2", "999999999999999999999")] + [
     ["run", "1000", "2000"], ["build", "x"], ["package", "x"], ["format", "x"], ["fuzz", "x"], ["fuzz", "1", "x"]]
@@ -45,15 +46,17 @@ def expect(good, what):
 
 class Fakes:
     """Commands that record their calls and do nothing. `installed`: the state that dpkg-query reports for every
-    package."""
+    package. apt-get also records which of the files exist that forbid services and clusters."""
 
-    def __init__(self, directory, installed):
+    def __init__(self, directory, installed, installation_fails=False):
         self.path, self.calls_file = os.path.join(directory, "bin"), os.path.join(directory, "calls")
         os.makedirs(self.path)
         for name in NOTED:
             lines = ["#!/bin/sh", f'echo "{name} $*" >>"{self.calls_file}"']
             if name == "dpkg-query":
                 lines.append("echo 'installed '" if installed else "exit 1")
+            if name == "apt-get":
+                lines.append(f'ls {" ".join(FORBIDS)} >>"{self.calls_file}" 2>/dev/null; exit {int(installation_fails)}')
             if name == "sudo":
                 lines.append('[ "$1" != -n ] || shift\nexec "$@"')
             with open(os.path.join(self.path, name), "w") as file:
@@ -122,6 +125,26 @@ def installs_what_is_missing():
         expect(done.returncode == 0 and done.stderr.startswith("dev: installing gcc "), done.stderr)
         calls = [call for call in fakes.calls() if call.startswith("apt-get ")]
         expect(len(calls) == 2 and calls[0].endswith(" update") and "--no-install-recommends install gcc " in calls[1], calls)
+
+
+def starts_no_database():
+    """While PostgreSQL is installed, no service may start and no cluster be created. Afterwards this applies no more,
+    even if the installation failed."""
+    if os.getuid() != 0:
+        return
+    before = [name for name in FORBIDS if os.path.exists(name)]
+    with tempfile.TemporaryDirectory() as directory:
+        fakes = Fakes(directory, installed=False, installation_fails=True)
+        done = dev("check", "databases", env=fakes.environment())
+        expect(done.returncode == 1 and "dev: could not install" in done.stderr, done.stderr)
+        seen = [call for call in fakes.calls() if call in FORBIDS]
+        expect(seen == sorted(FORBIDS), f"the files while apt-get ran: {seen}")
+    with tempfile.TemporaryDirectory() as directory:
+        fakes = Fakes(directory, installed=False)
+        dev("build", env=fakes.environment())
+        seen = [call for call in fakes.calls() if call in FORBIDS]
+        expect(FORBIDS[1] not in seen, "without PostgreSQL: " + str(seen))
+    expect([name for name in FORBIDS if os.path.exists(name)] == before, "files are left")
 
 
 def is_concise_without_a_terminal():
@@ -292,6 +315,7 @@ def is_free(port):
 
 
 CASES = (help_installs_nothing, list_installs_nothing, mistakes_install_nothing, installs_what_is_missing,
+         starts_no_database,
          is_concise_without_a_terminal, shows_progress_on_a_terminal, builds_one_at_a_time, runs_side_by_side,
          refuses_a_port_in_use, keeps_its_database, chooses_other_ports)
 

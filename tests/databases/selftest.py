@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 
+import postgres
 import processes
 from postgres import Postgres, psycopg2, servers
 from processes import wait_until
@@ -54,82 +55,105 @@ def ask(connection, text, *arguments):
         return cursor.fetchall() if cursor.description else []
 
 
-class Servers:
-    """Each method is a case."""
+class Shared:
+    """Cases that use one server."""
+
+    def __init__(self):
+        self.server = Postgres(options={"max_connections": 17, "berth.note": AWKWARD}, password=AWKWARD, database="a b").start()
+
+    def close(self):
+        self.server.end()
 
     def settings(self):
-        """Durable unless asked otherwise; options; a user without rights who owns the database; passwords are needed."""
-        with Postgres(options={"max_connections": 17, "berth.note": AWKWARD}, password=AWKWARD, database="a b") as server:
-            shown = {name: server.sql(f"SHOW {name}")[0][0] for name in
-                     ("fsync", "synchronous_commit", "full_page_writes", "max_connections", "berth.note")}
-            expect(shown == {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "max_connections": "17",
-                             "berth.note": AWKWARD}, shown)
-            for local in (False, True):
-                with contextlib.closing(connect_by_url(server.url(socket=local))) as connection:
-                    found = ask(connection, "SELECT current_user, current_database(), inet_server_port()")
-                    expect(found == [("berth", "a b", None if local else server.port)], found)
-                    ask(connection, "CREATE TABLE at (id int)")
-                    ask(connection, "DROP TABLE at")
-                    said = expect_failure(psycopg2.Error, ask, connection, "CREATE ROLE other")
-                    expect("permission denied" in said, said)
-            said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(password="wrong"))
-            expect("authentication failed" in said, said)
-            expect(server.sql("SELECT left(rolpassword, 13) FROM pg_authid WHERE rolname = 'berth'") == [("SCRAM-SHA-256",)],
-                   "no SCRAM")
-            server.create_database("other")
-            expect(server.sql("SELECT current_database()", database="other") == [("other",)], "the other database")
-            expect(psycopg2.connect(server.url("other", driver="postgresql")).closed == 0, "no connection")
-            server.configure(log_statement="all")
-            server.sql("SELECT 'noted'")
-            expect("SELECT 'noted'" in server.log(), server.log())
+        """Durable unless asked otherwise; options; changed while the server runs."""
+        shown = {name: self.server.sql(f"SHOW {name}")[0][0] for name in
+                 ("fsync", "synchronous_commit", "full_page_writes", "max_connections", "berth.note")}
+        expect(shown == {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "max_connections": "17",
+                         "berth.note": AWKWARD}, shown)
+        self.server.configure(log_statement="all")
+        self.server.sql("SELECT 'noted'")
+        self.server.configure(log_statement="none")
+        self.server.sql("SELECT 'not noted'")
+        expect("SELECT 'noted'" in self.server.log() and "SELECT 'not noted'" not in self.server.log(), self.server.log())
+
+    def users(self):
+        """The user needs a password, owns databases, and has no other rights."""
+        for local in (False, True):
+            with contextlib.closing(connect_by_url(self.server.url(socket=local))) as connection:
+                found = ask(connection, "SELECT current_user, current_database(), inet_server_port()")
+                expect(found == [("berth", "a b", None if local else self.server.port)], found)
+                ask(connection, "CREATE TABLE own (id int)")
+                ask(connection, "DROP TABLE own")
+                said = expect_failure(psycopg2.Error, ask, connection, "CREATE ROLE other")
+                expect("permission denied" in said, said)
+        said = expect_failure(psycopg2.OperationalError, connect_by_url, self.server.url(password="wrong"))
+        expect("authentication failed" in said, said)
+        stored = self.server.sql("SELECT left(rolpassword, 13) FROM pg_authid WHERE rolname = 'berth'")
+        expect(stored == [("SCRAM-SHA-256",)], stored)
+        self.server.create_database("other")
+        with contextlib.closing(psycopg2.connect(self.server.url("other", driver="postgresql"))) as connection:
+            found = ask(connection, "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()")
+            expect(found == [("berth",)], found)
+
+    def unprivileged(self):
+        """The server does not run as root, and its files belong to its user."""
+        uid = os.stat(f"/proc/{self.server.process.pid}").st_uid
+        expect(uid == processes.server_user().pw_uid != 0, uid)
+        status = os.stat(self.server.data)
+        expect((status.st_uid, status.st_mode & 0o777) == (uid, 0o700), status)
+        longest = len(self.server.socket_directory) + processes.SOCKET_NAME_MOST
+        expect(longest <= processes.SOCKET_PATH_MOST, self.server.socket_directory)
 
     def restarts(self):
         """What was committed is there after each kind of end; the port stays."""
-        with Postgres() as server:
-            port = server.port
-            server.sql("CREATE TABLE kept (n int)")
-            for number, end in enumerate((server.stop, lambda: server.stop("immediate"), server.kill)):
-                server.sql("INSERT INTO kept VALUES (%s)", number)
-                children = processes.children_of(server.process.pid)
-                expect(len(children) >= 4, children)
-                end()
-                expect(not server.is_running() and all(processes.has_ended(pid) for pid in children), "processes are left")
-                expect_failure(psycopg2.OperationalError, server.connect)
-                server.start()
-                rows = server.sql("SELECT n FROM kept ORDER BY n")
-                expect(rows == [(kept,) for kept in range(number + 1)] and server.port == port, rows)
-            expect(server.log().count("automatic recovery in progress") == 2, server.log())
-            server.restart()
-            expect(server.sql("SELECT count(*) FROM kept") == [(3,)], "rows")
+        port, recovered = self.server.port, self.server.log().count("automatic recovery in progress")
+        self.server.sql("CREATE TABLE kept (n int)")
+        for number, end in enumerate((self.server.stop, lambda: self.server.stop("immediate"), self.server.kill)):
+            self.server.sql("INSERT INTO kept VALUES (%s)", number)
+            children = processes.children_of(self.server.process.pid)
+            expect(len(children) >= 4, children)
+            end()
+            expect(not self.server.is_running() and all(processes.has_ended(pid) for pid in children), "processes are left")
+            expect_failure(psycopg2.OperationalError, self.server.connect)
+            self.server.start()
+            rows = self.server.sql("SELECT n FROM kept ORDER BY n")
+            expect(rows == [(kept,) for kept in range(number + 1)] and self.server.port == port, rows)
+        expect(self.server.log().count("automatic recovery in progress") == recovered + 2, self.server.log())
+        self.server.restart()
+        expect(self.server.sql("SELECT count(*) FROM kept") == [(3,)], "rows")
 
     def frozen(self):
         """A frozen server accepts connections and answers nothing; then it goes on where it was."""
-        with Postgres() as server:
-            connection = server.connect()
+        with contextlib.closing(self.server.connect()) as connection:
             ask(connection, "SELECT 1")
-            server.freeze()
+            self.server.freeze()
             answers = []
             asker = threading.Thread(target=lambda: answers.append(ask(connection, "SELECT 2")))
             asker.start()
             asker.join(0.3)
             expect(not answers and asker.is_alive(), answers)
-            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
-            server.thaw()
+            socket.create_connection(("127.0.0.1", self.server.port), timeout=5).close()
+            self.server.thaw()
             asker.join(10)
             expect(answers == [[(2,)]], answers)
-            server.freeze()  # ends nevertheless
-            connection.close()
+
+
+class Alone:
+    """Cases with servers of their own."""
+
+    def close(self):
+        pass
 
     def tls(self):
         """Verified with the test's CA, required if the access lines say so, and refused with another CA."""
-        with Postgres(tls=True, access=["hostssl all all 127.0.0.1/32 scram-sha-256"]) as server, Postgres(tls=True) as other:
+        with Postgres(tls=True, access=["hostssl all all 127.0.0.1/32 scram-sha-256"]) as server:
             good = server.url(sslmode="verify-full", sslrootcert=server.authority.cert)
             with contextlib.closing(connect_by_url(good)) as connection:
                 expect(ask(connection, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()") == [(True,)], "no TLS")
             said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(sslmode="disable"))
             expect("no encryption" in said, said)
-            wrong = server.url(sslmode="verify-full", sslrootcert=other.authority.cert)
-            said = expect_failure(psycopg2.OperationalError, connect_by_url, wrong)
+            other = postgres.Authority(server.place.make_directory("other"))
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(sslmode="verify-full", sslrootcert=other.cert))
             expect("certificate verify failed" in said, said)
 
     def bad_start(self):
@@ -139,24 +163,16 @@ class Servers:
         expect("shared_buffers" in said, said)
         expect(not os.path.exists(server.place.path), "its directory is left")
 
-    def unprivileged(self):
-        """The server does not run as root, and its files belong to its user."""
-        with Postgres() as server:
-            uid = os.stat(f"/proc/{server.process.pid}").st_uid
-            expect(uid == processes.server_user().pw_uid != 0, uid)
-            expect(os.stat(server.data).st_uid == uid and os.stat(server.data).st_mode & 0o777 == 0o700, "data")
-            expect(len(server.socket_directory) + processes.SOCKET_NAME_MOST <= processes.SOCKET_PATH_MOST, server.socket_directory)
-
     def end_of_test(self):
-        """SIGKILL for a test, its server frozen: no process, no directory and no shared memory are left."""
-        for action in ("pass", "server.freeze()", "server.kill()"):
-            script = f"from postgres import Postgres\nserver = Postgres().start()\n{action}\n" \
+        """SIGKILL for a test, its server frozen or killed: no process, no directory and no shared memory are left."""
+        for action, runs in (("freeze", True), ("kill", False)):
+            script = f"from postgres import Postgres\nserver = Postgres().start()\nserver.{action}()\n" \
                      "print(server.place.path, flush=True)\nimport signal; signal.pause()"
             before = shared_memory()
             test = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
             path = test.stdout.readline().strip()
             running = processes.guard.processes_below(path)
-            expect(os.path.isdir(path) and (len(running) >= 5) == (action != "server.kill()"), f"{action}: {path} {running}")
+            expect(os.path.isdir(path) and (len(running) >= 5) == runs, f"{action}: {path} {running}")
             expect(shared_memory() - before, "a server shares memory")
             test.kill()
             test.wait()
@@ -178,6 +194,9 @@ def shared_memory():
 class Commands:
     """with_postgres.py"""
 
+    def close(self):
+        pass
+
     def command(self):
         """The command finds the server; its exit status is passed on."""
         script = ('psql -v ON_ERROR_STOP=1 -qAtc "CREATE TABLE t (n int)" -c "SELECT current_database(), current_user" &&'
@@ -187,9 +206,10 @@ class Commands:
                   ' kill -0 $BERTH_TEST_POSTGRES_PID && grep -q ready "$BERTH_TEST_POSTGRES_LOG" && exit 7')
         done = self._run("--database", "units", "--option", "work_mem=5MB", "--", "sh", "-c", script)
         expect((done.returncode, done.stdout) == (7, "units|berth\n0\n5MB\npostgres\n"), done)
-        for command, status in ((["true"], 0), (["sh", "-c", "kill -9 $$"], 137), (["/nonesuch"], 127)):
-            done = self._run(*command)
-            expect(done.returncode == status, done)
+        done = self._run("sh", "-c", "kill -9 $$")
+        expect(done.returncode == 137, done)
+        done = self._run("/nonesuch")
+        expect(done.returncode == 127 and "/nonesuch" in done.stderr, done)
         for wrong in ([], ["--option", "work_mem", "true"], ["--nonsense", "true"]):
             expect(self._run(*wrong).returncode == 2, wrong)
 
@@ -211,22 +231,31 @@ class Commands:
         return subprocess.run([WITH_POSTGRES, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
 
-KINDS = (Servers, Commands)
+KINDS = (Shared, Alone, Commands)
+
+
+def run(kind, name, cases):
+    """The reason why the case failed, or None. `cases`: the object of the kind, once there is one."""
+    try:
+        if kind not in cases:
+            cases[kind] = kind()
+        getattr(cases[kind], name)()
+    except Exception as failure:
+        return f"{failure!r}\n{traceback.format_exc()}"
+    return None
 
 
 def main():
-    cases = {name: kind for kind in KINDS for name in vars(kind) if not name.startswith("_")}
-    unknown = [name for name in sys.argv[1:] if name not in cases]
+    kinds = {name: kind for kind in KINDS for name in vars(kind) if not name.startswith("_") and name != "close"}
+    unknown = [name for name in sys.argv[1:] if name not in kinds]
     if unknown:
-        sys.exit(f"no such case: {', '.join(unknown)}; there are {', '.join(cases)}")
-    score = servers.Score()
-    for name in sys.argv[1:] or cases:
-        began, problem = time.monotonic(), None
-        try:
-            getattr(cases[name](), name)()
-        except Exception as failure:
-            problem = f"{failure!r}\n{traceback.format_exc()}"
-        score.case(name, problem, time.monotonic() - began)
+        sys.exit(f"no such case: {', '.join(unknown)}; there are {', '.join(kinds)}")
+    score, cases = servers.Score(), {}
+    for name in sys.argv[1:] or kinds:
+        began = time.monotonic()
+        score.case(name, run(kinds[name], name, cases), time.monotonic() - began)
+    for case in cases.values():
+        case.close()
     return score.end()
 
 

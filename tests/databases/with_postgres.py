@@ -17,6 +17,7 @@ The exit status is the command's; 128 plus the number of the signal that ended i
 import argparse
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +38,9 @@ def options():
         del chosen.command[0]
     if not chosen.command:
         parser.error("no command")
+    if not shutil.which(chosen.command[0]):
+        print(f"with_postgres: {chosen.command[0]}: no such command", file=sys.stderr)
+        sys.exit(127)
     if not all("=" in option for option in chosen.option):
         parser.error("an option is NAME=VALUE")
     return chosen
@@ -58,11 +62,7 @@ def end_with_parent():
 
 def run(command, variables):
     """The exit status of the command. Signals that would end this program are passed on to it."""
-    try:
-        child = subprocess.Popen(command, env={**os.environ, **variables}, preexec_fn=end_with_parent)
-    except OSError as error:
-        print(f"with_postgres: {command[0]}: {error.strerror}", file=sys.stderr)
-        return 127
+    child = subprocess.Popen(command, env={**os.environ, **variables}, preexec_fn=end_with_parent)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: child.send_signal(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the command as well
