@@ -44,14 +44,15 @@ def set_loopback_up():
 
 
 class Server:
-    """A child process with its configuration in a directory; the database is DIRECTORY/NAME."""
+    """A child process with its configuration in a directory. The database is the SQLite file DIRECTORY/NAME, unless
+    `connection` is the URL of another."""
 
     ready = None
 
     def __init__(self, directory, name="placement.db", port=None, sync=True, options=(), environment=None,
-                 limits=None, strategy="noauth2"):
+                 limits=None, strategy="noauth2", connection=None):
         self.directory = directory
-        self.database = os.path.join(directory, name)
+        self.database = None if connection else os.path.join(directory, name)
         self.port = port or free_port()
         self.environment = environment or {}
         self.limits = limits  # called in the child before it is executed
@@ -59,7 +60,7 @@ class Server:
         self.id = f"{type(self).__name__.lower()}-{self.port}"
         self.config_file = os.path.join(directory, self.id + ".conf")
         lines = ["[api]", f"auth_strategy = {strategy}", *options, "[placement_database]",
-                 f"connection = sqlite:///{self.database}", f"sync_on_startup = {str(sync).lower()}"]
+                 f"connection = {connection or 'sqlite:///' + self.database}", f"sync_on_startup = {str(sync).lower()}"]
         with open(self.config_file, "w") as file:
             file.write("\n".join(lines) + "\n")
 

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -24,6 +25,8 @@ from processes import wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WITH_POSTGRES = os.path.join(HERE, "with_postgres.py")
+PROVIDER = "bbbbbbbb-0000-4000-8000-000000000001"
+CONSUMER, OTHER_CONSUMER = "cccccccc-0000-4000-8000-000000000001", "cccccccc-0000-4000-8000-000000000002"
 AWKWARD = "p@ss:w/rd %41'\\\"#é"
 
 
@@ -136,6 +139,29 @@ class Shared:
             self.server.thaw()
             asker.join(10)
             expect(answers == [[(2,)]], answers)
+
+
+    def python_service(self):
+        """The Python service creates its tables with placement-manage and answers requests; it stops and goes on."""
+        self.server.create_database("python")
+        url = self.server.url("python")
+        with tempfile.TemporaryDirectory() as directory:
+            service = servers.PythonService(directory, connection=url, sync=False)
+            subprocess.run(["placement-manage", "--config-file", service.config_file, "db", "sync"], check=True,
+                           capture_output=True, timeout=120)
+            with service:
+                client = service.client()
+                client.make_provider(PROVIDER, VCPU=8, MEMORY_MB=100)
+                status, answer = client.claim(CONSUMER, None, **{PROVIDER: {"VCPU": 5}})
+                expect(status == 204, answer)
+                status, answer = client.claim(OTHER_CONSUMER, None, **{PROVIDER: {"VCPU": 4}})
+                expect(status == 409, answer)
+            with contextlib.closing(connect_by_url(url)) as connection:
+                found = ask(connection, "SELECT c.uuid, a.used FROM allocations a JOIN consumers c ON c.uuid = a.consumer_id")
+                expect(found == [(CONSUMER, 5)], found)
+            with servers.PythonService(directory, connection=self.server.url("python", socket=True)) as service:
+                usages = service.client().must(200, "GET", f"/resource_providers/{PROVIDER}/usages")["usages"]
+                expect(usages == {"VCPU": 5, "MEMORY_MB": 0}, usages)
 
 
 class Alone:
