@@ -25,7 +25,7 @@ import psycopg2  # noqa: E402
 import psycopg2.extensions  # noqa: E402
 import servers  # noqa: E402
 from certificates import Authority  # noqa: E402
-from processes import Failure, Place, wait_until  # noqa: E402
+from processes import Daemon, Failure, Place, wait_until  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 SUPERUSER = "postgres"
@@ -66,7 +66,7 @@ def literal(value):
     return "'" + str(text).replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-class Postgres:
+class Postgres(Daemon):
     """options: settings of postgresql.conf that differ from the defaults. access: the lines of pg_hba.conf for TCP; by
     default every user needs a password (SCRAM). tls: offers TLS, with a certificate of the CA in `authority`. The
     superuser is only accepted on the unix socket, without a password, as is everyone else."""
@@ -76,28 +76,27 @@ class Postgres:
     def __init__(self, options=None, access=("host all all 127.0.0.1/32 scram-sha-256",), tls=False, port=None,
                  user="berth", password="berth-password", database="placement"):
         self.user, self.password, self.database = user, password, database
+        self.access = access
         self.port = port or servers.free_port()
-        self.process = None
         self.authority = None
-        self.place = Place()
+        super().__init__()
         try:
             self.socket_directory = self.place.path
             self.data = os.path.join(self.place.path, "data")
-            self.log_file = self.place.write("log", "")
             self.options = {"listen_addresses": "127.0.0.1", "port": self.port,
                             "unix_socket_directories": self.socket_directory, "timezone": "Etc/UTC",
                             "log_line_prefix": "%m [%p] %a ", "lc_messages": "C",
                             # in the data directory, not in /dev/shm, where a killed server would leave it
                             "dynamic_shared_memory_type": "mmap", **(options or {})}
-            self._make_data()
+            self.make_data()
             if tls:
                 self._make_certificate()
-            self._write_access(access)
+            self._write_access()
         except BaseException:
             self.place.remove()
             raise
 
-    def _make_data(self):
+    def make_data(self):
         subprocess.run(["cp", "-a", "--reflink=auto", new_cluster(), self.data], check=True)
         if os.getuid() == 0:
             user = self.place.user
@@ -111,8 +110,9 @@ class Postgres:
         self.options.update(ssl=True, ssl_cert_file=cert, ssl_key_file=key, ssl_ca_file=self.authority.cert)
         self.place.own(self.authority.cert)
 
-    def _write_access(self, lines):
-        self.place.write("data/pg_hba.conf", "\n".join(["local all all trust", "local replication all trust", *lines]) + "\n")
+    def _write_access(self):
+        lines = ["local all all trust", "local replication all trust", *self.access]
+        self.place.write("data/pg_hba.conf", "\n".join(lines) + "\n")
 
     # Starting and ending.
 
@@ -120,75 +120,40 @@ class Postgres:
         """Returns when the server accepts connections. The first start creates the user and the database."""
         self.launch()
         self.await_ready(seconds)
-        self._make_database_once()
+        self.make_database_once()
         return self
 
     def launch(self):
         """Starts the server without waiting for it."""
-        if self.is_running():
-            raise Failure("the server already runs")
+        self._write_options()
+        self.execute(program("postgres"), "-D", self.data)
+
+    def _write_options(self):
         settings = "".join(f"{name} = {literal(value)}\n" for name, value in self.options.items())
         self.place.write("data/postgresql.conf", settings)
-        self.process = self.place.start(self.log_file, program("postgres"), "-D", self.data)
 
     def await_ready(self, seconds=60):
         def is_ready():
-            if self.process.poll() is not None:
-                raise Failure(f"the server ended with {self.process.returncode}: {self.log()[-2000:]}")
+            self.expect_running()
             lines = processes.guard.postmaster_lines(self.data)
             return len(lines) > 7 and lines[0] == str(self.process.pid) and lines[7].strip() in self.ready
 
         wait_until(is_ready, lambda: f"the server is not ready: {self.log()[-2000:]}", seconds)
 
-    def _make_database_once(self):
+    def make_database_once(self):
         if not self.sql("SELECT 1 FROM pg_roles WHERE rolname = %s", self.user, database="postgres"):
             self.sql(f"CREATE ROLE {quoted(self.user)} LOGIN PASSWORD %s", self.password, database="postgres")
             self.create_database(self.database)
 
-    def is_running(self):
-        return self.process is not None and self.process.poll() is None
-
     def stop(self, how="fast", seconds=60):
         """A shutdown: smart, fast, or immediate, which leaves recovery to the next start."""
-        self.process.send_signal(STOP_SIGNALS[how])
+        self.send(STOP_SIGNALS[how])
         self.process.wait(seconds)
-
-    def kill(self):
-        """SIGKILL for the server and all its children."""
-        processes.kill_tree(self.process)
 
     def restart(self, how="fast"):
         """On the same port; returns when the server accepts connections."""
         self.stop(how)
         return self.start()
-
-    def freeze(self):
-        """SIGSTOP for the server and its children: the kernel still accepts connections, and nothing is answered."""
-        processes.stop_tree(self.process)
-
-    def thaw(self):
-        processes.continue_tree(self.process)
-
-    def end(self):
-        """The end of a test: ends the server and removes its directory."""
-        if self.is_running():
-            self.thaw()
-            self.process.send_signal(signal.SIGQUIT)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.kill()
-        self.place.remove()
-
-    def __enter__(self):
-        try:
-            return self if self.is_running() else self.start()
-        except BaseException:
-            self.end()
-            raise
-
-    def __exit__(self, *exception):
-        self.end()
 
     # Using it.
 
@@ -210,6 +175,9 @@ class Postgres:
         finally:
             connection.close()
 
+    def is_standby(self):
+        return self.sql("SELECT pg_is_in_recovery()")[0][0]
+
     def create_database(self, name):
         """An empty database that belongs to the user."""
         self.sql(f"CREATE DATABASE {quoted(name)} OWNER {quoted(self.user)}", database="postgres")
@@ -217,10 +185,9 @@ class Postgres:
     def configure(self, **options):
         """Changes settings that need no restart; returns when new sessions have them."""
         self.options.update(options)
-        settings = "".join(f"{name} = {literal(value)}\n" for name, value in self.options.items())
-        self.place.write("data/postgresql.conf", settings)
+        self._write_options()
         before = self.sql("SELECT pg_conf_load_time()", database="postgres")
-        self.process.send_signal(signal.SIGHUP)
+        self.send(signal.SIGHUP)
         wait_until(lambda: self.sql("SELECT pg_conf_load_time()", database="postgres") != before, "no reload")
 
     def url(self, database=None, socket=False, driver="postgresql+psycopg2", user=None, password=None, **parameters):
@@ -232,10 +199,6 @@ class Postgres:
         """What libpq and psql read from the environment."""
         return {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": self.user, "PGPASSWORD": self.password,
                 "PGDATABASE": database or self.database}
-
-    def log(self):
-        with open(self.log_file, errors="replace") as file:
-            return file.read()
 
 
 def quoted(name):

@@ -165,3 +165,59 @@ def wait_until(condition, what, seconds=30, pause=0.01):
             raise Failure(f"not in {seconds} s: {what() if callable(what) else what}")
         time.sleep(pause)
     return found
+
+
+class Daemon:
+    """A server in a place of its own. A subclass has start(), which returns the object."""
+
+    def __init__(self):
+        self.process = None
+        self.place = Place()
+        self.log_file = self.place.write("log", "")
+
+    def execute(self, *command):
+        """Starts the process without waiting until it is ready."""
+        if self.is_running():
+            raise Failure("the server already runs")
+        self.process = self.place.start(self.log_file, *command)
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def expect_running(self):
+        if self.process.poll() is not None:
+            raise Failure(f"the server ended with {self.process.returncode}: {self.log()[-2000:]}")
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        """SIGKILL for the server and all its children."""
+        kill_tree(self.process)
+
+    def freeze(self):
+        """SIGSTOP for the server and its children: the kernel still accepts connections, and nothing is answered."""
+        stop_tree(self.process)
+
+    def thaw(self):
+        continue_tree(self.process)
+
+    def log(self):
+        with open(self.log_file, errors="replace") as file:
+            return file.read()
+
+    def end(self):
+        """The end of a test: ends the server and removes its directory."""
+        self.place.remove()
+        if self.process is not None:
+            self.process.wait()
+
+    def __enter__(self):
+        try:
+            return self if self.is_running() else self.start()
+        except BaseException:
+            self.end()
+            raise
+
+    def __exit__(self, *exception):
+        self.end()

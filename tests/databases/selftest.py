@@ -20,8 +20,10 @@ import traceback
 
 import postgres
 import processes
+from pgbouncer import PgBouncer
 from postgres import Postgres, psycopg2, servers
 from processes import wait_until
+from standby import Standby
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WITH_POSTGRES = os.path.join(HERE, "with_postgres.py")
@@ -164,6 +166,109 @@ class Shared:
                 expect(usages == {"VCPU": 5, "MEMORY_MB": 0}, usages)
 
 
+    def pool(self):
+        """In transaction mode, sessions of clients share one of the server; each transaction may see another."""
+        with PgBouncer(self.server, options={"default_pool_size": 1}) as pool:
+            with contextlib.closing(connect_by_url(pool.url())) as one, contextlib.closing(connect_by_url(pool.url())) as two:
+                pids = {ask(connection, "SELECT pg_backend_pid()")[0] for connection in (one, two, one)}
+                expect(len(pids) == 1, pids)
+                ask(one, "BEGIN")
+                ask(one, "SELECT 1")
+                shown = [(row["user"], row["cl_active"], row["sv_active"], row["pool_mode"]) for row in pool.admin("SHOW POOLS")]
+                expect(("berth", 2, 1, "transaction") in shown, shown)
+                ask(one, "COMMIT")
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, pool.url(password="wrong"))
+            expect("authentication failed" in said, said)
+            pool.kill()
+            expect_failure(psycopg2.OperationalError, connect_by_url, pool.url())
+            pool.start()
+            with contextlib.closing(connect_by_url(pool.url())) as connection:
+                expect(ask(connection, "SELECT 1") == [(1,)], "no answer")
+            pool.stop()
+            expect(not pool.is_running(), "it still runs")
+
+
+class Replicated:
+    """Cases with a primary and a standby."""
+
+    def __init__(self):
+        self.primary = Postgres().start()
+        self.standby = Standby(self.primary).start()
+        self.primary.sql("CREATE TABLE log (n int)")
+
+    def close(self):
+        self.standby.end()
+        self.primary.end()
+
+    def _write(self, number):
+        self.primary.sql("INSERT INTO log VALUES (%s)", number)
+
+    def _newest(self, server):
+        return server.sql("SELECT max(n) FROM log")[0][0]
+
+    def follows(self):
+        """The standby has what it caught up with, refuses writes, and goes on after it was ended, killed or detached."""
+        self._write(1)
+        self.standby.await_caught_up()
+        expect(self._newest(self.standby) == 1 and self.standby.is_standby() and not self.primary.is_standby(), "roles")
+        said = expect_failure(psycopg2.Error, self.standby.sql, "INSERT INTO log VALUES (0)")
+        expect("read-only" in said, said)
+        self.standby.kill()
+        self._write(2)
+        self.standby.start()
+        self.standby.await_caught_up()
+        expect(self._newest(self.standby) == 2, self._newest(self.standby))
+        self.standby.detach()
+        self._write(3)
+        expect_failure(processes.Failure, self.standby.await_caught_up, 0.3)
+        expect(self._newest(self.standby) == 2, self._newest(self.standby))
+        self.standby.attach()
+        self.standby.await_caught_up()
+        expect(self._newest(self.standby) == 3, self._newest(self.standby))
+
+    def synchronous(self):
+        """A commit waits for a synchronous standby, and is visible on both when it is acknowledged."""
+        self.standby.require()
+        self._write(4)
+        self.standby.freeze()
+        writer = threading.Thread(target=self._write, args=(5,))
+        writer.start()
+        writer.join(0.5)
+        expect(writer.is_alive() and self._newest(self.primary) == 4, "acknowledged without the standby")
+        self.standby.thaw()
+        writer.join(20)
+        expect(not writer.is_alive() and self._newest(self.primary) == 5, "not acknowledged")
+        self.standby.require(False)
+        self.standby.freeze()
+        self._write(6)
+        self.standby.thaw()
+
+    def promoted(self):
+        """A promotion of a detached standby loses commits. The new primary takes writes, also after a restart, may have
+        standbys, and PgBouncer can be led to it."""
+        self.standby.await_caught_up()
+        kept = self._newest(self.primary)
+        with PgBouncer(self.primary) as pool:
+            with contextlib.closing(connect_by_url(pool.url())) as connection:
+                expect(ask(connection, "SELECT inet_server_port()") == [(self.primary.port,)], "the port")
+            self.standby.detach()
+            self._write(100)
+            self.primary.kill()
+            self.standby.promote()
+            expect(self._newest(self.standby) == kept and not self.standby.is_standby(), self._newest(self.standby))
+            pool.point_at(self.standby)
+            with contextlib.closing(connect_by_url(pool.url())) as connection:
+                expect(ask(connection, "SELECT inet_server_port()") == [(self.standby.port,)], "the port")
+                ask(connection, "CREATE TABLE own (n int)")
+        self.standby.sql("INSERT INTO log VALUES (50)")
+        self.standby.restart()
+        with Standby(self.standby, name="second") as second:
+            second.await_caught_up()
+            expect(self._newest(second) == 50, self._newest(second))
+        self.primary.start()
+        expect(self._newest(self.primary) == 100, "the old primary lost its commit")
+
+
 class Alone:
     """Cases with servers of their own."""
 
@@ -239,6 +344,15 @@ class Commands:
         for wrong in ([], ["--option", "work_mem", "true"], ["--nonsense", "true"]):
             expect(self._run(*wrong).returncode == 2, wrong)
 
+    def standby_and_pool(self):
+        """All that with_postgres.py can start."""
+        script = ('for url in "$BERTH_TEST_STANDBY" "$BERTH_TEST_PGBOUNCER"; do'
+                  ' psql -qAtc "SELECT pg_is_in_recovery(), current_user" "$(echo "$url" | sed s/+psycopg2//)"; done;'
+                  ' psql -qAtc "SELECT sync_state FROM pg_stat_replication" "$(echo "$BERTH_TEST_POSTGRES_ADMIN" | sed s/+psycopg2//)";'
+                  ' psql -qAtc "SELECT pg_promote()" "$(echo "$BERTH_TEST_STANDBY_ADMIN" | sed s/+psycopg2//)"')
+        done = self._run("--standby", "--synchronous", "--pgbouncer", "sh", "-c", script)
+        expect(done.stdout == "t|berth\nf|berth\nsync\nt\n", done)
+
     def command_ended(self):
         """Signals reach the command. SIGKILL of the program ends both the command and the server."""
         for number, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
@@ -257,7 +371,7 @@ class Commands:
         return subprocess.run([WITH_POSTGRES, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
 
-KINDS = (Shared, Alone, Commands)
+KINDS = (Shared, Replicated, Alone, Commands)
 
 
 def run(kind, name, cases):
