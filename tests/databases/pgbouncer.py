@@ -70,10 +70,10 @@ class PgBouncer(Daemon):
                 names = [column.name for column in cursor.description or []]
                 return [dict(zip(names, row)) for row in cursor.fetchall()] if names else []
 
-    def url(self, database=None, password=None, **parameters):
+    def url(self, database=None, password=None, port=None, **parameters):
         """As Postgres.url(), over TCP."""
-        return postgres.url(self.server.user, password or self.server.password, database or self.server.database, self.port,
-                            **parameters)
+        return postgres.url(self.server.user, password or self.server.password, database or self.server.database,
+                            port or self.port, **parameters)
 
 
 def in_quotes(text):

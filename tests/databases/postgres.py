@@ -25,7 +25,7 @@ import psycopg2  # noqa: E402
 import psycopg2.extensions  # noqa: E402
 import servers  # noqa: E402
 from certificates import Authority  # noqa: E402
-from processes import Daemon, Failure, Place, wait_until  # noqa: E402
+from processes import Daemon, Place, wait_until  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 SUPERUSER = "postgres"
@@ -190,9 +190,10 @@ class Postgres(Daemon):
         self.send(signal.SIGHUP)
         wait_until(lambda: self.sql("SELECT pg_conf_load_time()", database="postgres") != before, "no reload")
 
-    def url(self, database=None, socket=False, driver="postgresql+psycopg2", user=None, password=None, **parameters):
-        """A URL of SQLAlchemy for the user who owns the database. parameters: more of its query, such as sslmode."""
-        return url(user or self.user, password or self.password, database or self.database, self.port,
+    def url(self, database=None, socket=False, driver="postgresql+psycopg2", user=None, password=None, port=None, **parameters):
+        """A URL of SQLAlchemy for the user who owns the database. port: of a proxy in front of the server. parameters:
+        more of its query, such as sslmode."""
+        return url(user or self.user, password or self.password, database or self.database, port or self.port,
                    self.socket_directory if socket else None, driver, **parameters)
 
     def variables(self, database=None):
