@@ -24,8 +24,8 @@ static void write_answer(struct buf *out, struct arena *arena, struct slice line
     struct slice parameters = line;
     struct slice url = decode_hex(arena, slice_cut(&parameters, ' '));
     struct err err = {.arena = arena};
-    struct postgres_url parsed;
-    if (!postgres_url_parse(url, decode_hex(arena, parameters), arena, &parsed, &err)) {
+    struct pg_url parsed;
+    if (!pg_url_parse(url, decode_hex(arena, parameters), arena, &parsed, &err)) {
         buf_append_lit(out, "{\"error\": ");
         json_write_string(out, err.message);
         buf_append_lit(out, "}\n");

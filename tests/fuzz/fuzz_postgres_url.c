@@ -18,18 +18,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice url = slice_cut(&parameters, 1);
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    struct postgres_url parsed;
-    if (!postgres_url_parse(url, parameters, arena, &parsed, &err)) {
+    struct pg_url parsed;
+    if (!pg_url_parse(url, parameters, arena, &parsed, &err)) {
         check(err.status == 503);
         check_line(err.message);
         arena_destroy(arena);
         return 0;
     }
-    check(postgres_url_matches(url) && postgres_url_matches(parsed.target));
+    check(pg_url_matches(url) && pg_url_matches(parsed.target));
     check_line(parsed.target);
     for (size_t i = 0; i < parsed.count; i++) {
         check(parsed.values[i][0] != '\0');
-        check(postgres_url_value(&parsed, parsed.keywords[i]) == parsed.values[i]);
+        check(pg_url_value(&parsed, parsed.keywords[i]) == parsed.values[i]);
     }
     check(parsed.keywords[parsed.count] == NULL && parsed.values[parsed.count] == NULL);
     arena_destroy(arena);

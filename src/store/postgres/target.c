@@ -51,7 +51,7 @@ static void show_parameter(struct buf *out, const char *name, struct slice value
     *separator = '&';
 }
 
-struct slice postgres_target_render(struct arena *arena, const struct postgres_target *target)
+struct slice pg_target_render(struct arena *arena, const struct pg_target *target)
 {
     struct buf out = {0};
     struct slice host = target->host;

@@ -6,7 +6,7 @@
 #include "base/slice.h"
 
 /* The values of libpq's parameters; empty: not set. */
-struct postgres_target {
+struct pg_target {
     struct slice user;
     struct slice host; /* names, addresses and directories, separated by commas */
     struct slice port; /* one for all hosts, or as many as hosts, separated by commas */
@@ -17,6 +17,6 @@ struct postgres_target {
 
 /* "postgresql://user@host:port/db", "postgresql://user@a:1,b:2/db" or, for unix sockets,
  * "postgresql://user@/db?host=/directory". The text is in the arena. */
-struct slice postgres_target_render(struct arena *arena, const struct postgres_target *target);
+struct slice pg_target_render(struct arena *arena, const struct pg_target *target);
 
 #endif

@@ -41,7 +41,7 @@ static bool scheme_is(struct slice scheme, const char *product, const char *cons
     return false;
 }
 
-bool postgres_url_matches(struct slice url)
+bool pg_url_matches(struct slice url)
 {
     struct slice scheme = slice_cut(&url, ':');
     return scheme_is(scheme, "postgresql", NULL) || scheme_is(scheme, "postgres", NULL);
@@ -288,7 +288,7 @@ static bool check_values(const struct settings *settings, struct err *err)
     return true;
 }
 
-static void finish_url(struct settings *settings, struct postgres_url *parsed)
+static void finish_url(struct settings *settings, struct pg_url *parsed)
 {
     size_t room = settings->count + 1;
     parsed->count = 0;
@@ -303,18 +303,18 @@ static void finish_url(struct settings *settings, struct postgres_url *parsed)
     }
     parsed->keywords[parsed->count] = parsed->values[parsed->count] = NULL;
     parsed->target =
-        postgres_target_render(settings->arena, &(struct postgres_target){
-                                                    .user = *setting(settings, "user"),
-                                                    .host = *setting(settings, "host"),
-                                                    .port = *setting(settings, "port"),
-                                                    .address = *setting(settings, "hostaddr"),
-                                                    .database = *setting(settings, "dbname"),
-                                                    .service = *setting(settings, "service"),
-                                                });
+        pg_target_render(settings->arena, &(struct pg_target){
+                                              .user = *setting(settings, "user"),
+                                              .host = *setting(settings, "host"),
+                                              .port = *setting(settings, "port"),
+                                              .address = *setting(settings, "hostaddr"),
+                                              .database = *setting(settings, "dbname"),
+                                              .service = *setting(settings, "service"),
+                                          });
 }
 
-bool postgres_url_parse(struct slice url, struct slice parameters, struct arena *arena,
-                        struct postgres_url *parsed, struct err *err)
+bool pg_url_parse(struct slice url, struct slice parameters, struct arena *arena,
+                  struct pg_url *parsed, struct err *err)
 {
     struct settings settings = {.arena = arena};
     struct url_parts parts;
@@ -330,7 +330,7 @@ bool postgres_url_parse(struct slice url, struct slice parameters, struct arena 
     return ok;
 }
 
-const char *postgres_url_value(const struct postgres_url *url, const char *keyword)
+const char *pg_url_value(const struct pg_url *url, const char *keyword)
 {
     for (size_t i = 0; i < url->count; i++)
         if (strcmp(url->keywords[i], keyword) == 0)

@@ -9,10 +9,10 @@
 
 /* The parameters as "name=value|name=value", in libpq's order; the message, if refused. */
 static const char *parse(struct arena *arena, struct slice url, const char *parameters,
-                         struct postgres_url *parsed)
+                         struct pg_url *parsed)
 {
     struct err err = {.arena = arena};
-    if (!postgres_url_parse(url, slice_of(parameters), arena, parsed, &err)) {
+    if (!pg_url_parse(url, slice_of(parameters), arena, parsed, &err)) {
         assert_int_equal(err.status, 503);
         assert_null(memchr(err.message.data, '\n', err.message.len));
         return err.message.data;
@@ -34,7 +34,7 @@ static void expect_with(const char *url, const char *parameters, const char *exp
                         const char *target)
 {
     struct arena *arena = arena_create();
-    struct postgres_url parsed = {0};
+    struct pg_url parsed = {0};
     const char *found = parse(arena, slice_of(url), parameters, &parsed);
     if (strcmp(found, expected) != 0)
         print_error("%s\n", url);
@@ -242,30 +242,30 @@ static void test_value(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
-    struct postgres_url parsed;
+    struct pg_url parsed;
     parse(arena, SLICE_LIT("postgresql://h/d?connect_timeout=7"), "", &parsed);
-    assert_string_equal(postgres_url_value(&parsed, "connect_timeout"), "7");
-    assert_string_equal(postgres_url_value(&parsed, "host"), "h");
-    assert_null(postgres_url_value(&parsed, "user"));
+    assert_string_equal(pg_url_value(&parsed, "connect_timeout"), "7");
+    assert_string_equal(pg_url_value(&parsed, "host"), "h");
+    assert_null(pg_url_value(&parsed, "user"));
     arena_destroy(arena);
 }
 
 static void test_matches(void **state)
 {
     (void)state;
-    assert_true(postgres_url_matches(SLICE_LIT("postgresql://")));
-    assert_true(postgres_url_matches(SLICE_LIT("postgresql+asyncpg://h")));
-    assert_true(postgres_url_matches(SLICE_LIT("postgres://h")));
-    assert_false(postgres_url_matches(SLICE_LIT("postgresqlx://h")));
-    assert_false(postgres_url_matches(SLICE_LIT("sqlite:///x")));
-    assert_false(postgres_url_matches(SLICE_LIT("")));
+    assert_true(pg_url_matches(SLICE_LIT("postgresql://")));
+    assert_true(pg_url_matches(SLICE_LIT("postgresql+asyncpg://h")));
+    assert_true(pg_url_matches(SLICE_LIT("postgres://h")));
+    assert_false(pg_url_matches(SLICE_LIT("postgresqlx://h")));
+    assert_false(pg_url_matches(SLICE_LIT("sqlite:///x")));
+    assert_false(pg_url_matches(SLICE_LIT("")));
 }
 
 static void test_nul_bytes(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
-    struct postgres_url parsed = {0};
+    struct pg_url parsed = {0};
     assert_string_equal(parse(arena, SLICE_LIT("postgresql://h\0i/d"), "", &parsed),
                         "the host of the database connection contains U+0000");
     assert_string_equal(parse(arena, SLICE_LIT("postgresql://h/d\0e"), "", &parsed),

@@ -1,0 +1,19 @@
+/* Connecting to one of a URL's hosts, with a deadline. */
+#ifndef BERTH_STORE_POSTGRES_CONNECT_H
+#define BERTH_STORE_POSTGRES_CONNECT_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/postgres/outcome.h"
+#include "store/postgres/url.h"
+
+/* Tries the hosts in their order until one accepts; what libpq's target_session_attrs accepts is
+ * decided for each host. PG_OK: *conn is a non-blocking connection of the caller. Otherwise
+ * PG_RETRY, PG_FAILED or PG_TIMEOUT, the SQLSTATE in failure if a server answered, and err. */
+enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
+                           uint64_t deadline_us, PGconn **conn, struct pg_failure *failure,
+                           struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,69 @@
+/* The socket never blocks; each wait is a poll() until the caller's deadline. When a deadline has
+ * passed, the connection is closed: a late answer cannot be mistaken for the next one, and the
+ * server notices the end of the connection. No cancel request is sent, which would need a
+ * connection of its own to a server that does not answer. One thread at a time. */
+#include "store/postgres/exchange.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "store/postgres/failure.h"
+#include "store/postgres/io.h"
+
+void pg_exchange_drop(struct pg_session *session)
+{
+    if (session->commit == PG_COMMIT_SENT)
+        session->commit = PG_COMMIT_UNKNOWN;
+    session->queue.is_open = false;
+    session->queue.count = session->queue.next = 0;
+    session->prepared_n = 0;
+    PQfinish(session->conn);
+    session->conn = NULL;
+}
+
+enum pg_outcome pg_exchange_lose(struct pg_session *session, const char *what, struct err *err)
+{
+    const char *reason = session->conn == NULL ? "not connected" : PQerrorMessage(session->conn);
+    if (reason[0] == '\0')
+        reason = "the connection is broken";
+    pg_failure_set(PG_LOST, session->url.target, what, pg_failure_line(err->arena, reason), err);
+    pg_exchange_drop(session);
+    return PG_LOST;
+}
+
+static enum pg_outcome time_out(struct pg_session *session, const char *what, struct err *err)
+{
+    pg_failure_set(PG_TIMEOUT, session->url.target, what,
+                   SLICE_LIT("the server has not answered in time"), err);
+    pg_exchange_drop(session);
+    return PG_TIMEOUT;
+}
+
+enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
+                                  uint64_t deadline_us, struct err *err)
+{
+    int unsent;
+    while ((unsent = PQflush(session->conn)) > 0) {
+        if (pg_io_wait(PQsocket(session->conn), POLLIN | POLLOUT, -1, deadline_us) == PG_IO_TIMEOUT)
+            return time_out(session, what, err);
+        if (PQconsumeInput(session->conn) == 0)
+            return pg_exchange_lose(session, what, err);
+    }
+    return unsent == 0 ? PG_OK : pg_exchange_lose(session, what, err);
+}
+
+enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
+                                   uint64_t deadline_us, PGresult **result, struct err *err)
+{
+    while (PQisBusy(session->conn) != 0) {
+        enum pg_io ready = pg_io_wait(PQsocket(session->conn), POLLIN, wake_fd, deadline_us);
+        if (ready == PG_IO_TIMEOUT)
+            return time_out(session, what, err);
+        if (ready == PG_IO_WOKEN)
+            return PG_WOKEN;
+        if (PQconsumeInput(session->conn) == 0)
+            return pg_exchange_lose(session, what, err);
+    }
+    *result = PQgetResult(session->conn);
+    return PG_OK;
+}

@@ -1,0 +1,301 @@
+/* The queue of answers that the server owes. Each entry is one message sequence of the extended
+ * protocol; the session's own entries (a statement being prepared, a transaction's settings) are
+ * hidden between those of the caller. Single statements are pipelines of one, so that there is one
+ * path for results, failures and deadlines.
+ *
+ * After a failure the rest of the pipeline is read and thrown away, so the caller never sees a
+ * pipeline that has failed. An answer of ERROR to a statement before a COMMIT proves that the
+ * COMMIT was skipped, since both are before the same synchronisation point. FATAL proves nothing: a
+ * pooler reports so that it has lost a server, which may have gone further. One
+ * thread at a time. */
+#include "store/postgres/pipeline.h"
+
+#include "store/postgres/exchange.h"
+#include "store/postgres/failure.h"
+#include "store/postgres/queue.h"
+#include "store/postgres/send.h"
+#include "store/postgres/session_settings.h"
+
+enum {
+    NOTHING_MOST = 3, /* libpq reports the end of a statement once or twice, unless it is broken */
+};
+
+enum pg_outcome pg_pipeline_begin(struct pg_session *session, struct err *err)
+{
+    check(!session->queue.is_open);
+    session->failure = (struct pg_failure){0};
+    if (session->conn == NULL || PQenterPipelineMode(session->conn) == 0)
+        return pg_exchange_lose(session, NULL, err);
+    session->queue.is_open = true;
+    session->queue.count = session->queue.next = session->queue.statements = 0;
+    return PG_OK;
+}
+
+/* ---- queueing ---- */
+
+static enum pg_outcome queue_statement(struct pg_session *session,
+                                       const struct pg_statement *statement,
+                                       enum pg_entry_kind kind, struct err *err)
+{
+    if (!session->queue.is_open)
+        return pg_exchange_lose(session, statement->what, err);
+    enum pg_outcome result = pg_send_check(session, statement, err);
+    if (result != PG_OK)
+        return result;
+    if (statement->is_commit)
+        session->commit = PG_COMMIT_SENT;
+    if (!pg_send_statement(session, statement))
+        return pg_exchange_lose(session, statement->what, err);
+    pg_queue_append(&session->queue, (struct pg_entry){.kind = kind,
+                                                       .statement = session->queue.statements,
+                                                       .is_commit = statement->is_commit,
+                                                       .is_prepared = statement->is_prepared &&
+                                                                      session->uses_prepared,
+                                                       .what = statement->what});
+    session->queue.statements += kind == PG_ENTRY_STATEMENT;
+    return PG_OK;
+}
+
+enum pg_outcome pg_pipeline_queue(struct pg_session *session, const struct pg_statement *statement,
+                                  struct err *err)
+{
+    return queue_statement(session, statement, PG_ENTRY_STATEMENT, err);
+}
+
+enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
+                                        struct err *err)
+{
+    struct pg_statement begin = {.sql = sql};
+    struct pg_statement settings = {.sql = PG_SETTINGS_OF_TRANSACTION, .what = "configured"};
+    struct pg_parameter values[PG_SETTINGS_OWN];
+    settings.parameters = values;
+    settings.parameters_n = pg_settings_values(&session->options, values);
+    enum pg_outcome result = queue_statement(session, &begin, PG_ENTRY_STATEMENT, err);
+    if (result == PG_OK && session->server.is_pooled)
+        result = queue_statement(session, &settings, PG_ENTRY_HIDDEN, err);
+    return result;
+}
+
+enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    if (!session->queue.is_open || PQpipelineSync(session->conn) == 0)
+        return pg_exchange_lose(session, NULL, err);
+    pg_queue_append(&session->queue, (struct pg_entry){.kind = PG_ENTRY_SYNC});
+    return pg_exchange_flush(session, NULL, deadline_us, err);
+}
+
+/* ---- results ---- */
+
+static enum pg_outcome leave_pipeline(struct pg_session *session, struct err *err)
+{
+    session->queue.is_open = false;
+    return PQexitPipelineMode(session->conn) == 0 ? pg_exchange_lose(session, NULL, err) : PG_OK;
+}
+
+/* Reads and discards everything up to the synchronisation point, and leaves the pipeline. */
+static enum pg_outcome drain(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    int nothing = 0;
+    while (nothing < NOTHING_MOST) {
+        PGresult *result;
+        enum pg_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &result, err);
+        if (got != PG_OK)
+            return got;
+        bool at_sync = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        nothing = result == NULL ? nothing + 1 : 0;
+        PQclear(result);
+        if (at_sync)
+            return leave_pipeline(session, err);
+    }
+    return pg_exchange_lose(session, NULL, err);
+}
+
+static bool severity_is(const PGresult *result, const char *severity)
+{
+    const char *found = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    return found != NULL && strcmp(found, severity) == 0;
+}
+
+/* Another client of a pooler has made or dropped statements, or a statement's columns have changed:
+ * a new connection can repeat the transaction. */
+static bool is_about_prepared(const struct pg_entry *entry, const char *sqlstate)
+{
+    static const char *const states[] = {"26000", "42P05", "0A000"};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && entry->is_prepared; i++)
+        if (strcmp(sqlstate, states[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The server has answered ERROR: it lives, and skips the rest of the pipeline. */
+static enum pg_outcome take_error(struct pg_session *session, const struct pg_entry *entry,
+                                  const PGresult *answer, uint64_t deadline_us, struct err *err)
+{
+    if (session->commit == PG_COMMIT_SENT)
+        session->commit = PG_COMMIT_NONE;
+    enum pg_outcome result = pg_failure_classify(session->failure.sqlstate);
+    bool is_prepared_lost = is_about_prepared(entry, session->failure.sqlstate);
+    if (is_prepared_lost) {
+        session->prepared_fail = strcmp(session->failure.sqlstate, "0A000") != 0;
+        result = PG_LOST;
+    }
+    const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+    pg_failure_set(result, session->url.target, entry->what,
+                   pg_failure_line(err->arena, reason == NULL ? "no reason given" : reason), err);
+    /* if draining fails, the connection is closed and the failure is still the statement's */
+    if (is_prepared_lost)
+        pg_exchange_drop(session);
+    else
+        (void)!drain(session, deadline_us, err);
+    return result;
+}
+
+static enum pg_outcome take_failure(struct pg_session *session, const struct pg_entry *entry,
+                                    const PGresult *answer, uint64_t deadline_us, struct err *err)
+{
+    pg_failure_read(&session->failure, answer);
+    session->failure.statement = entry->statement;
+    if (severity_is(answer, "ERROR"))
+        return take_error(session, entry, answer, deadline_us, err);
+    const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+    if (reason == NULL)
+        reason = PQresultErrorMessage(answer);
+    pg_failure_set(PG_LOST, session->url.target, entry->what, pg_failure_line(err->arena, reason),
+                   err);
+    pg_exchange_drop(session);
+    return PG_LOST;
+}
+
+/* A COMMIT of a failed transaction succeeds as a ROLLBACK. */
+static enum pg_outcome take_commit(struct pg_session *session, const struct pg_entry *entry,
+                                   PGresult *answer, uint64_t deadline_us, struct err *err)
+{
+    bool is_done = strcmp(PQcmdStatus(answer), "COMMIT") == 0;
+    session->commit = is_done ? PG_COMMIT_DONE : PG_COMMIT_NONE;
+    if (is_done)
+        return PG_OK;
+    session->failure = (struct pg_failure){.sqlstate = "25P02", .statement = entry->statement};
+    pg_failure_set(PG_FAILED, session->url.target, entry->what,
+                   SLICE_LIT("the transaction had failed before, and was rolled back"), err);
+    (void)!drain(session, deadline_us, err);
+    return PG_FAILED;
+}
+
+/* The answer to the synchronisation point: without a transaction of their own, the statements are
+ * committed here, which can fail. */
+static enum pg_outcome take_sync(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    struct pg_entry entry = {.statement = session->queue.statements};
+    PGresult *answer;
+    enum pg_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &answer, err);
+    if (got != PG_OK)
+        return got;
+    if (PQresultStatus(answer) == PGRES_PIPELINE_SYNC)
+        got = leave_pipeline(session, err);
+    else if (answer == NULL)
+        got = pg_exchange_lose(session, NULL, err);
+    else
+        got = take_failure(session, &entry, answer, deadline_us, err);
+    PQclear(answer);
+    return got;
+}
+
+/* The answer to the entry, which is a result and the NULL that ends it. With PG_OK, *answer belongs
+ * to the caller. */
+static enum pg_outcome take_answer(struct pg_session *session, const struct pg_entry *entry,
+                                   int wake_fd, uint64_t deadline_us, PGresult **answer,
+                                   struct err *err)
+{
+    *answer = NULL;
+    enum pg_outcome got =
+        pg_exchange_result(session, entry->what, wake_fd, deadline_us, answer, err);
+    if (got != PG_OK)
+        return got;
+    ExecStatusType status = PQresultStatus(*answer);
+    if (status == PGRES_SINGLE_TUPLE)
+        return PG_OK;
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+        got = *answer == NULL ? pg_exchange_lose(session, entry->what, err)
+                              : take_failure(session, entry, *answer, deadline_us, err);
+    } else if (entry->is_commit) {
+        got = take_commit(session, entry, *answer, deadline_us, err);
+    }
+    if (got == PG_OK) {
+        PGresult *end;
+        got = pg_exchange_result(session, entry->what, -1, deadline_us, &end, err);
+        check(got != PG_OK || end == NULL);
+    }
+    if (got == PG_OK) {
+        session->queue.next++;
+        if (entry->prepares != NULL)
+            pg_send_remember(session, entry->prepares);
+        return PG_OK;
+    }
+    PQclear(*answer);
+    *answer = NULL;
+    return got;
+}
+
+/* As pg_pipeline_next(), for a result or for a single row. */
+static enum pg_outcome next_result(struct pg_session *session, int wake_fd, uint64_t deadline_us,
+                                   PGresult **answer, struct err *err)
+{
+    struct pg_queue *queue = &session->queue;
+    if (!queue->is_open)
+        return pg_exchange_lose(session, NULL, err);
+    while (queue->next < queue->count) {
+        struct pg_entry entry = queue->entries[queue->next];
+        if (entry.kind == PG_ENTRY_SYNC)
+            return PG_END;
+        enum pg_outcome got = take_answer(session, &entry, wake_fd, deadline_us, answer, err);
+        if (got != PG_OK || entry.kind == PG_ENTRY_STATEMENT)
+            return got;
+        PQclear(*answer);
+    }
+    return PG_END;
+}
+
+static enum pg_outcome next_rows(struct pg_session *session, struct pg_rows *rows, int wake_fd,
+                                 uint64_t deadline_us, struct err *err)
+{
+    PGresult *answer = NULL;
+    enum pg_outcome got = next_result(session, wake_fd, deadline_us, &answer, err);
+    if (got == PG_OK && rows != NULL)
+        rows->result = answer;
+    else
+        PQclear(answer);
+    return got;
+}
+
+enum pg_outcome pg_pipeline_next(struct pg_session *session, struct pg_rows *rows,
+                                 uint64_t deadline_us, struct err *err)
+{
+    return next_rows(session, rows, session->options.wake_fd, deadline_us, err);
+}
+
+enum pg_outcome pg_pipeline_wait(struct pg_session *session, struct pg_rows *rows,
+                                 uint64_t deadline_us, struct err *err)
+{
+    return next_rows(session, rows, -1, deadline_us, err);
+}
+
+void pg_pipeline_abandon(struct pg_session *session)
+{
+    if (!session->queue.is_open)
+        return;
+    check(session->queue.count == 0);
+    session->queue.is_open = false;
+    check(PQexitPipelineMode(session->conn) == 1);
+}
+
+enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
+                                   struct err *err)
+{
+    if (!session->queue.is_open)
+        return PG_OK;
+    PGresult *answer = NULL;
+    enum pg_outcome got;
+    while ((got = next_result(session, -1, deadline_us, &answer, err)) == PG_OK)
+        PQclear(answer);
+    return got == PG_END ? take_sync(session, deadline_us, err) : got;
+}

@@ -1,0 +1,54 @@
+/* Many statements in one round trip.
+ *
+ *     pg_pipeline_begin, pg_pipeline_queue …, pg_pipeline_send, pg_pipeline_next …,
+ * pg_pipeline_finish
+ *
+ * The server executes the statements in order and skips the rest after a failure, a COMMIT
+ * included. Without BEGIN and COMMIT among them, they are one transaction. */
+#ifndef BERTH_STORE_POSTGRES_PIPELINE_H
+#define BERTH_STORE_POSTGRES_PIPELINE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/postgres/outcome.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/session_types.h"
+#include "store/postgres/statement.h"
+
+/* Begins a pipeline. PG_LOST: there is no connection. */
+enum pg_outcome pg_pipeline_begin(struct pg_session *session, struct err *err) BERTH_MUST_CHECK;
+
+/* Appends a statement, whose parameters can then be reused. Some statements may already be sent.
+ * PG_REFUSED: a text contains U+0000; the statement is not appended, and the pipeline is as
+ * before. */
+enum pg_outcome pg_pipeline_queue(struct pg_session *session, const struct pg_statement *statement,
+                                  struct err *err) BERTH_MUST_CHECK;
+
+/* Appends BEGIN, as pg_session_begin() executes it. It counts as one statement. */
+enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
+                                        struct err *err) BERTH_MUST_CHECK;
+
+/* Ends the pipeline's input and sends all of it. The server may already be answering. */
+enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us,
+                                 struct err *err) BERTH_MUST_CHECK;
+
+/* The result of the next statement: PG_OK with its rows (NULL: discarded; otherwise the caller
+ * frees them), or PG_END after the last one. A failure is that of the statement whose position is
+ * in pg_session_failure(); it ends the pipeline, and only an open transaction may be left of it. */
+enum pg_outcome pg_pipeline_next(struct pg_session *session, struct pg_rows *rows,
+                                 uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* As pg_pipeline_next(), without regard to the wake-up descriptor. */
+enum pg_outcome pg_pipeline_wait(struct pg_session *session, struct pg_rows *rows,
+                                 uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* Ends a pipeline to which nothing has been appended. */
+void pg_pipeline_abandon(struct pg_session *session);
+
+/* Reads the results that have not been read, discards their rows and ends the pipeline. Returns the
+ * first failure among them. PG_OK if the pipeline has ended already. */
+enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
+                                   struct err *err) BERTH_MUST_CHECK;
+
+#endif

@@ -1,0 +1,20 @@
+/* Statements and parameters as libpq takes them. */
+#ifndef BERTH_STORE_POSTGRES_SEND_H
+#define BERTH_STORE_POSTGRES_SEND_H
+
+#include "store/postgres/session_internal.h"
+#include "store/postgres/statement.h"
+
+/* PG_REFUSED: a text contains U+0000. Otherwise PG_OK. */
+enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statement *statement,
+                              struct err *err) BERTH_MUST_CHECK;
+
+/* Passes the statement to libpq; if it is to be prepared first, appends the entry for that. False:
+ * the connection is broken. */
+bool pg_send_statement(struct pg_session *session,
+                       const struct pg_statement *statement) BERTH_MUST_CHECK;
+
+/* The connection now has this prepared statement. */
+void pg_send_remember(struct pg_session *session, const char *sql);
+
+#endif

@@ -1,0 +1,226 @@
+/* A connection with what belongs to it: settings, facts about the server, single statements, and
+ * streams. Single statements are pipelines of one (pipeline.c). One thread at a time. */
+#include "store/postgres/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/postgres/connect.h"
+#include "store/postgres/exchange.h"
+#include "store/postgres/failure.h"
+#include "store/postgres/pipeline.h"
+#include "store/postgres/session_settings.h"
+
+static struct pg_url copy_url(struct arena *arena, const struct pg_url *url)
+{
+    struct pg_url copy = {
+        .count = url->count,
+        .keywords = arena_zalloc(arena, (url->count + 1) * sizeof(char *)),
+        .values = arena_zalloc(arena, (url->count + 1) * sizeof(char *)),
+        .target = arena_copy(arena, url->target),
+    };
+    for (size_t i = 0; i < url->count; i++) {
+        copy.keywords[i] = arena_copy(arena, slice_of(url->keywords[i])).data;
+        copy.values[i] = arena_copy(arena, slice_of(url->values[i])).data;
+    }
+    return copy;
+}
+
+struct pg_session *pg_session_create(const struct pg_session_options *options)
+{
+    struct pg_session *session = calloc(1, sizeof(*session));
+    check(session != NULL);
+    const char *name = options->application_name;
+    session->arena = arena_create();
+    session->scratch = arena_create();
+    session->options = *options;
+    session->options.application_name =
+        arena_copy(session->arena, slice_of(name == NULL ? "berthd" : name)).data;
+    session->url = copy_url(session->arena, options->url);
+    session->options.url = &session->url;
+    return session;
+}
+
+void pg_session_close(struct pg_session *session)
+{
+    pg_exchange_drop(session);
+}
+
+void pg_session_destroy(struct pg_session *session)
+{
+    if (session == NULL)
+        return;
+    pg_exchange_drop(session);
+    free(session->queue.entries);
+    free(session->prepared);
+    arena_destroy(session->scratch);
+    arena_destroy(session->arena);
+    free(session);
+}
+
+bool pg_session_is_open(const struct pg_session *session)
+{
+    return session->conn != NULL;
+}
+
+bool pg_session_in_transaction(const struct pg_session *session)
+{
+    PGTransactionStatusType status = PQtransactionStatus(session->conn);
+    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE;
+}
+
+enum pg_commit pg_session_commit(const struct pg_session *session)
+{
+    return session->commit;
+}
+
+struct slice pg_session_target(const struct pg_session *session)
+{
+    return session->url.target;
+}
+
+const struct pg_failure *pg_session_failure(const struct pg_session *session)
+{
+    return &session->failure;
+}
+
+const struct pg_server *pg_session_server(const struct pg_session *session)
+{
+    return &session->server;
+}
+
+/* ---- statements ---- */
+
+/* Sends what is queued and reads the first result. */
+static enum pg_outcome finish_single(struct pg_session *session, struct pg_rows *rows,
+                                     uint64_t deadline_us, struct err *err)
+{
+    struct pg_rows found = {0};
+    enum pg_outcome result = pg_pipeline_send(session, deadline_us, err);
+    if (result == PG_OK)
+        result = pg_pipeline_wait(session, &found, deadline_us, err);
+    bool is_committed = result == PG_OK && session->commit == PG_COMMIT_DONE;
+    if (result == PG_OK)
+        result = pg_pipeline_finish(session, deadline_us, err);
+    if (is_committed)
+        result = PG_OK; /* whatever became of the connection after that */
+    if (result == PG_OK && rows != NULL)
+        *rows = found;
+    else
+        pg_rows_free(&found);
+    return result;
+}
+
+enum pg_outcome pg_session_execute(struct pg_session *session, const struct pg_statement *statement,
+                                   struct pg_rows *rows, uint64_t deadline_us, struct err *err)
+{
+    enum pg_outcome result = pg_pipeline_begin(session, err);
+    if (result == PG_OK)
+        result = pg_pipeline_queue(session, statement, err);
+    if (result == PG_OK)
+        return finish_single(session, rows, deadline_us, err);
+    pg_pipeline_abandon(session);
+    return result;
+}
+
+enum pg_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
+                               uint64_t deadline_us, struct err *err)
+{
+    struct pg_statement statement = {.sql = sql, .what = what};
+    return pg_session_execute(session, &statement, NULL, deadline_us, err);
+}
+
+enum pg_outcome pg_session_begin(struct pg_session *session, const char *sql, uint64_t deadline_us,
+                                 struct err *err)
+{
+    enum pg_outcome result = pg_pipeline_begin(session, err);
+    if (result == PG_OK)
+        result = pg_pipeline_queue_begin(session, sql, err);
+    return result == PG_OK ? finish_single(session, NULL, deadline_us, err) : result;
+}
+
+/* ---- streams ---- */
+
+enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_statement *statement,
+                                uint64_t deadline_us, struct err *err)
+{
+    struct pg_statement unprepared = *statement;
+    unprepared.is_prepared = false; /* the mode below is that of the first entry in the queue */
+    enum pg_outcome result = pg_pipeline_begin(session, err);
+    if (result == PG_OK)
+        result = pg_pipeline_queue(session, &unprepared, err);
+    if (result != PG_OK) {
+        pg_pipeline_abandon(session);
+        return result;
+    }
+    check(PQsetSingleRowMode(session->conn) == 1);
+    return pg_pipeline_send(session, deadline_us, err);
+}
+
+enum pg_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
+                               uint64_t deadline_us, struct err *err)
+{
+    pg_rows_free(rows);
+    enum pg_outcome result = pg_pipeline_next(session, rows, deadline_us, err);
+    if (result == PG_OK && PQresultStatus(rows->result) == PGRES_SINGLE_TUPLE)
+        return PG_OK;
+    if (result != PG_OK && result != PG_END)
+        return result;
+    pg_rows_free(rows);
+    result = pg_pipeline_finish(session, deadline_us, err);
+    return result == PG_OK ? PG_END : result;
+}
+
+/* ---- connecting ---- */
+
+/* Applies the settings, and learns whether this is the server itself: only then is the process the
+ * one that the connection was opened to. */
+static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    struct pg_parameter values[PG_SETTINGS_OWN + 1];
+    size_t n = pg_settings_values(&session->options, values);
+    values[n] = pg_int4(PQbackendPID(session->conn));
+    struct pg_statement statement = {.sql = PG_SETTINGS_OF_SESSION,
+                                     .parameters = values,
+                                     .parameters_n = n + 1,
+                                     .what = "configured"};
+    struct pg_rows rows = {0};
+    enum pg_outcome result = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    if (result != PG_OK)
+        return result;
+    struct pg_server *server = &session->server;
+    int64_t backend = 0;
+    struct slice address = pg_rows_bytes(&rows, 0, 1);
+    bool is_int = pg_rows_int(&rows, 0, 0, &backend);
+    *server = (struct pg_server){
+        .version = PQserverVersion(session->conn),
+        .backend = is_int ? (int)backend : 0,
+        .is_pooled = pg_rows_bytes(&rows, 0, 2).data == NULL,
+        .uses_tls = PQsslInUse(session->conn) != 0,
+    };
+    snprintf(server->address, sizeof(server->address), "%.*s", SLICE_ARG(address));
+    pg_rows_free(&rows);
+    return PG_OK;
+}
+
+enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                   struct err *err)
+{
+    pg_exchange_drop(session);
+    session->failure = (struct pg_failure){0};
+    session->uses_prepared = false;
+    enum pg_outcome result = pg_connect(&session->url, session->options.application_name,
+                                        deadline_us, &session->conn, &session->failure, err);
+    if (result != PG_OK)
+        return result;
+    result = configure(session, deadline_us, err);
+    if (result != PG_OK) {
+        pg_exchange_drop(session);
+        return result == PG_LOST ? PG_RETRY : result;
+    }
+    enum pg_prepared_use wanted = session->options.prepared;
+    session->uses_prepared =
+        wanted == PG_PREPARED_ALWAYS ||
+        (wanted == PG_PREPARED_AUTO && !session->server.is_pooled && !session->prepared_fail);
+    return PG_OK;
+}

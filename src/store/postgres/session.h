@@ -1,0 +1,76 @@
+/* One connection to a PostgreSQL server, its statements, and its failures.
+ *
+ * A session is used by one thread at a time. All waits have a deadline, a time of
+ * clock_monotonic_us(); nothing else blocks. A session never reconnects by itself: its owner calls
+ * pg_session_connect() again, and knows what was lost. */
+#ifndef BERTH_STORE_POSTGRES_SESSION_H
+#define BERTH_STORE_POSTGRES_SESSION_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/postgres/outcome.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/session_types.h"
+#include "store/postgres/statement.h"
+#include "store/postgres/url.h"
+
+/* The session is not connected yet. The caller owns it. */
+struct pg_session *pg_session_create(const struct pg_session_options *options);
+
+/* Closes the connection without waiting for the server. NULL is allowed. */
+void pg_session_destroy(struct pg_session *session);
+
+/* Connects to the first host that accepts, trying each of its addresses in turn, and applies the
+ * session's settings. A host gets the URL's connect_timeout, or an equal share of the time that is
+ * left. A connection that is still open is closed first. PG_RETRY: the servers cannot be reached or
+ * do not accept connections at the moment. PG_FAILED: they refuse this user, database or
+ * parameter. */
+enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                   struct err *err) BERTH_MUST_CHECK;
+
+/* Closes the connection without waiting for the server: an open transaction is rolled back, and a
+ * running statement's result is lost. */
+void pg_session_close(struct pg_session *session);
+
+bool pg_session_is_open(const struct pg_session *session);
+
+/* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */
+bool pg_session_in_transaction(const struct pg_session *session);
+
+/* Stays as it is when the session reconnects. */
+enum pg_commit pg_session_commit(const struct pg_session *session);
+
+/* "postgresql://user@host:port/db" */
+struct slice pg_session_target(const struct pg_session *session);
+
+/* Details of the failure that a function last returned. */
+const struct pg_failure *pg_session_failure(const struct pg_session *session);
+
+const struct pg_server *pg_session_server(const struct pg_session *session);
+
+/* Executes one statement and fills `rows` (NULL: they are discarded). Not in a pipeline. */
+enum pg_outcome pg_session_execute(struct pg_session *session, const struct pg_statement *statement,
+                                   struct pg_rows *rows, uint64_t deadline_us,
+                                   struct err *err) BERTH_MUST_CHECK;
+
+/* Executes a statement without parameters and discards its rows. `what` is for messages. */
+enum pg_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
+                               uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* Executes BEGIN (with options: "BEGIN ISOLATION LEVEL READ COMMITTED") and, behind a pooler,
+ * applies the session's settings to the transaction. */
+enum pg_outcome pg_session_begin(struct pg_session *session, const char *sql, uint64_t deadline_us,
+                                 struct err *err) BERTH_MUST_CHECK;
+
+/* Sends a statement whose rows are then read one by one, with bounded memory. Until PG_END or a
+ * failure, nothing else can be executed. */
+enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_statement *statement,
+                                uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* PG_OK: `rows` has one row, until the next call, which frees it (initialise it with zeroes).
+ * PG_END: there are no more. */
+enum pg_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
+                               uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+#endif

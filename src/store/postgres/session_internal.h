@@ -1,0 +1,53 @@
+/* The session's state, shared by the files that implement it. */
+#ifndef BERTH_STORE_POSTGRES_SESSION_INTERNAL_H
+#define BERTH_STORE_POSTGRES_SESSION_INTERNAL_H
+
+#include <libpq-fe.h>
+
+#include "base/arena.h"
+#include "store/postgres/outcome.h"
+#include "store/postgres/session_types.h"
+#include "store/postgres/url.h"
+
+/* What an answer that the server still owes belongs to. */
+enum pg_entry_kind {
+    PG_ENTRY_STATEMENT, /* the caller's */
+    PG_ENTRY_HIDDEN,    /* the session's own: its failure counts as that of `statement` */
+    PG_ENTRY_SYNC,      /* the end of the pipeline */
+};
+
+struct pg_entry {
+    enum pg_entry_kind kind;
+    size_t statement;
+    bool is_commit;
+    bool is_prepared;
+    const char *prepares; /* the SQL that is prepared once this has succeeded; NULL: none */
+    const char *what;
+};
+
+/* A pipeline, from its begin until all answers have been read. */
+struct pg_queue {
+    bool is_open;
+    struct pg_entry *entries; /* from malloc */
+    size_t count, capacity;
+    size_t next;       /* the first entry whose answer has not been read completely */
+    size_t statements; /* of the caller, queued so far */
+};
+
+struct pg_session {
+    PGconn *conn; /* NULL: not connected */
+    struct pg_session_options options;
+    struct pg_url url;
+    struct arena *arena;   /* options and url */
+    struct arena *scratch; /* one statement's parameters */
+    struct pg_server server;
+    struct pg_queue queue;
+    struct pg_failure failure;
+    enum pg_commit commit;
+    bool uses_prepared;
+    bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
+    const char **prepared; /* the SQL of those that this connection has; from malloc */
+    size_t prepared_n, prepared_capacity;
+};
+
+#endif

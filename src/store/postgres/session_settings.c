@@ -1,0 +1,30 @@
+/* Settings are applied by a statement, not by the "options" of the connection: PgBouncer refuses
+ * these, and the same statement can tell whether a pooler is in between.
+ * Directly connected, they hold for the session. Behind a pooler they would stay with a server
+ * process that others use next, so each transaction sets its own. Pure; any thread. */
+#include "store/postgres/session_settings.h"
+
+/* Texts are read back as UTC and ISO; extra_float_digits makes floats exact. The timeouts are the
+ * caller's, or stay as they are. */
+#define SET(scope)                                                                                 \
+    "set_config('TimeZone', 'UTC', " scope "), set_config('DateStyle', 'ISO', " scope "), "        \
+    "set_config('extra_float_digits', '1', " scope "), "                                           \
+    "set_config('statement_timeout', "                                                             \
+    "coalesce($1::text, current_setting('statement_timeout')), " scope "), "                       \
+    "set_config('idle_in_transaction_session_timeout', "                                           \
+    "coalesce($2::text, current_setting('idle_in_transaction_session_timeout')), " scope ")"
+
+const char PG_SETTINGS_OF_TRANSACTION[] = "SELECT " SET("true");
+
+const char PG_SETTINGS_OF_SESSION[] =
+    "SELECT pg_backend_pid(), host(inet_server_addr()), "
+    "CASE WHEN pg_backend_pid() = $3 THEN row(" SET("false") ")::text END";
+
+size_t pg_settings_values(const struct pg_session_options *options,
+                          struct pg_parameter values[static PG_SETTINGS_OWN])
+{
+    const int timeouts_ms[] = {options->statement_timeout_ms, options->idle_in_transaction_ms};
+    for (size_t i = 0; i < PG_SETTINGS_OWN; i++)
+        values[i] = timeouts_ms[i] > 0 ? pg_int4(timeouts_ms[i]) : pg_null(PG_INT4);
+    return PG_SETTINGS_OWN;
+}
