@@ -39,13 +39,13 @@ class PgBouncer(Daemon):
 
     def start(self, seconds=20):
         self._write_configuration()
+        before = len(self.log())
         self.execute(PROGRAM, self.configuration)
 
         def is_ready():
             self.expect_running()
             return "process up" in self.log()[before:]
 
-        before = len(self.log())
         wait_until(is_ready, lambda: f"PgBouncer is not ready: {self.log()[-2000:]}", seconds)
         return self
 

@@ -1,7 +1,6 @@
 """Cases of selftest.py: the servers."""
 
 import contextlib
-import glob
 import os
 import socket
 import subprocess
@@ -262,24 +261,21 @@ class Alone:
         for action, runs in (("freeze", True), ("kill", False)):
             script = f"from postgres import Postgres\nserver = Postgres().start()\nserver.{action}()\n" \
                      "print(server.place.path, flush=True)\nimport signal; signal.pause()"
-            before = shared_memory()
             test = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
             path = test.stdout.readline().strip()
             running = processes.guard.processes_below(path)
             expect(os.path.isdir(path) and (len(running) >= 5) == runs, f"{action}: {path} {running}")
-            expect(shared_memory() - before, "a server shares memory")
+            segment = processes.guard.postmaster_lines(os.path.join(path, "data"))[6].split()[1]
+            expect(segment in segments(), f"{action}: {segment} is not shared: {segments()}")
             test.kill()
             test.wait()
             wait_until(lambda: not os.path.exists(path), f"{action}: {path} is left")
             expect(not processes.guard.processes_below(path), f"{action}: processes are left")
-            left = shared_memory() - before
-            expect(not left, f"{action}: shared memory is left: {left}")
+            expect(segment not in segments(), f"{action}: shared memory is left: {segment}")
             test.stdout.close()
 
 
-def shared_memory():
-    """System V segments and files in /dev/shm of PostgreSQL of the servers' user."""
-    uid = str(processes.server_user().pw_uid)
+def segments():
+    """The ids of System V's segments of shared memory."""
     with open("/proc/sysvipc/shm") as file:
-        rows = [line.split() for line in file.readlines()[1:]]
-    return {row[1] for row in rows if row[7] == uid} | set(glob.glob("/dev/shm/PostgreSQL.*"))
+        return {line.split()[1] for line in file.readlines()[1:]}
