@@ -19,6 +19,7 @@
 #include "store/sqlite/internal.h"
 
 #include "base/clock.h"
+#include "store/follow.h"
 
 enum {
     SNAPSHOT_TRIES = 64, /* in each of these microseconds, another process would have to commit */
@@ -83,19 +84,6 @@ static const _Atomic uint64_t *store_index(const struct store *store)
     return sentinel == NULL ? NULL : sentinel->index;
 }
 
-/* If providers were both deleted and moved, there may be no valid order (a provider below the new
- * namesake of its deleted parent): rare enough to read everything. */
-static bool can_follow(const struct log_entries *entries)
-{
-    bool deleted = false;
-    bool updated = false;
-    for (size_t i = 0; i < entries->count; i++) {
-        deleted |= entries->data[i].kind == LOG_PROVIDER_DELETED;
-        updated |= entries->data[i].kind == LOG_PROVIDER_UPDATED;
-    }
-    return !(deleted && updated);
-}
-
 /* Whether the log rows since our last state account for every commit since; collects their
  * entries. */
 static bool explained_by_log(struct store *store, struct err *err)
@@ -120,7 +108,7 @@ static bool explained_by_log(struct store *store, struct err *err)
         store_read_failed(store, err);
     sqlite3_reset(rows);
     return ok && !err_is_set(err) && seq == transaction->seq && change == transaction->change &&
-           can_follow(&transaction->to_follow);
+           follow_is_possible(&transaction->to_follow);
 }
 
 static enum store_begun examine_moved(struct store *store, struct err *err)

@@ -9,6 +9,7 @@
 #include "base/counter.h"
 #include "store/instant.h"
 #include "store/log.h"
+#include "store/rows.h"
 #include "store/skipped.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/record_sql.h"
@@ -26,7 +27,6 @@ enum statement {
     STATEMENT_LOG_INSERT,
     STATEMENT_LOG_TRIM,
     STATEMENT_LOG_READ,
-    STATEMENT_PARENT_READ,
     STATEMENT_ROOT_SET,            /* for a PROVIDER_UPDATE of the root only */
     STATEMENT_CONSUMER_GENERATION, /* for a CONSUMER_UPDATE of the generation only */
     STATEMENT_CHANGE,              /* one for each enum change_kind that is written */
@@ -35,22 +35,6 @@ enum statement {
 };
 
 enum { MARK_LEN = 16, STATEMENT_ROWS = 8 };
-
-enum rows_table {
-    ROWS_CLASSES,
-    ROWS_TRAITS,
-    ROWS_AGGREGATES,
-    ROWS_PROJECTS,
-    ROWS_USERS,
-    ROWS_CONSUMER_TYPES,
-    ROWS_PROVIDERS,
-    ROWS_INVENTORIES,
-    ROWS_PROVIDER_TRAITS,
-    ROWS_PROVIDER_AGGREGATES,
-    ROWS_CONSUMERS,
-    ROWS_ALLOCATIONS,
-    ROWS_TABLE_COUNT
-};
 
 /* The state of the database that memory (the replica) is known to have. */
 struct followed {
@@ -128,9 +112,8 @@ struct store {
     struct sentinel *stale;   /* the file was replaced; the new one is not open yet */
 
     struct db writer;
-    sqlite3_stmt *statements[STATEMENT_COUNT];         /* prepared on first use */
-    sqlite3_stmt *follow_statements[ROWS_TABLE_COUNT]; /* the rows of one entity */
-    sqlite3_stmt *row_statements[RECORD_TABLE_COUNT];  /* a row by its id */
+    sqlite3_stmt *statements[STATEMENT_COUNT];      /* prepared on first use */
+    sqlite3_stmt *row_statements[ROWS_TABLE_COUNT]; /* row_reader.c: the rows of one id */
 
     struct followed followed;
     struct transaction transaction;
@@ -195,46 +178,14 @@ bool store_run(struct store *store, int which, struct err *err) BERTH_MUST_CHECK
 bool store_data_version(struct store *store, int64_t *version, struct err *err) BERTH_MUST_CHECK;
 void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, int64_t us);
 
-/* rows.c */
-extern const char *const rows_select[ROWS_TABLE_COUNT]; /* up to FROM and joins */
-const char *rows_table_name(enum rows_table table);
-/* The uuid of a provider or consumer. False: it cannot be shown; a uuid that can has 1 to 36
- * printable ASCII characters without quote and backslash, so that answers can copy it unchanged. */
-bool rows_read_uuid(sqlite3_stmt *row, int column, struct slice *uuid);
-/* The same in SQL. */
-#define ROWS_UUID_IS_VISIBLE(column)                                                               \
-    "typeof(" column ") = 'text' AND length(" column ") BETWEEN 1 AND 36"                          \
-    " AND length(CAST(" column " AS BLOB)) = length(" column ")"                                   \
-    " AND " column " NOT GLOB '*[^] !#-[^-~]*'"
-/* A reference that may be NULL: 0 for NULL and for a value that is not an integer. */
-int64_t rows_read_optional_id(sqlite3_stmt *row, int column);
-/* The current row of `statement` (one of rows_select) as the record that inserts it. False: the row
- * is invisible to clients. */
-bool rows_read(enum rows_table table, sqlite3_stmt *statement, struct change *change);
-
-/* follow_rows.c: append the records that insert the rows of an entity by its id (for inventories
- * and links: the provider's), or the allocations of a consumer. Texts are added to the list's
- * arena. */
-bool store_reread(struct store *store, enum rows_table table, int64_t id, struct change_list *list,
-                  struct err *err) BERTH_MUST_CHECK;
-bool store_reread_allocations(struct store *store, struct slice consumer_uuid,
-                              struct change_list *list, struct err *err) BERTH_MUST_CHECK;
-
 /* record_rows.c */
 /* Binds a change of one of record_tables to its statement. */
 void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct change *change);
-/* Streams the rows of all these tables. */
-bool store_load_rows(struct store *store, store_sink *sink, void *cls,
-                     struct err *err) BERTH_MUST_CHECK;
-/* Appends a put of the row with that id, or a delete if there is none. */
-bool store_reread_row(struct store *store, enum record_table at, int64_t id,
-                      struct change_list *list, struct err *err) BERTH_MUST_CHECK;
-/* Appends a put or a delete for each row that the log to be followed names. */
-bool store_follow_rows(struct store *store, struct change_list *list,
-                       struct err *err) BERTH_MUST_CHECK;
 
-/* load.c */
+/* next_ids.c */
 bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* begin.c */
 /* Memory now has the state that the open transaction sees. */
 void store_mark_followed(struct store *store);
 

@@ -123,7 +123,6 @@ void store_disconnect_writer(struct store *store, bool abandon)
 {
     /* db_close finalizes the statements. */
     memset(store->statements, 0, sizeof(store->statements));
-    memset(store->follow_statements, 0, sizeof(store->follow_statements));
     memset(store->row_statements, 0, sizeof(store->row_statements));
     db_close(&store->writer, abandon);
     store->followed.valid = false;

@@ -25,8 +25,6 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_LOG_TRIM] = "DELETE FROM berth_log WHERE seq <= ?1",
     [STATEMENT_LOG_READ] = "SELECT seq, change, entities FROM berth_log WHERE seq > ?1"
                            " ORDER BY seq",
-    [STATEMENT_PARENT_READ] = "SELECT parent_provider_id, uuid FROM resource_providers"
-                              " WHERE id = ?1",
 
     /* The indexes of name and parent are not updated. */
     [STATEMENT_ROOT_SET] = "UPDATE resource_providers SET root_provider_id = ?4, updated_at = ?2"

@@ -1,5 +1,5 @@
-/* See tree_order.h. Writer thread only, inside its transaction. */
-#include "store/sqlite/tree_order.h"
+/* See tree_order.h. Any one thread. */
+#include "store/tree_order.h"
 
 #include <stdlib.h>
 
@@ -47,35 +47,22 @@ static void find_root(struct tree_order *forest, struct tree_node *start)
     }
 }
 
-bool tree_order_read(struct tree_order *forest, struct store *store, struct err *err)
+void tree_order_add(struct tree_order *forest, int64_t id, int64_t parent_id)
 {
-    sqlite3_stmt *rows =
-        db_prepare(&store->writer,
-                   "SELECT id, parent_provider_id, uuid FROM resource_providers ORDER BY id", err);
-    if (rows == NULL)
-        return false;
-    int rc;
-    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        struct slice uuid;
-        if (!rows_read_uuid(rows, 2, &uuid))
-            continue;
-        if (forest->count == forest->capacity) {
-            forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
-            forest->nodes = reallocarray(forest->nodes, forest->capacity, sizeof(struct tree_node));
-            check(forest->nodes != NULL);
-        }
-        forest->nodes[forest->count++] = (struct tree_node){
-            .id = sqlite3_column_int64(rows, 0), .parent_id = rows_read_optional_id(rows, 1)};
+    if (forest->count == forest->capacity) {
+        forest->capacity = forest->capacity == 0 ? 256 : forest->capacity * 2;
+        forest->nodes = reallocarray(forest->nodes, forest->capacity, sizeof(struct tree_node));
+        check(forest->nodes != NULL);
     }
-    if (rc != SQLITE_DONE)
-        store_read_failed(store, err);
-    sqlite3_finalize(rows);
-    for (size_t i = 0; i < forest->count; i++)
-        find_root(forest, &forest->nodes[i]);
-    return rc == SQLITE_DONE;
+    forest->nodes[forest->count++] = (struct tree_node){.id = id, .parent_id = parent_id};
 }
 
-/* The same rows in the same transaction: it exists. */
+void tree_order_end(struct tree_order *forest)
+{
+    for (size_t i = 0; i < forest->count; i++)
+        find_root(forest, &forest->nodes[i]);
+}
+
 static const struct tree_node *must_find(const struct tree_order *forest, int64_t id)
 {
     const struct tree_node *node = find_node(forest, id);
