@@ -227,7 +227,7 @@ static enum pg_outcome take_answer(struct pg_session *session, const struct pg_e
     }
     if (got == PG_OK) {
         session->queue.next++;
-        if (entry->prepares != NULL)
+        if (entry->prepares != 0)
             pg_send_remember(session, entry->prepares);
         return PG_OK;
     }

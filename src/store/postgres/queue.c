@@ -13,10 +13,10 @@ void pg_queue_append(struct pg_queue *queue, struct pg_entry entry)
     queue->entries[queue->count++] = entry;
 }
 
-bool pg_queue_prepares(const struct pg_queue *queue, const char *sql)
+bool pg_queue_prepares(const struct pg_queue *queue, uint64_t hash)
 {
     for (size_t i = queue->next; i < queue->count; i++)
-        if (queue->entries[i].prepares == sql)
+        if (queue->entries[i].prepares == hash)
             return true;
     return false;
 }

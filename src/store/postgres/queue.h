@@ -6,7 +6,7 @@
 
 void pg_queue_append(struct pg_queue *queue, struct pg_entry entry);
 
-/* Whether an answer that has not been read prepares this statement. */
-bool pg_queue_prepares(const struct pg_queue *queue, const char *sql);
+/* Whether an answer that has not been read prepares the statement with this hash. */
+bool pg_queue_prepares(const struct pg_queue *queue, uint64_t hash);
 
 #endif

@@ -82,41 +82,35 @@ static struct parameters bind_parameters(struct pg_session *session,
 
 /* ---- prepared statements ---- */
 
-static bool is_prepared(const struct pg_session *session, const char *sql)
+static bool is_prepared(const struct pg_session *session, uint64_t hash)
 {
     for (size_t i = 0; i < session->prepared_n; i++)
-        if (session->prepared[i] == sql)
+        if (session->prepared[i] == hash)
             return true;
     return false;
 }
 
-void pg_send_remember(struct pg_session *session, const char *sql)
+void pg_send_remember(struct pg_session *session, uint64_t hash)
 {
     if (session->prepared_n == session->prepared_capacity) {
-        session->prepared_capacity =
-            session->prepared_capacity == 0 ? 64 : 2 * session->prepared_capacity;
-        session->prepared =
-            reallocarray(session->prepared, session->prepared_capacity, sizeof(*session->prepared));
+        size_t capacity = session->prepared_capacity == 0 ? 64 : 2 * session->prepared_capacity;
+        session->prepared = reallocarray(session->prepared, capacity, sizeof(*session->prepared));
         check(session->prepared != NULL);
+        session->prepared_capacity = capacity;
     }
-    session->prepared[session->prepared_n++] = sql;
-}
-
-static void name_statement(char name[NAME_BYTES], const char *sql)
-{
-    snprintf(name, NAME_BYTES, "berth_%016llx", (unsigned long long)hash_text(slice_of(sql)));
+    session->prepared[session->prepared_n++] = hash;
 }
 
 static bool send_prepare(struct pg_session *session, const struct pg_statement *statement,
-                         const char *name, const struct parameters *bound)
+                         const char *name, uint64_t hash, const struct parameters *bound)
 {
     struct pg_queue *queue = &session->queue;
-    if (is_prepared(session, statement->sql) || pg_queue_prepares(queue, statement->sql))
+    if (is_prepared(session, hash) || pg_queue_prepares(queue, hash))
         return true;
     pg_queue_append(queue, (struct pg_entry){.kind = PG_ENTRY_HIDDEN,
                                              .statement = queue->statements,
                                              .is_prepared = true,
-                                             .prepares = statement->sql,
+                                             .prepares = hash,
                                              .what = statement->what});
     return PQsendPrepare(session->conn, name, statement->sql, (int)statement->parameters_n,
                          bound->types) != 0;
@@ -131,8 +125,9 @@ bool pg_send_statement(struct pg_session *session, const struct pg_statement *st
         return PQsendQueryParams(session->conn, statement->sql, n, bound.types, bound.values,
                                  bound.lengths, bound.formats, result_format) != 0;
     char name[NAME_BYTES];
-    name_statement(name, statement->sql);
-    return send_prepare(session, statement, name, &bound) &&
+    uint64_t hash = hash_text(slice_of(statement->sql));
+    snprintf(name, sizeof(name), "berth_%016llx", (unsigned long long)hash);
+    return send_prepare(session, statement, name, hash, &bound) &&
            PQsendQueryPrepared(session->conn, name, n, bound.values, bound.lengths, bound.formats,
                                result_format) != 0;
 }

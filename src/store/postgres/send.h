@@ -2,6 +2,8 @@
 #ifndef BERTH_STORE_POSTGRES_SEND_H
 #define BERTH_STORE_POSTGRES_SEND_H
 
+#include <stdint.h>
+
 #include "store/postgres/session_internal.h"
 #include "store/postgres/statement.h"
 
@@ -14,7 +16,7 @@ enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statem
 bool pg_send_statement(struct pg_session *session,
                        const struct pg_statement *statement) BERTH_MUST_CHECK;
 
-/* The connection now has this prepared statement. */
-void pg_send_remember(struct pg_session *session, const char *sql);
+/* The connection now has the prepared statement whose text has this hash. */
+void pg_send_remember(struct pg_session *session, uint64_t hash);
 
 #endif

@@ -3,6 +3,7 @@
 #define BERTH_STORE_POSTGRES_SESSION_INTERNAL_H
 
 #include <libpq-fe.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "store/postgres/outcome.h"
@@ -21,7 +22,7 @@ struct pg_entry {
     size_t statement;
     bool is_commit;
     bool is_prepared;
-    const char *prepares; /* the SQL that is prepared once this has succeeded; NULL: none */
+    uint64_t prepares; /* the hash of the statement that is prepared if this succeeds; 0: none */
     const char *what;
 };
 
@@ -46,7 +47,7 @@ struct pg_session {
     enum pg_commit commit;
     bool uses_prepared;
     bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
-    const char **prepared; /* the SQL of those that this connection has; from malloc */
+    uint64_t *prepared; /* the hashes of those that this connection has; from malloc */
     size_t prepared_n, prepared_capacity;
 };
 

@@ -97,14 +97,14 @@ static inline struct pg_parameter pg_binary(enum pg_type type, struct slice byte
 enum { PG_PARAMETERS_MOST = 65535 }; /* the protocol's limit */
 
 struct pg_statement {
-    const char *sql; /* one statement; prepared statements are found by this address */
+    const char *sql; /* one statement */
     const struct pg_parameter *parameters;
     size_t parameters_n; /* at most PG_PARAMETERS_MOST */
     bool binary_results; /* otherwise they come as text */
-    bool is_prepared;    /* parsed once for each connection; `sql` outlives the session. Ignored if
-                            the session does without prepared statements */
-    bool is_commit;      /* COMMIT: see pg_session_commit() */
-    const char *what;    /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
+    bool is_prepared; /* parsed once for each connection, if that works: for statements that recur.
+ Found by their text */
+    bool is_commit;   /* COMMIT: see pg_session_commit() */
+    const char *what; /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
 };
 
 #endif

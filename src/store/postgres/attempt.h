@@ -1,0 +1,25 @@
+/* One attempt to connect to one host. */
+#ifndef BERTH_STORE_POSTGRES_ATTEMPT_H
+#define BERTH_STORE_POSTGRES_ATTEMPT_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "store/postgres/hosts.h"
+#include "store/postgres/outcome.h"
+
+struct pg_attempt {
+    const struct pg_url *url;
+    const char *application_name;
+    const char *session_attrs; /* NULL: the URL's target_session_attrs */
+    struct arena *arena;
+    uint64_t deadline_us;
+    PGconn *conn; /* the caller's, if the outcome is PG_OK */
+};
+
+/* PG_OK, PG_RETRY, PG_FAILED or PG_TIMEOUT. Otherwise *reason is one line in the arena, and failure
+ * has the SQLSTATE, if a server answered. */
+enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host *host,
+                               struct pg_failure *failure, struct slice *reason) BERTH_MUST_CHECK;
+
+#endif
