@@ -65,12 +65,11 @@ _Static_assert((int)RECORD_TABLE_NODES == 0 &&
                    (int)RECORD_TABLE_VALET == ENTITY_VALET - ENTITY_NODE,
                "the entities of our own tables are in their order");
 
-/* Rows that refer to catalog rows are removed before the catalog rows that no longer exist. */
-static void merge_those(struct entities *entities, const struct differences *differences,
-                        bool is_catalog)
+static void merge_kinds(struct entities *entities, const struct differences *differences,
+                        enum entity first, enum entity last)
 {
     for (size_t i = 0; i < differences->count; i++)
-        if ((differences->items[i].entity < ENTITY_PROVIDER) == is_catalog)
+        if (differences->items[i].entity >= first && differences->items[i].entity <= last)
             merge_one(entities, &differences->items[i]);
 }
 
@@ -79,8 +78,11 @@ bool merge_read(const struct row_reader *reader, const struct tree_order *forest
 {
     struct arena *arena = arena_create();
     struct entities entities = {.arena = arena, .gone.arena = arena, .left.arena = arena};
-    merge_those(&entities, differences, false);
-    merge_those(&entities, differences, true);
+    /* Rows that refer to others are removed before them. */
+    merge_kinds(&entities, differences, ENTITY_CONSUMER, ENTITY_CONSUMER);
+    merge_kinds(&entities, differences, ENTITY_PROVIDER, ENTITY_PROVIDER);
+    merge_kinds(&entities, differences, ENTITY_CLASS, ENTITY_CONSUMER_TYPE);
+    merge_kinds(&entities, differences, ENTITY_NODE, ENTITY_COUNT - 1);
     bool ok = entities_read(&entities, reader, forest, err);
     if (ok)
         entities_send(&entities, sink, cls);

@@ -110,6 +110,8 @@ static const char *const kind_name[CHANGE_KIND_COUNT] = {
     [CHANGE_LOAD_PROVIDERS_END] = "end",
     [CHANGE_FOLLOW_PROVIDER_RESET] = "provider_reset",
     [CHANGE_FOLLOW_CONSUMER_RESET] = "consumer_reset",
+    [CHANGE_MERGE_CATALOG_PUT] = "catalog_put",
+    [CHANGE_MERGE_CATALOG_DELETE] = "catalog_delete",
 };
 
 /* The id, and each field that differs from a new row's. */
