@@ -2,15 +2,39 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/clock.h"
 #include "store/postgres/resolve.h"
 
 static struct arena *arena;
 static struct pg_session *session;
+
+/* The name slow.test is answered when the test allows it, as localhost. */
+static _Atomic bool may_answer;
+static _Atomic int answered;
+
+int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found);
+
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found)
+{
+    if (strcmp(node, "slow.test") != 0)
+        return __real_getaddrinfo(node, service, hints, found);
+    while (!atomic_load(&may_answer))
+        await_pause();
+    int error = __real_getaddrinfo("localhost", service, hints, found);
+    atomic_fetch_add(&answered, 1);
+    return error;
+}
 
 static int set_up(void **state)
 {
@@ -170,16 +194,29 @@ static void test_names(void **state)
         assert_false(pg_resolve_is_name(others[i]));
 }
 
-static void test_name_without_time(void **state)
+static void test_name_server_that_does_not_answer(void **state)
 {
     (void)state;
     const char *addresses[4];
     const char *reason;
     size_t count;
-    assert_int_equal(
-        pg_resolve("localhost", clock_monotonic_us() - 1, arena, 4, addresses, &count, &reason),
-        PG_RESOLVE_LATE);
-    assert_int_equal(pg_resolve("localhost", soon(), arena, 4, addresses, &count, &reason),
+    atomic_store(&may_answer, false);
+    atomic_store(&answered, 0);
+    assert_int_equal(pg_resolve("slow.test", in_ms(20), arena, 4, addresses, &count, &reason),
+                     PG_RESOLVE_LATE);
+    expect_connect("postgresql://u:p@slow.test/d", 50, PG_TIMEOUT,
+                   "the name slow.test cannot be resolved in time");
+    /* the host after it still gets its share */
+    struct slice rest = slice_of(url_of_server(arena));
+    struct slice user = slice_cut(&rest, '@');
+    (void)slice_cut(&rest, '/');
+    struct slice url = arena_printf(arena, "%.*s@/%.*s?host=slow.test&host=127.0.0.1:%d",
+                                    SLICE_ARG(user), SLICE_ARG(rest), port_of_server());
+    expect_connect(url.data, 4000, PG_OK, NULL);
+    assert_int_equal(atomic_load(&answered), 0);
+    atomic_store(&may_answer, true);
+    AWAIT(atomic_load(&answered) == 3);
+    assert_int_equal(pg_resolve("slow.test", soon(), arena, 4, addresses, &count, &reason),
                      PG_RESOLVED);
     assert_true(count > 0);
     assert_true(strcmp(addresses[0], "127.0.0.1") == 0 || strcmp(addresses[0], "::1") == 0);
@@ -275,7 +312,7 @@ int main(void)
         TEST(test_several_hosts),
         TEST(test_lists_that_do_not_fit),
         TEST(test_names),
-        TEST(test_name_without_time),
+        TEST(test_name_server_that_does_not_answer),
         TEST(test_refusals),
         TEST(test_options_of_the_url),
         TEST(test_deadline_of_a_statement),
