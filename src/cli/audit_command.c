@@ -32,18 +32,18 @@ static const struct version *audit_command_load(struct store *store, struct repl
 {
     const struct version_stamp none = {{0}};
     struct store_stamp ignored;
-    enum store_begun begun = store_begin(store, STORE_TO_READ, err);
-    if (begun == STORE_BEGIN_FAILED)
+    enum store_news news = store_begin_read(store, err);
+    if (news == STORE_NEWS_FAILED)
         return NULL;
-    check(begun == STORE_BEGIN_RELOAD); /* it has not been read before */
+    check(news == STORE_NEWS_RELOAD); /* it has not been read before */
     struct edit *edit = replica_edit_empty(replica);
     enum store_result result = store_load(store, sink_apply, edit, err);
+    store_end_read(store, &ignored);
     if (result != STORE_OK) {
         replica_abandon(replica, edit);
         return NULL;
     }
     apply_flush(edit);
-    store_rollback(store, &ignored);
     replica_publish(replica, edit, &none);
     return replica_newest(replica);
 }

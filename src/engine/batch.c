@@ -1,358 +1,134 @@
-/* Runs one batch: brings memory up to date, plans every request, commits one transaction and
- * answers all requests.
+/* Decides one batch: brings memory up to date, plans every request, hands the result over to the
+ * store and answers all requests.
  *
  * Invariants (ARCHITECTURE.md, Invariants): 1. a version equals the store at one committed state;
- * 2. nothing is answered or published before it is committed. The requests of a batch are planned
- * one after the other on one edit. A refused request leaves no change. If the store fails, the
- * whole batch is undone, in memory too. Writer thread only. */
+ * 2. nothing is answered or published before it is committed. If the store fails, the whole batch
+ * is undone, in memory too. If another process has written since memory was read, the batch is
+ * planned again on the newer state. Writer thread only. */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/checked.h"
+#include "base/wait.h"
 #include "engine/pipeline_internal.h"
-#include "engine/write_limit.h"
 #include "log/log.h"
-#include "replica/apply.h"
 
-_Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
-
-static void count_refusal(struct pipeline *pipeline, const struct pipeline_request *request,
-                          bool database_failed)
-{
-    enum pipeline_refusal why =
-        database_failed ? REFUSED_BY_DATABASE : (enum pipeline_refusal)request->err.kind;
-    if (request->plan != NULL && err_is_set(&request->err))
-        counter_add(&pipeline->refused[why], 1);
-}
-
-#define UNAVAILABLE "The database is unavailable, and nothing was changed. Try again later."
 #define OUTCOME_UNKNOWN                                                                            \
     "The connection to the database was lost, and it is not known whether the change was made."
 
-/* The error that clients receive if the database fails; the cause and the place are in the log. */
-static struct err public_error(const struct err *failure, struct slice text)
-{
-    struct err shown = *failure;
-    if (failure->status == 503)
-        shown.message = text;
-    return shown;
-}
+/* How often a batch is planned again because others have written first, and the pauses between. */
+enum { TAKEN_MOST = 64, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
 
-/* Answers the requests before `end` (NULL: all). */
-static void answer_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct pipeline_request *end, const struct err *failure)
-{
-    while (first != end) {
-        struct pipeline_request *request = first;
-        first = request->next;
-        if (failure != NULL) {
-            /* the reason may have been another request of the batch, which has been undone */
-            request->err = (struct err){.arena = request->err.arena};
-            err_set(&request->err, failure->status, failure->code, "%.*s",
-                    SLICE_ARG(failure->message));
-        }
-        count_refusal(pipeline, request, failure != NULL);
-        request->done(request);
-    }
-}
-
-/* Writes the changes in the plan's list to the database and applies them to memory. */
-static enum store_result apply_planned(const struct plan *plan, struct edit *edit, struct err *err)
-{
-    enum store_result result = store_apply(plan->store, plan->changes, err);
-    if (result == STORE_OK)
-        apply_changes(edit, plan->changes);
-    plan->changes->count = 0;
-    return result;
-}
-
-/* Counts what has been written. */
-struct tally {
-    size_t changes;    /* by the batch */
-    uint64_t rows;     /* by this request */
-    uint64_t max_rows; /* that it may write; 0: any number */
+/* The requests of one batch before `end` (NULL: to the last), and what came of them. */
+struct decision {
+    struct pipeline_request *first;
+    struct pipeline_request *end;
+    struct pipeline_request *culprit; /* refused by the store, or too large; NULL: what other
+                                         processes' writes require */
+    struct err err;                   /* why the batch failed */
 };
 
-/* Applies the consequences of what was applied, step by step. */
-static enum store_result apply_following(const struct plan *plan, struct checked *checked,
-                                         struct edit *edit, struct tally *tally, struct err *err)
+/* Another process may hold the lock for seconds; reads are answered meanwhile. */
+static bool lock(struct pipeline *pipeline, struct err *err)
 {
-    enum store_result result = STORE_OK;
-    while (result == STORE_OK && checked_follow(checked, plan)) {
-        tally->changes += plan->changes->count;
-        tally->rows += write_limit_changes(plan->changes);
-        if (!plan_rows_fit(tally->rows, tally->max_rows, err))
-            return STORE_REFUSED;
-        result = apply_planned(plan, edit, err);
-    }
-    return result;
-}
-
-/* Applies a request's changes and their consequences. */
-static enum store_result apply_request(const struct plan *plan, struct checked *checked,
-                                       struct edit *edit, struct tally *tally, struct err *err)
-{
-    tally->changes += plan->changes->count;
-    enum store_result result = apply_planned(plan, edit, err);
-    return result == STORE_OK ? apply_following(plan, checked, edit, tally, err) : result;
-}
-
-/* Applies what other processes' writes still require. If the store refuses it, it would refuse the
- * next batch as well, so it is dropped. */
-static enum store_result make_up(struct pipeline *pipeline, const struct plan *plan,
-                                 struct edit *edit, struct tally *tally, struct err *err)
-{
-    struct checked checked;
-    plan->changes->count = 0;
-    if (!checked_foreign(&checked, plan))
-        return STORE_OK;
-    enum store_result result = apply_following(plan, &checked, edit, tally, err);
-    if (result == STORE_REFUSED)
-        rules_made_up(pipeline->rules);
-    return result;
-}
-
-/* Runs the request's planner; the results of an earlier run are discarded. */
-static bool plan_once(struct pipeline_request *request, const struct plan *plan)
-{
-    plan->changes->count = 0;
-    *plan->said = (struct plan_said){0};
-    request->err = (struct err){.arena = request->err.arena};
-    bool is_planned = request->plan(request, plan);
-    check(is_planned || err_is_set(&request->err));
-    return is_planned;
-}
-
-/* *rows: the number of rows that it writes itself. A request that has too many changes is refused
- * without further checks. */
-static bool plan_request(struct pipeline *pipeline, struct pipeline_request *request,
-                         const struct plan *plan, struct checked *checked, uint64_t *rows)
-{
-    if (pipeline->plans_twice)
-        plan_once(request, plan);
-    if (!plan_once(request, plan) ||
-        !plan_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
-        !checked_planned(checked, plan, &request->err))
-        return false;
-    *rows = write_limit_rows(&checked->effects);
-    return plan_rows_fit(*rows, request->max_rows, &request->err);
-}
-
-/* Plans the requests up to `end` (NULL: to the last) on the edit. If the store fails or refuses,
- * err is set and the transaction must be undone. If it refused one request's changes, *culprit is
- * that request; if it was something else, which is not tried again, *culprit is NULL. */
-static enum store_result plan_batch(struct pipeline *pipeline, struct edit *edit,
-                                    struct pipeline_request *first,
-                                    const struct pipeline_request *end, struct tally *tally,
-                                    struct pipeline_request **culprit, struct err *err)
-{
-    struct change_list changes = {.arena = pipeline->arena};
-    struct plan_said said = {0};
-    struct plan plan = {
-        .version = edit->version,
-        .changes = &changes,
-        .arena = pipeline->arena,
-        .store = pipeline->store,
-        .rules = pipeline->rules,
-        .said = &said,
-        .now_us = clock_wall_us(),
-    };
-    enum store_result result = make_up(pipeline, &plan, edit, tally, err);
-    if (result != STORE_OK)
-        return result;
-    for (struct pipeline_request *request = first; request != end; request = request->next) {
-        struct checked checked;
-        plan.author = request->author;
-        plan.max_rows = request->max_rows;
-        plan.now_us = clock_wall_us();
-        tally->max_rows = request->max_rows;
-        if (!plan_request(pipeline, request, &plan, &checked, &tally->rows) || changes.count == 0)
-            continue;
-        result = apply_request(&plan, &checked, edit, tally, err);
-        if (result == STORE_REFUSED)
-            *culprit = request;
-        if (result != STORE_OK)
-            return result;
-        if (request->applied != NULL)
-            request->applied(request, &plan);
-    }
-    return STORE_OK;
-}
-
-static void publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
-                    bool holds)
-{
-    struct version_stamp copy = {
-        {0}}; /* an all-zero stamp is never current: readers will submit a request for news */
-    if (holds) {
-        memcpy(&copy, stamp, sizeof(copy));
-        counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
-    }
-    replica_publish(pipeline->replica, edit, &copy);
-}
-
-bool batch_renew(struct pipeline *pipeline, struct err *err)
-{
-    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
-    struct edit *edit = news_take(pipeline, begun, err);
-    if (edit == NULL)
-        return false;
-    struct store_stamp stamp;
-    bool holds = store_rollback(pipeline->store, &stamp);
-    publish(pipeline, edit, &stamp, holds);
-    return true;
-}
-
-/* Like batch_renew, but logs a failure. */
-static bool renew(struct pipeline *pipeline, struct err *err)
-{
-    if (!batch_renew(pipeline, err)) {
-        outage_read_failed(&pipeline->outage, err);
-        return false;
-    }
-    outage_read_worked(&pipeline->outage);
-    return true;
-}
-
-static bool is_current(struct pipeline *pipeline)
-{
-    if (!pipeline_is_current(pipeline, replica_newest(pipeline->replica)))
-        return false;
-    counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
-    return true;
-}
-
-/* Reads the database and follows it; the schema is checked in the same transaction. */
-static void probe_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
-{
-    struct err schema = {.arena = err->arena};
-    struct store_stamp stamp;
-    enum store_begun begun = store_begin(pipeline->store, STORE_TO_READ, err);
-    *probe = (struct pipeline_probe){.is_reached = begun != STORE_BEGIN_FAILED};
-    if (!probe->is_reached)
-        return;
-    probe->is_served = store_check_schema(pipeline->store, probe->revision, &schema);
-    if (begun == STORE_BEGIN_UNCHANGED && is_current(pipeline)) {
-        store_rollback(pipeline->store, &stamp);
-        probe->is_followed = true;
-    } else {
-        struct edit *edit = news_take(pipeline, begun, err);
-        probe->is_followed = edit != NULL;
-        if (edit != NULL) {
-            bool holds = store_rollback(pipeline->store, &stamp);
-            publish(pipeline, edit, &stamp, holds);
-        }
-    }
-    if (!probe->is_served)
-        err_set_text(err, schema.status, schema.code, schema.message);
-}
-
-/* One result serves all requests with a probe. */
-static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct err err = {.arena = pipeline->arena};
-    struct pipeline_probe probe;
-    probe_database(pipeline, &probe, &err);
-    if (probe.is_reached && probe.is_followed)
-        outage_read_worked(&pipeline->outage);
-    else
-        outage_read_failed(&pipeline->outage, &err);
-    for (struct pipeline_request *request = first; request != NULL; request = request->next)
-        *request->probe = probe;
-    /* not sent to clients: berth's own health checks submit probes */
-    answer_all(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
-}
-
-static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct err err = {.arena = pipeline->arena};
-    /* Most often the only news is berth's own last commit. */
-    if (is_current(pipeline) || renew(pipeline, &err)) {
-        answer_all(pipeline, first, NULL, NULL);
-        return;
-    }
-    const struct err shown = public_error(&err, SLICE_LIT(UNAVAILABLE));
-    answer_all(pipeline, first, NULL, &shown);
-}
-
-static void answer_waiting(struct pipeline *pipeline, struct pipeline_request *first)
-{
-    struct queue readers;
-    struct queue probes;
-    queue_clear(&readers);
-    queue_clear(&probes);
-    while (first != NULL) {
-        struct pipeline_request *request = first;
-        first = request->next;
-        queue_append(request->probe == NULL ? &readers : &probes, request);
-    }
-    if (readers.first != NULL)
-        answer_readers(pipeline, readers.first);
-    if (probes.first != NULL)
-        answer_probes(pipeline, probes.first);
-}
-
-/* Another process may hold the write lock for seconds; reads are answered meanwhile. */
-static enum store_begun lock_to_write(struct pipeline *pipeline, struct err *err)
-{
-    enum store_begun begun;
-    while ((begun = store_begin(pipeline->store, STORE_TO_WRITE_SOON, err)) == STORE_BEGIN_BUSY) {
+    enum store_lock locked;
+    while ((locked = store_lock(pipeline->store, err)) == STORE_LOCK_HELD) {
         pipeline_beat(pipeline);
         struct pipeline_request *readers = pipeline_take_readers(pipeline);
         if (readers != NULL)
-            answer_waiting(pipeline, readers);
+            waiting_answer(pipeline, readers);
     }
-    return begun;
+    return locked == STORE_LOCKED;
 }
 
-/* A load takes long: it first runs in a snapshot, so that it holds the lock only if another process
- * writes meanwhile. */
-static struct edit *begin_to_write(struct pipeline *pipeline, struct err *err)
+/* *again: the news take long, and are to be read without the lock. */
+static bool news_under_lock(struct pipeline *pipeline, bool *again, struct err *err)
 {
+    enum store_news news = store_begin_read(pipeline->store, err);
     struct store_stamp ignored;
-    enum store_begun begun = lock_to_write(pipeline, err);
-    if (begun != STORE_BEGIN_RELOAD)
-        return news_take(pipeline, begun, err);
-    store_rollback(pipeline->store, &ignored);
-    if (!renew(pipeline, err))
-        return NULL;
-    begun = lock_to_write(pipeline, err);
-    return news_take(pipeline, begun, err);
+    *again = *again && news == STORE_NEWS_RELOAD;
+    bool ok = news != STORE_NEWS_FAILED;
+    if (*again)
+        store_end_read(pipeline->store, &ignored);
+    else if (ok)
+        ok = news_end(pipeline, news, err);
+    if (*again || !ok)
+        store_unlock(pipeline->store);
+    return ok;
 }
 
-static void refuse_all(struct pipeline *pipeline, struct pipeline_request *first,
-                       const struct pipeline_request *end, const struct err *err, struct slice text)
+/* A load takes long: it first runs without the lock, so that it holds the lock only if another
+ * process writes meanwhile. */
+static bool lock_and_take_news(struct pipeline *pipeline, struct err *err)
 {
-    const struct err shown = public_error(err, text);
-    outage_write_failed(&pipeline->outage, err);
-    answer_all(pipeline, first, end, &shown);
+    bool again = true;
+    if (!lock(pipeline, err) || !news_under_lock(pipeline, &again, err))
+        return false;
+    return !again || (news_take(pipeline, err) && lock(pipeline, err) &&
+                      news_under_lock(pipeline, &again, err));
 }
 
-/* Makes the batch, planned up to `end`, durable and visible. Otherwise err is set, and none of it
- * was written, or with STORE_UNKNOWN possibly all of it. */
-static enum store_result commit(struct pipeline *pipeline, struct edit *edit, size_t changes,
-                                struct err *err)
+/* Memory becomes as new as the database, as far as that can be known before the commit. */
+static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err *err)
 {
-    struct store_stamp stamp;
-    if (changes == 0) {
-        bool holds = store_rollback(pipeline->store, &stamp);
-        rules_made_up(pipeline->rules);
-        publish(pipeline, edit, &stamp, holds);
-        return STORE_OK;
-    }
-    bool foreign = false;
-    uint64_t before = clock_monotonic_us();
-    enum store_result result = store_commit(pipeline->store, &stamp, &foreign, err);
-    if (result != STORE_OK) {
-        replica_abandon(pipeline->replica, edit);
-        return result;
-    }
+    if (store_locks_first(pipeline->store))
+        return lock_and_take_news(pipeline, err);
+    return (!was_taken && pipeline_is_current(pipeline, replica_newest(pipeline->replica))) ||
+           news_take(pipeline, err);
+}
+
+static void note_commit(struct pipeline *pipeline, uint64_t began_us)
+{
     outage_write_worked(&pipeline->outage);
-    rules_made_up(pipeline->rules);
-    pipeline->last_commit_us = clock_monotonic_us() - before;
+    pipeline->last_commit_us = clock_monotonic_us() - began_us;
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
-    publish(pipeline, edit, &stamp, !foreign);
+}
+
+/* Makes what was planned durable and visible, or undoes it. */
+static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
+                                const struct planned *planned, struct err *err)
+{
+    const struct store_batch batch = planned_batch(planned);
+    struct store_stamp stamp;
+    bool foreign = false;
+    uint64_t began_us = clock_monotonic_us();
+    enum store_result result = store_commit(pipeline->store, &batch, &stamp, &foreign, err);
+    if (result != STORE_OK || planned->changes.count == 0)
+        replica_abandon(pipeline->replica, edit);
+    if (result != STORE_OK)
+        return result;
+    rules_made_up(pipeline->rules);
+    if (planned->changes.count > 0) {
+        note_commit(pipeline, began_us);
+        news_publish(pipeline, edit, &stamp, !foreign);
+    }
     return STORE_OK;
+}
+
+static struct pipeline_request *last_planned(const struct planned *planned)
+{
+    return planned->requests[planned->request_count - 1];
+}
+
+/* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:
+ * because of the culprit. */
+static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
+{
+    struct planned planned = {.changes.arena = pipeline->arena};
+    struct err *err = &decision->err;
+    *err = (struct err){.arena = pipeline->arena};
+    if (!batch_prepare(pipeline, was_taken, err))
+        return STORE_FAILED;
+    struct edit *edit = replica_edit(pipeline->replica);
+    if (!planning_run(pipeline, edit, decision->first, decision->end, &planned, err)) {
+        decision->culprit = last_planned(&planned);
+        replica_abandon(pipeline->replica, edit);
+        store_unlock(pipeline->store);
+        return STORE_REFUSED;
+    }
+    enum store_result result = commit(pipeline, edit, &planned, err);
+    if (result == STORE_REFUSED)
+        decision->culprit = planned.requests[store_why_refused(pipeline->store)->request];
+    return result;
 }
 
 enum { TELL_EVERY_US = 60000000 };
@@ -400,67 +176,98 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
     err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
 }
 
-/* Decides the requests before `end` in one transaction, and answers them. STORE_REFUSED: nothing
- * was written or answered, because the store refuses the changes of *culprit; `why` states the
- * reason. If *culprit is NULL, the transaction must be tried again unchanged. */
-static enum store_result decide(struct pipeline *pipeline, struct pipeline_request *first,
-                                const struct pipeline_request *end,
-                                struct pipeline_request **culprit, struct err *why)
+static void refuse_all(struct pipeline *pipeline, const struct decision *decision,
+                       struct slice text)
 {
-    struct err err = {.arena = pipeline->arena};
-    struct edit *edit = begin_to_write(pipeline, &err);
-    if (edit == NULL) {
-        refuse_all(pipeline, first, end, &err, SLICE_LIT(UNAVAILABLE));
-        return STORE_FAILED;
+    const struct err shown = answers_public(&decision->err, text);
+    outage_write_failed(&pipeline->outage, &decision->err);
+    answers_give(pipeline, decision->first, decision->end, &shown);
+}
+
+/* Others write again and again: they get some time, which differs from that of other instances. */
+static void pause_after(unsigned taken)
+{
+    uint64_t most_us = (uint64_t)PAUSE_US << (taken < PAUSE_DOUBLINGS ? taken : PAUSE_DOUBLINGS);
+    wait_sleep_us(clock_monotonic_us() % most_us);
+}
+
+/* Decides the requests before `end` in one transaction, and answers them. STORE_REFUSED: nothing
+ * was written or answered, because of the culprit. */
+static enum store_result decide(struct pipeline *pipeline, struct decision *decision)
+{
+    enum store_result result = try(pipeline, decision, false);
+    for (unsigned taken = 0; result == STORE_TAKEN && taken < TAKEN_MOST; taken++) {
+        pipeline->taken++;
+        pipeline_beat(pipeline);
+        pause_after(taken);
+        result = try(pipeline, decision, true);
     }
-    struct tally tally = {0};
-    *culprit = NULL;
-    enum store_result result = plan_batch(pipeline, edit, first, end, &tally, culprit, &err);
-    if (result != STORE_OK) {
-        struct store_stamp ignored;
-        store_rollback(pipeline->store, &ignored);
-        replica_abandon(pipeline->replica, edit);
-        *why = err;
-        if (result != STORE_REFUSED)
-            refuse_all(pipeline, first, end, &err, SLICE_LIT(UNAVAILABLE));
-        return result;
-    }
-    result = commit(pipeline, edit, tally.changes, &err);
-    if (result != STORE_OK) {
-        refuse_all(pipeline, first, end, &err,
-                   result == STORE_UNKNOWN ? SLICE_LIT(OUTCOME_UNKNOWN) : SLICE_LIT(UNAVAILABLE));
-        return STORE_FAILED;
-    }
-    answer_all(pipeline, first, end, NULL);
-    return STORE_OK;
+    if (result == STORE_OK)
+        answers_give(pipeline, decision->first, decision->end, NULL);
+    else if (result != STORE_REFUSED)
+        refuse_all(pipeline, decision,
+                   result == STORE_UNKNOWN ? SLICE_LIT(OUTCOME_UNKNOWN)
+                                           : SLICE_LIT(ANSWER_UNAVAILABLE));
+    return result;
+}
+
+/* Whether the refusal shows that memory is wrong. */
+static bool must_read_again(const struct pipeline *pipeline, const struct decision *decision)
+{
+    return !is_too_large(&decision->err) && store_why_refused(pipeline->store)->memory_is_wrong;
+}
+
+/* The request after the first `count`; NULL: there are no more. */
+static struct pipeline_request *skip(struct pipeline_request *first, size_t count)
+{
+    while (first != NULL && count-- > 0)
+        first = first->next;
+    return first;
+}
+
+static size_t distance(const struct pipeline_request *first, const struct pipeline_request *end)
+{
+    size_t count = 0;
+    for (; first != end; first = first->next)
+        count++;
+    return count;
+}
+
+/* The culprit is the first request of the decision. */
+static void answer_culprit(struct pipeline *pipeline, struct decision *decision)
+{
+    struct pipeline_request *rest = decision->first->next;
+    refuse_culprit(pipeline, decision->first, &decision->err);
+    answers_give(pipeline, decision->first, rest, NULL);
+    decision->first = rest;
 }
 
 /* If the store refuses one request, the requests before it are decided first, again and without it,
- * then that request, then those after it. No request is planned more than three times, however many
- * the store refuses. If the refusal shows that memory is wrong, the next begin loads everything
- * again, and all requests are planned once more. */
+ * then that request, then those after it. Fewer requests are planned together after a refusal, and
+ * twice as many after each success: however many the store refuses, the requests are planned a few
+ * times on average. If a refusal shows that memory is wrong, the next news are everything, and all
+ * requests are planned once more. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
-    struct pipeline_request *end = NULL;
+    struct decision decision = {.first = first};
+    size_t together = SIZE_MAX / 2;
     bool has_reloaded = false;
-    while (first != NULL) {
-        struct err why;
-        struct pipeline_request *culprit = NULL;
-        if (decide(pipeline, first, end, &culprit, &why) != STORE_REFUSED) {
-            first = end; /* the requests before `end` have been answered and must not be used any
-                          * more */
-            end = NULL;
-        } else if (culprit == NULL || (!is_too_large(&why) && !has_reloaded &&
-                                       store_why_refused(pipeline->store)->memory_is_wrong)) {
-            has_reloaded |= culprit != NULL;
-        } else if (culprit == first) {
-            struct pipeline_request *rest = first->next;
-            refuse_culprit(pipeline, culprit, &why);
-            answer_all(pipeline, culprit, rest, NULL);
-            first = rest;
-            end = NULL;
+    while (decision.first != NULL) {
+        decision.end = skip(decision.first, together);
+        if (decide(pipeline, &decision) != STORE_REFUSED) {
+            /* those before `end` have been answered and must not be used any more */
+            decision.first = decision.end;
+            together = together < SIZE_MAX / 2 ? together * 2 : together;
+        } else if (decision.culprit == NULL) {
+            rules_made_up(
+                pipeline->rules); /* the store would refuse it in the next batch as well */
+        } else if (!has_reloaded && must_read_again(pipeline, &decision)) {
+            has_reloaded = true;
+        } else if (decision.culprit != decision.first) {
+            together = distance(decision.first, decision.culprit);
         } else {
-            end = culprit;
+            together = (distance(decision.first, decision.end) + 1) / 2;
+            answer_culprit(pipeline, &decision);
         }
     }
 }
@@ -479,7 +286,7 @@ void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
         queue_append(request->plan == NULL ? &waiting : &planned, request);
     }
     if (waiting.first != NULL)
-        answer_waiting(pipeline, waiting.first);
+        waiting_answer(pipeline, waiting.first);
     if (planned.first == NULL)
         return;
     histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE, planned.count);

@@ -1,9 +1,13 @@
 /* Brings other processes' writes into memory: follows their log, merges by comparing all rows with
- * the newest version, or, if too much has changed, loads everything again. Writer thread only,
- * inside its transaction. */
+ * the newest version, or, if too much has changed, loads everything again. What was read is
+ * published at once: invariant 1, a version equals the database at one committed state. Writer
+ * thread only. */
+#include "base/clock.h"
 #include "engine/pipeline_internal.h"
 #include "replica/apply.h"
 #include "replica/compare.h"
+
+_Static_assert(sizeof(struct store_stamp) == sizeof(struct version_stamp), "stamps are copied");
 
 static void sink_apply(void *cls, const struct change *change)
 {
@@ -64,30 +68,82 @@ static enum store_result take_in(struct pipeline *pipeline, struct edit **edit, 
     return store_load(pipeline->store, sink_apply, *edit, err);
 }
 
-struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct err *err)
+/* An all-zero stamp is never current: readers will wait for news. */
+static struct version_stamp stamp_of(const struct store_stamp *stamp, bool holds)
 {
-    if (begun == STORE_BEGIN_FAILED)
-        return NULL;
+    struct version_stamp copy = {{0}};
+    if (holds)
+        memcpy(&copy, stamp, sizeof(copy));
+    return copy;
+}
+
+void news_publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
+                  bool holds)
+{
+    const struct version_stamp copy = stamp_of(stamp, holds);
+    if (holds)
+        counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
+    replica_publish(pipeline->replica, edit, &copy);
+}
+
+/* Memory has the state that was read. The same state may have got a new stamp. */
+static void restamp(struct pipeline *pipeline, const struct store_stamp *stamp, bool holds)
+{
+    const struct version_stamp copy = stamp_of(stamp, holds);
+    if (memcmp(&replica_newest(pipeline->replica)->stamp, &copy, sizeof(copy)) != 0)
+        news_publish(pipeline, replica_edit(pipeline->replica), stamp, holds);
+    else if (holds)
+        counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
+}
+
+static enum store_result news_follow(struct pipeline *pipeline, struct edit **edit, struct err *err)
+{
+    *edit = replica_edit(pipeline->replica);
+    pipeline->follows++;
+    return store_follow(pipeline->store, sink_apply, *edit, err);
+}
+
+/* The next version, with the news; NULL with err. */
+static struct edit *read_news(struct pipeline *pipeline, enum store_news news, struct err *err)
+{
     struct edit *edit;
-    enum store_result result = STORE_OK;
-    if (begun == STORE_BEGIN_RELOAD) {
-        result = take_in(pipeline, &edit, err);
-    } else {
-        edit = replica_edit(pipeline->replica);
-        if (begun == STORE_BEGIN_FOLLOW) {
-            pipeline->follows++;
-            result = store_follow(pipeline->store, sink_apply, edit, err);
-        }
+    bool is_follow = news == STORE_NEWS_FOLLOW;
+    if ((is_follow ? news_follow(pipeline, &edit, err) : take_in(pipeline, &edit, err)) !=
+        STORE_OK) {
+        replica_abandon(pipeline->replica, edit);
+        return NULL;
     }
-    if (result == STORE_OK) {
-        apply_flush(edit);
-        if (begun != STORE_BEGIN_UNCHANGED)
-            report_foreign_write(
-                pipeline, begun == STORE_BEGIN_RELOAD ? FOREIGN_LOADED : FOREIGN_FOLLOWED, edit);
-        return edit;
+    apply_flush(edit);
+    report_foreign_write(pipeline, is_follow ? FOREIGN_FOLLOWED : FOREIGN_LOADED, edit);
+    return edit;
+}
+
+bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err)
+{
+    struct store_stamp stamp;
+    struct edit *edit = news == STORE_NEWS_NONE ? NULL : read_news(pipeline, news, err);
+    bool holds = store_end_read(pipeline->store, &stamp);
+    if (news == STORE_NEWS_NONE)
+        restamp(pipeline, &stamp, holds);
+    else if (edit == NULL)
+        return false;
+    else
+        news_publish(pipeline, edit, &stamp, holds);
+    return true;
+}
+
+bool news_try(struct pipeline *pipeline, struct err *err)
+{
+    enum store_news news = store_begin_read(pipeline->store, err);
+    return news != STORE_NEWS_FAILED && news_end(pipeline, news, err);
+}
+
+bool news_take(struct pipeline *pipeline, struct err *err)
+{
+    if (!news_try(pipeline, err)) {
+        outage_read_failed(&pipeline->outage, err);
+        return false;
     }
-    struct store_stamp ignored;
-    store_rollback(pipeline->store, &ignored);
-    replica_abandon(pipeline->replica, edit);
-    return NULL;
+    outage_read_worked(&pipeline->outage);
+    return true;
 }

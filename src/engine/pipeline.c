@@ -99,7 +99,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     queue_clear(&pipeline->queue);
     pthread_mutex_init(&pipeline->lock, NULL);
     wait_init(&pipeline->wake);
-    if (batch_renew(pipeline, err))
+    if (news_try(pipeline, err))
         return pipeline;
     pipeline_destroy(pipeline);
     return NULL;
@@ -181,6 +181,7 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
         .batches = pipeline->batches,
         .requests = pipeline->requests,
         .commits = pipeline->commits,
+        .taken = pipeline->taken,
         .reloads = pipeline->reloads,
         .merges = pipeline->merges,
         .follows = pipeline->follows,

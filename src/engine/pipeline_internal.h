@@ -1,4 +1,4 @@
-/* State and functions that the writer thread (pipeline.c) and its batches (batch.c) share. */
+/* State and functions that the writer thread (pipeline.c) and its batches share. */
 #ifndef BERTH_ENGINE_PIPELINE_INTERNAL_H
 #define BERTH_ENGINE_PIPELINE_INTERNAL_H
 
@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "engine/pipeline.h"
+#include "engine/planned.h"
 #include "engine/rules.h"
 
 struct queue {
@@ -32,7 +33,7 @@ struct pipeline {
     struct outage outage;       /* used by the writer only */
     uint64_t refusal_logged_us; /* for requests that the store refused; used by the writer only */
     uint64_t refusals_not_logged;
-    _Atomic uint64_t batches, requests, commits, reloads, merges, follows;
+    _Atomic uint64_t batches, requests, commits, taken, reloads, merges, follows;
     _Atomic uint64_t iterations;
     struct counter refused[PIPELINE_REFUSAL_COUNT];
     struct histogram batch_requests;
@@ -65,15 +66,41 @@ struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 /* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
-/* news.c, on the writer thread: makes an edit that is as new as the database, as seen by the
- * transaction that has just begun. NULL with err if this fails; the transaction has then been
- * ended. */
-struct edit *news_take(struct pipeline *pipeline, enum store_begun begun, struct err *err);
+/* The functions below are for the writer thread. */
 
-/* batch.c, on the writer thread. */
-/* Decides and answers the requests. */
+/* news.c: the news that store_begin_read() has found are read and published, and the read ends.
+ * False: err is set, and memory is unchanged. */
+bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err) BERTH_MUST_CHECK;
+
+/* news.c: brings memory up to date. */
+bool news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+/* The same, and records whether it failed. */
+bool news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+
+/* news.c: publishes the edit. `holds`: its state has that stamp. */
+void news_publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
+                  bool holds);
+
+/* planning.c: plans the requests before `end` (NULL: to the last) on the edit, and applies to it
+ * what they change. False: the last request in `planned` has too many consequences; err is set. */
+bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                  const struct pipeline_request *end, struct planned *planned,
+                  struct err *err) BERTH_MUST_CHECK;
+
+#define ANSWER_UNAVAILABLE "The database is unavailable, and nothing was changed. Try again later."
+
+/* answers.c: the error that clients receive if the database fails; the cause and the place are in
+ * the log. */
+struct err answers_public(const struct err *failure, struct slice text);
+/* answers.c: answers the requests before `end` (NULL: all), with that failure or (NULL) with what
+ * each has as its error. */
+void answers_give(struct pipeline *pipeline, struct pipeline_request *first,
+                  const struct pipeline_request *end, const struct err *failure);
+
+/* waiting.c: answers requests without a plan. */
+void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first);
+
+/* batch.c: decides and answers the requests. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first);
-/* Brings memory up to date, in a transaction that only reads. */
-bool batch_renew(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -30,7 +30,7 @@ struct plan {
         *version; /* the newest state, which contains everything planned before in this batch */
     struct change_list *changes; /* filled by the planner; its arena is the batch's */
     struct arena *arena;         /* the batch's: for texts that changes refer to */
-    struct store *store;         /* for store_next_id only */
+    struct store *store;         /* for ids, and names that are taken */
     const struct rules *rules;   /* THE table; NULL: there are none */
     const struct rule *author;   /* the row of the product that submits the request; NULL: none */
     struct plan_said *said;      /* what the planner returns besides its changes */

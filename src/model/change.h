@@ -241,6 +241,9 @@ struct change_list {
  * append. */
 struct change *change_append(struct change_list *list, enum change_kind kind);
 
+/* Appends a copy of a planned change, with its texts and its record in the list's arena. */
+void change_append_copy(struct change_list *list, const struct change *change);
+
 /* Append the record of a row of berth's own tables. */
 void change_put_node(struct change_list *list, const struct node *node);
 void change_delete_node(struct change_list *list, int64_t id);

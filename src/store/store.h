@@ -1,8 +1,12 @@
-/* The database as the rest of berth sees it: load, begin, apply, commit, follow.
+/* The database as the rest of berth sees it.
  *
- * A store is one writer's session on one database. Only the writer thread calls these functions,
- * except for store_is_current() and those marked "any thread". A database failure is an enum result
- * and a struct err (status 503), never a check. */
+ * Memory holds exactly what the store has sent it: a load, then merges and follows (the news), and
+ * the batches that were committed. A batch is planned in memory and handed over as a whole; the
+ * store commits it only if nobody else has changed the database since memory last read it. The
+ * order of all commits is therefore decided by the commit itself, and a lock only saves work.
+ *
+ * Only the writer thread calls these functions, except for those marked "any thread". A failure of
+ * the database is an enum result and a struct err (status 503), never a check. */
 #ifndef BERTH_STORE_STORE_H
 #define BERTH_STORE_STORE_H
 
@@ -25,7 +29,7 @@ enum { STORE_REVISION_BYTES = 33 };
 struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
-    int busy_timeout_ms; /* how long begin waits for another writer; 5000 */
+    int busy_timeout_ms; /* how long a write waits for another writer; 5000 */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
     bool create_missing_file; /* create a missing database file, if sync_schema is set */
@@ -51,40 +55,35 @@ typedef void store_sink(void *cls, const struct change *change);
 
 enum store_result {
     STORE_OK,
-    STORE_FAILED,  /* err is set (503); the transaction is rolled back, and memory must stay as it
-                      was */
-    STORE_REFUSED, /* apply only: because of what these changes are; others are not affected. err is
-                      set; see store_why_refused() */
-    STORE_UNKNOWN, /* commit only: the result is unknown; reload before anything else */
+    STORE_FAILED, /* err is set (503), and nothing was changed */
+
+    /* Only from store_commit(); nothing was changed, except perhaps with STORE_UNKNOWN. */
+    STORE_TAKEN,   /* somebody else has changed the database since memory read it: take the news and
+                      plan again. err is set, for the case that this never succeeds */
+    STORE_REFUSED, /* because of what one request changes; others are not affected. err is set; see
+                      store_why_refused() */
+    STORE_UNKNOWN, /* err is set; the next news tell whether the batch was committed */
 };
 
-/* The result of store_begin. */
-enum store_begun {
-    STORE_BEGIN_UNCHANGED, /* no other process has written since the last stamp */
-    STORE_BEGIN_FOLLOW,    /* another berthd has: call store_follow inside this transaction */
-    STORE_BEGIN_RELOAD,    /* a foreign writer has, or the log does not reach back far enough: call
-                              store_merge or store_load */
-    STORE_BEGIN_FAILED,    /* err is set; no transaction is open */
-    STORE_BEGIN_BUSY,      /* STORE_TO_WRITE_SOON only: see there; no transaction is open */
+/* ---- news ---- */
+
+/* What has happened since memory last read the database. */
+enum store_news {
+    STORE_NEWS_NONE,
+    STORE_NEWS_FOLLOW, /* other instances have committed: call store_follow() */
+    STORE_NEWS_RELOAD, /* a foreign writer has, or the log does not reach back far enough: call
+                          store_merge() or store_load() */
+    STORE_NEWS_FAILED, /* err is set; no read has begun */
 };
 
-enum store_intent {
-    STORE_TO_READ,  /* a snapshot, to bring memory up to date: waits for no writer and needs no disk
-                       space; ends with store_rollback */
-    STORE_TO_WRITE, /* the one write transaction (on SQLite BEGIN IMMEDIATE): until commit or
-                       rollback no other process commits */
-    STORE_TO_WRITE_SOON, /* the same, but waits only some milliseconds per call for a lock that
-                            another process holds. STORE_BEGIN_BUSY: call again (reading in between
-                            is allowed); busy_timeout_ms after the first call, the result is
-                            STORE_BEGIN_FAILED */
-};
-
-enum store_begun store_begin(struct store *store, enum store_intent intent,
-                             struct err *err) BERTH_MUST_CHECK;
+/* Begins to read one committed state of the database. It waits for no writer and needs no disk
+ * space. While the store is locked, the state is the newest one. Ends with store_end_read(), also
+ * after a failure of one of the functions below. */
+enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
- * Runs inside the transaction of store_begin. Rows come in the order of their ids. Afterwards the
- * store's state counts as followed. */
+ * Rows come in the order of their ids. Afterwards memory counts as having the state that is being
+ * read. */
 enum store_result store_load(struct store *store, store_sink *sink, void *cls,
                              struct err *err) BERTH_MUST_CHECK;
 
@@ -101,7 +100,7 @@ struct store_comparer {
 /* For memory that has some state of this database: streams all rows into the comparer, and then the
  * rows that differ into sink, in the order of a merge (model/change.h). *merged false: nothing was
  * sent and store_load must follow, because too much differs or because memory is known to be wrong.
- * Runs inside the transaction of store_begin; if merged, the store's state counts as followed. */
+ * If merged, memory counts as having the state that is being read. */
 enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
                               store_sink *sink, void *cls, bool *merged,
                               struct err *err) BERTH_MUST_CHECK;
@@ -110,42 +109,38 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
                                struct err *err) BERTH_MUST_CHECK;
 
-/* Executes the statements of one request's changes. STORE_FAILED: the whole transaction must be
- * rolled back. STORE_REFUSED: the same; memory then has the state from before it, and the other
- * requests may be planned again in a new transaction. */
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err) BERTH_MUST_CHECK;
+/* Whether the schema is at a supported revision, as the open read sees it. `revision` receives the
+ * revision found, "" if there is none. False with err (503): it is unsupported, or cannot be read.
+ * The read stays open. */
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err) BERTH_MUST_CHECK;
 
-/* Why the last store_apply() returned STORE_REFUSED; valid until the next call of it. */
-struct store_refusal {
-    size_t change;     /* the index of the refused change in the list */
-    bool is_duplicate; /* another row has a value that must be unique, for which the Python service
-                          answers 409. Otherwise any other constraint, or memory_is_wrong */
-    bool memory_is_wrong; /* the row is not as in memory: the next begin is a reload. Otherwise none
-                             is needed */
-    char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
+/* Ends the read. Fills the stamp of the state that was read; false if memory does not have that
+ * state, or if the database has changed since. */
+bool store_end_read(struct store *store, struct store_stamp *stamp);
+
+/* ---- batches ---- */
+
+/* Whether the next batch should be planned while the store is locked: where the lock costs nothing,
+ * and where others have written so much lately that a batch planned without it would often be too
+ * late. */
+bool store_locks_first(const struct store *store);
+
+enum store_lock {
+    STORE_LOCKED,
+    STORE_LOCK_HELD, /* by another process, for longer than the few milliseconds for which one call
+                        waits: call again. busy_timeout_ms after the first call, the result is
+                        STORE_LOCK_FAILED */
+    STORE_LOCK_FAILED, /* err is set */
 };
-const struct store_refusal *store_why_refused(const struct store *store);
 
-/* Whether a row that the last load left out, and that memory therefore does not know, has that text
- * in a unique column: a row with that text cannot be inserted. `kind` is the change that would
- * insert it: CHANGE_PROVIDER_INSERT (its name), CHANGE_CONSUMER_INSERT (its uuid), or a put of a
- * record (`field` is its RECORD_UNIQUE field; 0 for the others). Writer thread. */
-bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
-                    struct slice text);
+/* Keeps other instances from committing until store_commit() or store_unlock(). It is not needed
+ * for a commit. */
+enum store_lock store_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
+/* Does nothing if the store is not locked. */
+void store_unlock(struct store *store);
 
-/* Writes the log row for the applied changes, commits, and fills the stamp of the new state. On
- * STORE_OK, *foreign is true if another process wrote between this commit and the reading of the
- * stamp: the stamp must then not be published, and the next begin finds the difference. */
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err) BERTH_MUST_CHECK;
-
-/* Ends a transaction without any change; used after a begin that only followed or loaded. Fills the
- * stamp of the state that the transaction saw; false if memory does not have that state, or if the
- * database has changed since. */
-bool store_rollback(struct store *store, struct store_stamp *stamp);
-
-/* The next free ids, valid inside the transaction: each call returns a new one. */
+/* The next free ids: each call returns a new one, which no other instance gives out. */
 enum store_table {
     STORE_CLASSES, /* custom ones start at 10000 */
     STORE_TRAITS,
@@ -163,15 +158,50 @@ enum store_table {
 };
 int64_t store_next_id(struct store *store, enum store_table table);
 
+/* A plan begins, or begins again: the ids given out since the last commit are free. */
+void store_reuse_ids(struct store *store);
+
+/* Whether a row that the last load left out, and that memory therefore does not know, has that text
+ * in a unique column: a row with that text cannot be inserted. `kind` is the change that would
+ * insert it: CHANGE_PROVIDER_INSERT (its name), CHANGE_CONSUMER_INSERT (its uuid), or a put of a
+ * record (`field` is its RECORD_UNIQUE field; 0 for the others). */
+bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                    struct slice text);
+
+/* The changes of all requests of a batch, one request after the other. The caller owns everything,
+ * until store_commit() returns. */
+struct store_batch {
+    const struct change *changes;
+    const size_t *ends; /* of each request: the index after its last change */
+    size_t requests;
+};
+
+/* Writes the changes and their row of the log in one transaction, durably, if the database is in
+ * the state that memory has; then memory counts as having the new state, and the stamp is filled
+ * with it. In any case the store is no longer locked. A batch without changes only finds out
+ * whether memory has the newest state: STORE_OK or STORE_TAKEN.
+ *
+ * On STORE_OK, *foreign is true if the stamp must not be published, because another process wrote
+ * before it was read: the next news have the difference. */
+enum store_result store_commit(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign,
+                               struct err *err) BERTH_MUST_CHECK;
+
+/* Why the last store_commit() returned STORE_REFUSED; valid until the next call of it. */
+struct store_refusal {
+    size_t request;    /* its index in the batch */
+    size_t change;     /* the index of the refused change in the batch */
+    bool is_duplicate; /* another row has a value that must be unique, for which the Python service
+                          answers 409. Otherwise any other constraint, or memory_is_wrong */
+    bool memory_is_wrong; /* the row is not as in memory: the next news are a reload. Otherwise none
+                             is needed */
+    char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
+};
+const struct store_refusal *store_why_refused(const struct store *store);
+
 /* Whether the database is still in the state of that stamp: any thread, wait-free, usually without
  * a system call. False as soon as any process (including this one) has committed a newer state. */
 bool store_is_current(const struct store *store, const struct store_stamp *stamp);
-
-/* Whether the schema is at a supported revision, as the open transaction sees it. `revision`
- * receives the revision found, "" if there is none. False with err (503): it is unsupported, or
- * cannot be read. */
-bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
-                        struct err *err) BERTH_MUST_CHECK;
 
 /* For metrics; 0 if a figure does not apply. */
 struct store_figures {

@@ -130,19 +130,36 @@ static void forget(void *cls, const struct change *change)
     (void)change;
 }
 
-static bool begin(struct store *store, struct err *err)
+static bool lock(struct store *store, struct err *err)
+{
+    enum store_lock locked;
+    while ((locked = store_lock(store, err)) == STORE_LOCK_HELD)
+        ;
+    return locked == STORE_LOCKED;
+}
+
+static bool take_news(struct store *store, struct err *err)
 {
     struct store_stamp stamp;
-    enum store_begun begun = store_begin(store, STORE_TO_WRITE, err);
-    if (begun == STORE_BEGIN_FAILED)
+    enum store_news news = store_begin_read(store, err);
+    if (news == STORE_NEWS_FAILED)
         return false;
-    enum store_result result = begun == STORE_BEGIN_RELOAD ? store_load(store, forget, NULL, err)
-                               : begun == STORE_BEGIN_FOLLOW
-                                   ? store_follow(store, forget, NULL, err)
-                                   : STORE_OK;
-    if (result != STORE_OK)
-        store_rollback(store, &stamp);
+    enum store_result result = news == STORE_NEWS_RELOAD   ? store_load(store, forget, NULL, err)
+                               : news == STORE_NEWS_FOLLOW ? store_follow(store, forget, NULL, err)
+                                                           : STORE_OK;
+    store_end_read(store, &stamp);
     return result == STORE_OK;
+}
+
+/* Every other batch is planned under a lock. */
+static bool begin(struct store *store, bool locks, struct err *err)
+{
+    if (locks && !lock(store, err))
+        return false;
+    bool ok = take_news(store, err);
+    if (!ok)
+        store_unlock(store);
+    return ok;
 }
 
 static enum outcome commit(struct store *store, struct arena *arena, int number)
@@ -151,7 +168,7 @@ static enum outcome commit(struct store *store, struct arena *arena, int number)
     struct change_list list = {.arena = arena};
     struct store_stamp stamp;
     bool foreign;
-    if (!begin(store, &err))
+    if (!begin(store, number % 2 == 0, &err))
         return REFUSED;
     for (int i = 0; i < TRAITS_A_COMMIT; i++) {
         struct change *change = change_append(&list, CHANGE_TRAIT_INSERT);
@@ -159,12 +176,9 @@ static enum outcome commit(struct store *store, struct arena *arena, int number)
         change->catalog.id = store_next_id(store, STORE_TRAITS);
         change->catalog.name = arena_printf(arena, "CUSTOM_%08X_%d_%d", below(1u << 31), i, number);
     }
-    if (store_apply(store, &list, &err) != STORE_OK) {
-        store_rollback(store, &stamp);
-        return REFUSED;
-    }
-    enum store_result result = store_commit(store, &stamp, &foreign, &err);
-    return result == STORE_OK ? ACKNOWLEDGED : result == STORE_FAILED ? REFUSED : UNDECIDED;
+    const struct store_batch batch = {list.items, &list.count, 1};
+    enum store_result result = store_commit(store, &batch, &stamp, &foreign, &err);
+    return result == STORE_OK ? ACKNOWLEDGED : result == STORE_UNKNOWN ? UNDECIDED : REFUSED;
 }
 
 static void remove_file(const char *name)

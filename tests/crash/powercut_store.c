@@ -26,21 +26,30 @@ static void need(bool good, const struct err *err)
     exit(1);
 }
 
-static void begin(struct store *store, struct err *err)
+static void lock(struct store *store, struct err *err)
 {
-    switch (store_begin(store, STORE_TO_WRITE, err)) {
-    case STORE_BEGIN_UNCHANGED:
-        return;
-    case STORE_BEGIN_FOLLOW:
+    enum store_lock locked;
+    while ((locked = store_lock(store, err)) == STORE_LOCK_HELD)
+        ;
+    need(locked == STORE_LOCKED, err);
+}
+
+static void take_news(struct store *store, struct err *err)
+{
+    struct store_stamp stamp;
+    switch (store_begin_read(store, err)) {
+    case STORE_NEWS_NONE:
+        break;
+    case STORE_NEWS_FOLLOW:
         need(store_follow(store, forget, NULL, err) == STORE_OK, err);
-        return;
-    case STORE_BEGIN_RELOAD:
+        break;
+    case STORE_NEWS_RELOAD:
         need(store_load(store, forget, NULL, err) == STORE_OK, err);
-        return;
-    case STORE_BEGIN_BUSY:
-    case STORE_BEGIN_FAILED:
+        break;
+    case STORE_NEWS_FAILED:
         need(false, err);
     }
+    store_end_read(store, &stamp);
 }
 
 /* One commit; the id of its last trait. */
@@ -51,7 +60,8 @@ static int64_t commit(struct store *store, struct arena *arena)
     struct store_stamp stamp;
     bool foreign;
     int64_t id = 0;
-    begin(store, &err);
+    lock(store, &err);
+    take_news(store, &err);
     for (int i = 0; i < TRAITS_A_COMMIT; i++) {
         id = store_next_id(store, STORE_TRAITS);
         struct change *change = change_append(&list, CHANGE_TRAIT_INSERT);
@@ -61,8 +71,8 @@ static int64_t commit(struct store *store, struct arena *arena)
         change->catalog.name =
             arena_printf(arena, "CUSTOM_%08" PRIX32 "_%" PRId64, (uint32_t)id * 2654435761u, id);
     }
-    need(store_apply(store, &list, &err) == STORE_OK, &err);
-    need(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
+    const struct store_batch batch = {list.items, &list.count, 1};
+    need(store_commit(store, &batch, &stamp, &foreign, &err) == STORE_OK, &err);
     return id;
 }
 

@@ -118,11 +118,12 @@ const struct world *world_get(void)
     struct err err = {.arena = arena};
     struct store_options options = {.connection = SLICE_LIT("sqlite://"), .sync_schema = true};
     world.store = store_open(&options, &err);
-    check(world.store != NULL &&
-          store_begin(world.store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD);
+    check(world.store != NULL && store_begin_read(world.store, &err) == STORE_NEWS_RELOAD);
     world.replica = replica_create();
     struct edit *edit = replica_edit_empty(world.replica);
     check(store_load(world.store, sink_apply, edit, &err) == STORE_OK);
+    struct store_stamp state;
+    check(store_end_read(world.store, &state));
     apply_flush(edit);
     fill(edit, arena);
     struct version_stamp stamp = {{0}};

@@ -3,8 +3,9 @@
 
 const char *const MEMORY_FAULT_NAMES[MEMORY_FAULT_COUNT] = {
     [MEMORY_BEGIN_READ_FAILS] = "begin_read_fails",
-    [MEMORY_BEGIN_WRITE_FAILS] = "begin_write_fails",
+    [MEMORY_LOCK_FAILS] = "lock_fails",
     [MEMORY_LOCK_HELD] = "lock_held",
+    [MEMORY_COMMIT_BEGIN_FAILS] = "commit_begin_fails",
     [MEMORY_READ_FAILS] = "read_fails",
     [MEMORY_APPLY_FAILS] = "apply_fails",
     [MEMORY_COMMIT_FAILS] = "commit_fails",

@@ -8,16 +8,18 @@
 
 enum memory_fault {
     MEMORY_BEGIN_READ_FAILS,
-    MEMORY_BEGIN_WRITE_FAILS,
-    MEMORY_LOCK_HELD,  /* another process has the write lock: STORE_BEGIN_BUSY */
+    MEMORY_LOCK_FAILS,
+    MEMORY_LOCK_HELD, /* another process has the lock */
+    MEMORY_COMMIT_BEGIN_FAILS,
     MEMORY_READ_FAILS, /* a load, merge or follow fails after some of its records */
     MEMORY_APPLY_FAILS,
     MEMORY_COMMIT_FAILS,
     MEMORY_COMMIT_UNKNOWN,
     MEMORY_COMMIT_RESOLVED, /* the commit failed and was found done: STORE_OK without a stamp */
     MEMORY_DIES,            /* the process ends in the commit */
-    MEMORY_FOREIGN_WRITE,   /* another process commits between two calls */
-    MEMORY_LOG_TRIMMED,     /* a follow is impossible: STORE_BEGIN_RELOAD */
+    MEMORY_FOREIGN_WRITE,   /* another process commits between two calls, while the store is not
+                              locked */
+    MEMORY_LOG_TRIMMED,     /* a follow is impossible: STORE_NEWS_RELOAD */
     MEMORY_MERGE_GIVEN_UP,  /* a merge asks for a load */
     MEMORY_IDS_REUSED,      /* ids of deleted rows are given out again; strikes always or never */
     MEMORY_FAULT_COUNT
@@ -32,6 +34,14 @@ struct memory_faults {
     const char *reason[MEMORY_FAULT_COUNT]; /* what the error says; NULL: a default */
 };
 
+/* What store_locks_first() says. */
+enum memory_lock_order {
+    MEMORY_LOCKS_FIRST,
+    MEMORY_LOCKS_NEVER,
+    MEMORY_LOCKS_AT_TIMES,
+    MEMORY_LOCK_ORDERS
+};
+
 struct memory_database {
     struct tables tables;    /* committed */
     uint64_t commit;         /* the number of commits, by whomever */
@@ -40,9 +50,10 @@ struct memory_database {
     int64_t least_id; /* the ids that are given out are at least that; 0: from 1 on */
     struct rng *rng;  /* draws faults. NULL: a fault with any permille strikes each time */
     struct memory_faults faults;
+    enum memory_lock_order lock_order;
     bool quiet;                /* no fault strikes */
     bool stamps_never_current; /* so that each read asks the store */
-    bool loads_only_if_asked;  /* a load or merge is an error unless begin asked for it */
+    bool loads_only_if_asked;  /* a load or merge is an error unless the news are that */
 
     /* All are NULL if nobody needs them, and get this cls. */
     void *cls;

@@ -1,5 +1,5 @@
-/* Opens, begins and ends transactions of a memory store. A transaction works on a copy of the
- * committed tables, which a commit makes the committed ones. */
+/* Reads, locks and commits of a memory store. Reads and commits work on a copy of the committed
+ * tables; a commit makes its copy the committed ones. */
 #include "memory_store.h"
 
 #include <stdlib.h>
@@ -55,21 +55,26 @@ static bool can_follow(const struct store *store)
     struct rng draw = {0};
     if (database->rng != NULL)
         draw = *database->rng;
-    return tables_follow(&store->seen.tables, &database->tables,
-                         database->rng == NULL ? NULL : &draw, NULL, NULL);
+    return tables_follow(&store->seen.tables, &store->tables, database->rng == NULL ? NULL : &draw,
+                         NULL, NULL);
 }
 
-static enum store_begun examine(struct store *store)
+static bool is_in_memory(const struct store *store)
+{
+    return !store->must_load && store->seen.is_valid && store->seen.commit == store->read_commit;
+}
+
+static enum store_news examine(struct store *store)
 {
     struct memory_database *database = store->database;
     if (store->must_load)
-        return STORE_BEGIN_RELOAD;
-    if (store->seen.is_valid && store->seen.commit == database->commit)
-        return STORE_BEGIN_UNCHANGED;
+        return STORE_NEWS_RELOAD;
+    if (is_in_memory(store))
+        return STORE_NEWS_NONE;
     if (!store->seen.is_valid || database->foreign_commit > store->seen.commit ||
         memory_database_strikes(database, MEMORY_LOG_TRIMMED) || !can_follow(store))
-        return STORE_BEGIN_RELOAD;
-    return STORE_BEGIN_FOLLOW;
+        return STORE_NEWS_RELOAD;
+    return STORE_NEWS_FOLLOW;
 }
 
 static void read_next_ids(struct store *store)
@@ -82,44 +87,90 @@ static void read_next_ids(struct store *store)
             least = database->least_id;
         if (!are_reused && database->highest_id[t] >= least)
             least = database->highest_id[t] + 1;
-        store->next_id[t] = memory_free_id(&store->tables, MEMORY_TABLE_OF[t], least);
+        store->first_id[t] = memory_free_id(&store->tables, MEMORY_TABLE_OF[t], least);
     }
+    memcpy(store->next_id, store->first_id, sizeof(store->next_id));
 }
 
-static void maybe_write_foreign(struct store *store)
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    return store->next_id[table]++;
+}
+
+void store_reuse_ids(struct store *store)
+{
+    store->plans++;
+    memcpy(store->next_id, store->first_id, sizeof(store->next_id));
+}
+
+void memory_store_meet_foreign_write(struct store *store)
 {
     struct memory_database *database = store->database;
-    if (memory_database_strikes(database, MEMORY_FOREIGN_WRITE))
+    if (!store->is_locked && memory_database_strikes(database, MEMORY_FOREIGN_WRITE))
         database->foreign_write(database->cls, database);
 }
 
-enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
+static void take_snapshot(struct store *store)
 {
-    check(!store->is_open);
-    store->intent = intent == STORE_TO_READ ? STORE_TO_READ : STORE_TO_WRITE;
-    store->has_followed = false;
+    tables_copy(&store->tables, &store->database->tables);
+    store->read_commit = store->database->commit;
+}
+
+enum store_news store_begin_read(struct store *store, struct err *err)
+{
+    check(!store->is_reading);
     store->outcome = MEMORY_OUTCOME_FAILED;
-    store->begun_count++;
-    if (intent == STORE_TO_WRITE_SOON &&
-        memory_database_strikes(store->database, MEMORY_LOCK_HELD)) {
-        maybe_write_foreign(store);
+    if (memory_store_fails(store, MEMORY_BEGIN_READ_FAILS, "begins no read", err))
+        return STORE_NEWS_FAILED;
+    memory_store_meet_foreign_write(store);
+    take_snapshot(store);
+    read_next_ids(store);
+    store->is_reading = true;
+    store->outcome = MEMORY_OUTCOME_OPEN;
+    store->news = examine(store);
+    return store->news;
+}
+
+bool store_end_read(struct store *store, struct store_stamp *stamp)
+{
+    check(store->is_reading);
+    store->is_reading = false;
+    bool holds = is_in_memory(store);
+    store->outcome = holds ? MEMORY_OUTCOME_DONE : MEMORY_OUTCOME_FAILED;
+    memory_store_meet_foreign_write(store);
+    write_stamp(stamp, store->read_commit);
+    return holds && store->read_commit == store->database->commit;
+}
+
+bool store_locks_first(const struct store *store)
+{
+    struct memory_database *database = store->database;
+    if (database->lock_order == MEMORY_LOCKS_AT_TIMES)
+        return database->rng != NULL && rng_below(database->rng, 2) == 0;
+    return database->lock_order == MEMORY_LOCKS_FIRST;
+}
+
+enum store_lock store_lock(struct store *store, struct err *err)
+{
+    check(!store->is_locked && !store->is_reading);
+    store->outcome = MEMORY_OUTCOME_FAILED;
+    if (memory_database_strikes(store->database, MEMORY_LOCK_HELD)) {
+        memory_store_meet_foreign_write(store);
         if (store->while_locked != NULL)
             store->while_locked(store->cls);
-        return STORE_BEGIN_BUSY;
+        return STORE_LOCK_HELD;
     }
-    if (memory_store_fails(
-            store, intent == STORE_TO_READ ? MEMORY_BEGIN_READ_FAILS : MEMORY_BEGIN_WRITE_FAILS,
-            "begins no transaction", err))
-        return STORE_BEGIN_FAILED;
-    maybe_write_foreign(store);
-    store->is_open = true;
-    store->has_failed = false;
-    store->outcome = MEMORY_OUTCOME_OPEN;
-    tables_copy(&store->tables, &store->database->tables);
-    read_next_ids(store);
-    store->begun = examine(store);
-    store->is_in_memory = store->begun == STORE_BEGIN_UNCHANGED;
-    return store->begun;
+    if (memory_store_fails(store, MEMORY_LOCK_FAILS, "cannot be locked", err))
+        return STORE_LOCK_FAILED;
+    memory_store_meet_foreign_write(store);
+    store->is_locked = true;
+    return STORE_LOCKED;
+}
+
+void store_unlock(struct store *store)
+{
+    check(!store->is_reading);
+    store->is_locked = false;
 }
 
 static void make_visible(struct store *store)
@@ -140,55 +191,57 @@ static enum store_result end_unknown(struct store *store)
     return STORE_UNKNOWN;
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
+static enum store_result end_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
+                                    struct err *err)
 {
-    check(store->is_open && store->is_in_memory && !store->has_failed);
-    if (store->before_commit != NULL)
-        store->before_commit(store->cls);
-    store->is_open = false;
-    if (memory_store_fails(store, MEMORY_COMMIT_FAILS, "cannot commit", err)) {
-        store->outcome = MEMORY_OUTCOME_FAILED;
-        memory_store_take_back(store);
+    if (memory_store_fails(store, MEMORY_COMMIT_FAILS, "cannot commit", err))
         return STORE_FAILED;
-    }
     store->is_dead = memory_store_fails(store, MEMORY_DIES, "is gone", err);
     if (store->is_dead ||
         memory_store_fails(store, MEMORY_COMMIT_UNKNOWN, "cannot tell whether it committed", err))
         return end_unknown(store);
     make_visible(store);
     store->outcome = MEMORY_OUTCOME_DONE;
-    memory_store_mark_seen(store);
+    memory_store_mark_seen(store, store->database->commit);
+    memcpy(store->first_id, store->next_id, sizeof(store->first_id));
     if (memory_database_strikes(store->database, MEMORY_COMMIT_RESOLVED)) {
         store->seen.is_valid = false;
         *foreign = true;
         return STORE_OK;
     }
-    maybe_write_foreign(store);
+    memory_store_meet_foreign_write(store);
     *foreign = store->seen.commit != store->database->commit;
-    write_stamp(stamp, store->database->commit);
+    write_stamp(stamp, store->seen.commit);
     return STORE_OK;
 }
 
-bool store_rollback(struct store *store, struct store_stamp *stamp)
+enum store_result store_commit(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign, struct err *err)
 {
-    check(store->is_open);
-    store->is_open = false;
-    bool holds = store->is_in_memory && !store->has_failed;
-    store->outcome = holds ? MEMORY_OUTCOME_DONE : MEMORY_OUTCOME_FAILED;
-    if (!holds) {
-        memory_store_take_back(store);
-        return false;
+    check(!store->is_reading);
+    store->commits++;
+    store->outcome = MEMORY_OUTCOME_FAILED;
+    if (memory_store_fails(store, MEMORY_COMMIT_BEGIN_FAILS, "begins no transaction", err)) {
+        store->is_locked = false;
+        return STORE_FAILED;
     }
-    maybe_write_foreign(store);
-    write_stamp(stamp, store->database->commit);
-    return store->seen.commit == store->database->commit;
-}
-
-int64_t store_next_id(struct store *store, enum store_table table)
-{
-    check(store->is_open);
-    return store->next_id[table]++;
+    memory_store_meet_foreign_write(store);
+    store->is_locked = false;
+    take_snapshot(store);
+    if (!is_in_memory(store)) {
+        err_set(err, 503, NULL, "the database in memory is always taken");
+        return STORE_TAKEN;
+    }
+    if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0) {
+        store->outcome = MEMORY_OUTCOME_DONE;
+        *foreign = false;
+        write_stamp(stamp, store->read_commit);
+        return STORE_OK;
+    }
+    if (store->before_commit != NULL)
+        store->before_commit(store->cls);
+    enum store_result result = memory_store_execute(store, batch, err);
+    return result == STORE_OK ? end_commit(store, stamp, foreign, err) : result;
 }
 
 bool store_is_current(const struct store *store, const struct store_stamp *stamp)

@@ -1,8 +1,8 @@
 /* The second implementation of store/store.h: a database in memory that several stores share. A
  * program links either this or the database's own (store_dep).
  *
- * A store behaves as store.h says: transactions, snapshots, loads, merges and follows with the
- * records of model/change.h, stamps, refused changes. A begin never waits, because all stores are
+ * A store behaves as store.h says: snapshots, loads, merges and follows with the records of
+ * model/change.h, locks, batches, stamps, refused changes. Nothing waits, because all stores are
  * used by one thread at a time. Calls in an order that store.h forbids end the program (check()).
  * Faults are those of memory_database.h. */
 #ifndef BERTH_TESTS_MEMORY_STORE_H
@@ -10,7 +10,7 @@
 
 #include "memory_database.h"
 
-/* How the newest transaction of a store ended. */
+/* How the newest read or commit of a store ended. */
 enum memory_outcome {
     MEMORY_OUTCOME_NONE,
     MEMORY_OUTCOME_OPEN,
@@ -31,20 +31,19 @@ struct store {
     struct memory_database *database;
     struct memory_shared *shared; /* of store_open(); else NULL */
     struct memory_seen seen;
-    struct memory_seen before; /* `seen` at begin, if this transaction has followed since */
-    bool has_followed;         /* in this transaction, or it has loaded or merged */
-    struct tables tables;      /* as the open transaction sees them */
-    enum store_intent intent;
-    enum store_begun begun;
-    bool is_open;
-    bool is_in_memory; /* the reader has been sent the transaction's state */
-    bool has_failed;
+    struct tables tables; /* as the read sees them, or as the commit makes them */
+    uint64_t read_commit; /* the newest commit that the read sees */
+    enum store_news news;
+    bool is_reading;
+    bool is_locked;
     int64_t next_id[STORE_TABLE_COUNT];
+    int64_t first_id[STORE_TABLE_COUNT]; /* after a commit, or after the last read */
     struct store_refusal refusal;
-    bool must_load; /* a refusal has shown that the reader's memory is wrong */
-    uint64_t begun_count;
-    enum memory_outcome outcome; /* of the newest transaction */
-    bool is_dead;                /* the process died in a commit: nobody gets its answers */
+    bool must_load;   /* a refusal has shown that the reader's memory is wrong */
+    uint64_t commits; /* that have begun */
+    uint64_t plans;   /* the same */
+    enum memory_outcome outcome;
+    bool is_dead; /* the process died in a commit: nobody gets its answers */
 
     /* Hooks; NULL if nobody needs them. */
     void (*before_commit)(void *cls);
@@ -58,7 +57,7 @@ struct store {
  * classes and traits. */
 struct store *memory_store_open(struct memory_database *database);
 
-/* The reader's memory counts as unknown: the next begin is STORE_BEGIN_RELOAD. */
+/* The reader's memory counts as unknown: the next news are STORE_NEWS_RELOAD. */
 void memory_store_forget(struct store *store);
 
 #endif

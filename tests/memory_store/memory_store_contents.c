@@ -1,5 +1,5 @@
-/* What a transaction of a memory store reads and writes: loads, merges, follows, and changes with
- * their constraints. */
+/* What a memory store reads and writes: loads, merges, follows, and changes with their
+ * constraints. */
 #include "memory_store_internal.h"
 
 #include <stdio.h>
@@ -33,41 +33,23 @@ static enum store_result fail_reading(struct store *store, struct err *err)
     return STORE_FAILED;
 }
 
-void memory_store_mark_seen(struct store *store)
+void memory_store_mark_seen(struct store *store, uint64_t commit)
 {
-    tables_copy(&store->seen.tables, &store->database->tables);
-    store->seen.commit = store->database->commit;
+    tables_copy(&store->seen.tables, &store->tables);
+    store->seen.commit = commit;
     store->seen.is_valid = true;
-    store->is_in_memory = true;
 }
 
-static void copy_seen(struct memory_seen *to, const struct memory_seen *from)
+static void mark_read(struct store *store)
 {
-    tables_copy(&to->tables, &from->tables);
-    to->commit = from->commit;
-    to->is_valid = from->is_valid;
-}
-
-static void mark_followed(struct store *store)
-{
-    copy_seen(&store->before, &store->seen);
-    store->has_followed = true;
     store->must_load = false;
-    memory_store_mark_seen(store);
-}
-
-void memory_store_take_back(struct store *store)
-{
-    if (!store->has_followed)
-        return;
-    copy_seen(&store->seen, &store->before);
-    store->has_followed = false;
+    memory_store_mark_seen(store, store->read_commit);
 }
 
 static void check_may_load(const struct store *store)
 {
-    check(store->is_open);
-    check(store->begun == STORE_BEGIN_RELOAD || !store->database->loads_only_if_asked);
+    check(store->is_reading);
+    check(store->news == STORE_NEWS_RELOAD || !store->database->loads_only_if_asked);
 }
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
@@ -78,7 +60,7 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     tables_load(&store->tables, sink_cut, &cut);
     if (fails)
         return fail_reading(store, err);
-    mark_followed(store);
+    mark_read(store);
     return STORE_OK;
 }
 
@@ -99,19 +81,19 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
     if (fails)
         return fail_reading(store, err);
     *merged = true;
-    mark_followed(store);
+    mark_read(store);
     return STORE_OK;
 }
 
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
-    check(store->is_open && store->begun == STORE_BEGIN_FOLLOW);
+    check(store->is_reading && store->news == STORE_NEWS_FOLLOW);
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
     check(tables_follow(&store->seen.tables, &store->tables, store->database->rng, sink_cut, &cut));
     if (fails)
         return fail_reading(store, err);
-    mark_followed(store);
+    mark_read(store);
     return STORE_OK;
 }
 
@@ -120,10 +102,11 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static enum store_result refuse(struct store *store, size_t at, const char *constraint,
-                                struct err *err)
+static enum store_result refuse(struct store *store, size_t request, size_t at,
+                                const char *constraint, struct err *err)
 {
     store->refusal = (struct store_refusal){
+        .request = request,
         .change = at,
         .is_duplicate = begins_with(constraint, TABLES_UNIQUE),
         .memory_is_wrong = begins_with(constraint, TABLES_STALE),
@@ -134,17 +117,17 @@ static enum store_result refuse(struct store *store, size_t at, const char *cons
     return STORE_REFUSED;
 }
 
-static enum store_result execute(struct store *store, const struct change_list *changes, size_t at,
-                                 struct err *err)
+static enum store_result execute(struct store *store, const struct store_batch *batch,
+                                 size_t request, size_t at, struct err *err)
 {
     const struct memory_database *database = store->database;
-    const struct change *change = &changes->items[at];
+    const struct change *change = &batch->changes[at];
     const char *broken = NULL;
     enum store_result own = database->constraint == NULL
                                 ? STORE_OK
                                 : database->constraint(database->cls, change, &broken);
     if (own == STORE_REFUSED)
-        return refuse(store, at, broken, err);
+        return refuse(store, request, at, broken, err);
     if (own == STORE_FAILED) {
         memory_store_fail(store, MEMORY_APPLY_FAILS, "cannot be written", err);
         return STORE_FAILED;
@@ -154,24 +137,26 @@ static enum store_result execute(struct store *store, const struct change_list *
         return STORE_OK;
     if (database->on_broken != NULL)
         database->on_broken(database->cls, change, broken);
-    return refuse(store, at, broken, err);
+    return refuse(store, request, at, broken, err);
 }
 
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err)
+enum store_result memory_store_execute(struct store *store, const struct store_batch *batch,
+                                       struct err *err)
 {
-    check(store->is_open && store->is_in_memory && !store->has_failed);
-    check(store->intent == STORE_TO_WRITE);
+    size_t all = batch->ends[batch->requests - 1];
     bool fails = memory_database_strikes(store->database, MEMORY_APPLY_FAILS);
-    size_t count = fails ? (size_t)draw_below(store, (int)changes->count) : changes->count;
+    size_t count = fails ? (size_t)draw_below(store, (int)all) : all;
     enum store_result result = STORE_OK;
-    for (size_t i = 0; i < count && result == STORE_OK; i++)
-        result = execute(store, changes, i, err);
+    size_t request = 0;
+    for (size_t i = 0; i < count && result == STORE_OK; i++) {
+        while (i >= batch->ends[request])
+            request++;
+        result = execute(store, batch, request, i, err);
+    }
     if (result == STORE_OK && fails) {
         memory_store_fail(store, MEMORY_APPLY_FAILS, "cannot be written", err);
         result = STORE_FAILED;
     }
-    store->has_failed = result != STORE_OK;
     return result;
 }
 
@@ -194,7 +179,7 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err)
 {
-    (void)store;
+    check(store->is_reading);
     (void)err;
     revision[0] = '\0';
     return true;

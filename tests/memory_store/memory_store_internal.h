@@ -15,10 +15,14 @@ void memory_store_release(struct memory_shared *shared);
 bool memory_store_fails(struct store *store, enum memory_fault fault, const char *reason,
                         struct err *err);
 
-/* The reader has been sent the state of the database. */
-void memory_store_mark_seen(struct store *store);
+/* The reader has the state in the store's tables, which is that of the commit. */
+void memory_store_mark_seen(struct store *store, uint64_t commit);
 
-/* The transaction fails: the reader gives up what it followed in it. */
-void memory_store_take_back(struct store *store);
+/* Executes the batch on the store's tables. */
+enum store_result memory_store_execute(struct store *store, const struct store_batch *batch,
+                                       struct err *err);
+
+/* MEMORY_FOREIGN_WRITE may strike. */
+void memory_store_meet_foreign_write(struct store *store);
 
 #endif

@@ -39,15 +39,10 @@ static void compare_newest(const struct berth *berth, const char *when)
         berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables, when);
 }
 
-/* memory_store.before_commit: what was followed in this transaction is not published before the
- * transaction ends. */
+/* memory_store.before_commit: what is being committed is not published before the commit ends. */
 static void check_unpublished(void *cls)
 {
-    const struct berth *berth = cls;
-    const struct store *store = berth->store;
-    const struct memory_seen *seen = store->has_followed ? &store->before : &store->seen;
-    if (seen->is_valid)
-        berth_compare(berth, replica_newest(berth->replica), &seen->tables, "before the commit");
+    compare_newest(cls, "before the commit");
 }
 
 static void while_locked(void *cls)
@@ -103,8 +98,8 @@ static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
 static void check_answer(const struct sent *sent, int status)
 {
     const struct store *store = sent->berth->store;
-    if (store->is_open)
-        sim_fail("an answer inside a transaction");
+    if (store->is_reading || store->is_locked)
+        sim_fail("an answer inside a read, or with the lock");
     if (status != 0 && status != 503 && (status < 400 || status > 409))
         sim_fail("request %d is answered %d", sent->kind, status);
     if (sent->request.plan != NULL && status != 503 && store->outcome != MEMORY_OUTCOME_DONE)
@@ -236,6 +231,7 @@ static void add_figures(struct sim_tally *tally, const struct berth *berth)
     struct pipeline_figures figures = pipeline_figures(berth->pipeline);
     tally->batches += figures.batches;
     tally->commits += figures.commits;
+    tally->taken += figures.taken;
     tally->follows += figures.follows;
     tally->reloads += figures.reloads;
     tally->deaths += berth->store->is_dead;

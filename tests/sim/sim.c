@@ -109,7 +109,9 @@ void sim_draw_faults(struct sim *of, unsigned none)
     for (; choice->levels > 0; choice++)
         if ((none & 1u << choice->fault) == 0)
             permille[choice->fault] = draw_level(of, choice);
-    permille[MEMORY_BEGIN_WRITE_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    permille[MEMORY_LOCK_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    permille[MEMORY_COMMIT_BEGIN_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    of->database.lock_order = (enum memory_lock_order)rng_below(&of->rng, MEMORY_LOCK_ORDERS);
     for (int f = 0; f < MEMORY_FAULT_COUNT; f++)
         if ((of->without & 1u << f) != 0)
             permille[f] = 0;
@@ -218,11 +220,12 @@ static bool report(void)
         every &= tally->accepted[k] > 0;
     }
     printf("%" PRIu64 " failed, %" PRIu64 " unanswered; %" PRIu64 " batches, %" PRIu64
-           " commits, %" PRIu64 " follows, %" PRIu64 " reloads, %" PRIu64 " unknown, %" PRIu64
-           " deaths, %" PRIu64 " kills; %" PRIu64 " requests of conductors\n",
-           tally->failed, tally->unanswered, tally->batches, tally->commits, tally->follows,
-           tally->reloads, tally->unknowns, tally->deaths, tally->kills, tally->conducted);
-    bool enough = sim.world->report(&sim);
+           " commits, %" PRIu64 " taken, %" PRIu64 " follows, %" PRIu64 " reloads, %" PRIu64
+           " unknown, %" PRIu64 " deaths, %" PRIu64 " kills; %" PRIu64 " requests of conductors\n",
+           tally->failed, tally->unanswered, tally->batches, tally->commits, tally->taken,
+           tally->follows, tally->reloads, tally->unknowns, tally->deaths, tally->kills,
+           tally->conducted);
+    bool enough = sim.world->report(&sim) && tally->taken > 0;
     return (enough && every) || !is_checked;
 }
 

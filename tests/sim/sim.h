@@ -16,7 +16,7 @@ struct sim_tally {
     uint64_t accepted[SIM_KINDS_MAX];
     uint64_t failed;     /* 503 */
     uint64_t unanswered; /* the process was killed, or died in the commit */
-    uint64_t batches, commits, follows, reloads, unknowns;
+    uint64_t batches, commits, taken, follows, reloads, unknowns;
     uint64_t deaths;    /* in a commit */
     uint64_t kills;     /* anywhere else */
     uint64_t conducted; /* requests of conductors */
@@ -43,7 +43,8 @@ struct sim {
 
 /* A seed's fault level is drawn from the first that many of the world's levels. */
 struct fault_choice {
-    enum memory_fault fault; /* MEMORY_BEGIN_READ_FAILS: the same for both kinds of begin */
+    enum memory_fault fault; /* MEMORY_BEGIN_READ_FAILS: the same for locks and for the
+                                begin of a commit */
     int levels;
 };
 

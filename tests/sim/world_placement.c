@@ -17,8 +17,8 @@ struct reader {
 /* The world's state for each berth. */
 struct instance {
     struct reader reader[READERS];
-    struct oracle expected; /* of this batch, after the decisions so far */
-    bool is_planning;       /* expected is read */
+    struct oracle expected; /* of this plan of the batch, after the decisions so far */
+    uint64_t plan;          /* its number; 0: expected is not read */
     bool is_checked;        /* this batch's version is compared */
 };
 
@@ -55,11 +55,12 @@ static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *er
     struct client_sent *client = (struct client_sent *)sent;
     struct berth *berth = sent->berth;
     struct instance *instance = instance_of(berth);
-    if (!instance->is_planning)
-        oracle_read(&instance->expected, &berth->store->tables);
-    instance->is_planning = true;
-    if (rng_below(&berth->sim->rng, 8) == 0)
-        berth_compare(berth, plan->version, &berth->store->tables, "planning");
+    if (instance->plan != berth->store->plans) {
+        oracle_read(&instance->expected, &berth->store->seen.tables);
+        berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables,
+                      "planning");
+    }
+    instance->plan = berth->store->plans;
     bool is_metal = client_is_at_metal(&client->input);
     if (!is_metal)
         decide(client, &instance->expected);
@@ -82,7 +83,7 @@ static void check_published(struct berth *berth)
     if (berth->store->outcome != MEMORY_OUTCOME_DONE)
         return;
     berth_compare(berth, replica_newest(berth->replica), seen, "answering");
-    if (!instance->is_planning)
+    if (instance->plan == 0)
         return;
     struct oracle there;
     oracle_read(&there, seen);
@@ -160,7 +161,7 @@ static void close_readers(struct berth *berth)
 
 static void before_batch(struct berth *berth)
 {
-    instance_of(berth)->is_planning = false;
+    instance_of(berth)->plan = 0;
     instance_of(berth)->is_checked = false;
 }
 

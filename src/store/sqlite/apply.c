@@ -1,8 +1,8 @@
-/* Executes one request's changes as statements, in the transaction of the batch.
+/* Executes the changes of a batch as statements, in its transaction.
  *
  * The decision was made in memory; the database only has to agree. Generations change by
  * compare-and-swap, and a row to be changed must exist: if it does not, memory and database differ
- * and the next begin reads everything again, once. A constraint fails because of rows that a load
+ * and the next news are everything, once. A constraint fails because of rows that a load
  * left out (skipped.h) or that a foreign writer made: only the request is refused. Writer thread
  * only. */
 #include <stdio.h>
@@ -286,11 +286,12 @@ static enum store_result apply_many(struct store *store, const struct change *ch
     return ok ? STORE_OK : refuse_step(store);
 }
 
-/* Whether the next STATEMENT_ROWS changes can be one statement: they have the same timestamps. */
-static bool are_many(const struct change_list *changes, size_t at)
+/* Whether the changes from `at` to `end` begin with STATEMENT_ROWS that can be one statement: they
+ * have the same timestamps. */
+static bool are_many(const struct change *changes, size_t at, size_t end)
 {
-    const struct change *first = &changes->items[at];
-    if (!statement_has_many(first->kind) || changes->count - at < STATEMENT_ROWS)
+    const struct change *first = &changes[at];
+    if (!statement_has_many(first->kind) || end - at < STATEMENT_ROWS)
         return false;
     for (const struct change *next = first + 1; next < first + STATEMENT_ROWS; next++)
         if (next->kind != first->kind || next->created_at_us != first->created_at_us ||
@@ -299,33 +300,33 @@ static bool are_many(const struct change_list *changes, size_t at)
     return true;
 }
 
-static enum store_result apply_next(struct store *store, const struct change_list *changes,
-                                    size_t *at, struct err *err)
+static enum store_result apply_next(struct store *store, const struct change *changes, size_t *at,
+                                    size_t end, struct err *err)
 {
-    if (!are_many(changes, *at)) {
-        enum store_result result = apply_one(store, &changes->items[*at], err);
+    if (!are_many(changes, *at, end)) {
+        enum store_result result = apply_one(store, &changes[*at], err);
         *at += result == STORE_OK ? 1 : 0;
         return result;
     }
     size_t done = 0;
-    enum store_result result = apply_many(store, &changes->items[*at], &done, err);
+    enum store_result result = apply_many(store, &changes[*at], &done, err);
     *at += done;
     return result;
 }
 
-enum store_result store_apply(struct store *store, const struct change_list *changes,
-                              struct err *err)
+enum store_result store_apply(struct store *store, const struct store_batch *batch, struct err *err)
 {
-    check(store->transaction.open && store->transaction.intent == STORE_TO_WRITE);
     size_t at = 0;
-    while (at < changes->count) {
-        enum store_result result = apply_next(store, changes, &at, err);
-        if (result != STORE_OK) {
-            store->transaction.failed = true;
-            store->refusal.change = at;
-            return result;
+    for (size_t request = 0; request < batch->requests; request++)
+        while (at < batch->ends[request]) {
+            enum store_result result =
+                apply_next(store, batch->changes, &at, batch->ends[request], err);
+            if (result != STORE_OK) {
+                store->refusal.request = request;
+                store->refusal.change = at;
+                return result;
+            }
         }
-    }
     return STORE_OK;
 }
 

@@ -1,10 +1,10 @@
-/* Begins a transaction, and determines what has happened since the last one.
+/* Begins a transaction, and determines what has happened since memory last read the database.
  *
  * To write, BEGIN IMMEDIATE takes SQLite's write lock. No other process commits until the lock is
- * released, so what begin finds (stamp, data_version, head, log) stays true until then. To read,
- * begin takes a snapshot without a lock, and other processes may commit meanwhile. The wal-index
- * header changes only with a commit: if it is the same before and after the snapshot is taken, it
- * is the header of that snapshot.
+ * released, so what is found (stamp, data_version, head, log) stays true until then. To read, a
+ * snapshot is taken without a lock, and other processes may commit meanwhile. The wal-index header
+ * changes only with a commit: if it is the same before and after the snapshot is taken, it is the
+ * header of that snapshot.
  *
  * Three checks, from the cheapest to the most expensive, show what has happened:
  *   - The wal-index header is that of our last state: nothing has.
@@ -23,28 +23,26 @@
 
 enum {
     SNAPSHOT_TRIES = 64, /* in each of these microseconds, another process would have to commit */
-    SOON_MS = 10,        /* how long STORE_TO_WRITE_SOON waits */
+    LOCK_MS = 10,        /* how long one store_lock() waits */
 };
 
 /* No counter reaches this value. */
 static const int64_t SEQ_MAX = INT64_MAX / 2;
 
-static void transaction_start(struct store *store, enum store_intent intent)
+static void transaction_start(struct store *store, bool is_locked)
 {
     struct transaction *transaction = &store->transaction;
     transaction->open = true;
-    transaction->intent = intent;
+    transaction->is_locked = is_locked;
+    transaction->is_reading = false;
     transaction->seq = store->followed.seq;
     transaction->data_version = store->followed.data_version;
     transaction->change = 0;
     transaction->stamp_known = false;
     transaction->is_in_memory = false;
-    transaction->failed = false;
     transaction->touched.len = 0;
     transaction->touched_consumer = 0;
     log_entries_free(&transaction->to_follow);
-    transaction->before = store->followed;
-    memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
 }
 
 static bool step_head(struct store *store, struct err *err)
@@ -111,44 +109,60 @@ static bool explained_by_log(struct store *store, struct err *err)
            follow_is_possible(&transaction->to_follow);
 }
 
-static enum store_begun examine_moved(struct store *store, struct err *err)
+static enum store_news examine_moved(struct store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     struct followed *followed = &store->followed;
     if (followed->valid && !store->in_memory)
         store_saw_other(store);
     if (!read_head(store, err))
-        return STORE_BEGIN_FAILED;
+        return STORE_NEWS_FAILED;
     if (!followed->valid || !transaction->stamp_known || store_index(store) == NULL)
-        return STORE_BEGIN_RELOAD;
+        return STORE_NEWS_RELOAD;
     /* Another process's checkpoint started the WAL over, and nothing was written. */
     if (transaction->seq == followed->seq && transaction->change == followed->change &&
         followed->change > 0 && sentinel_stamp_frames(&transaction->stamp) == 0) {
         followed->data_version = transaction->data_version;
-        return STORE_BEGIN_UNCHANGED;
+        return STORE_NEWS_NONE;
     }
     if (transaction->seq > followed->seq && explained_by_log(store, err))
-        return STORE_BEGIN_FOLLOW;
-    return err_is_set(err) ? STORE_BEGIN_FAILED : STORE_BEGIN_RELOAD;
+        return STORE_NEWS_FOLLOW;
+    return err_is_set(err) ? STORE_NEWS_FAILED : STORE_NEWS_RELOAD;
 }
 
-static enum store_begun examine(struct store *store, struct err *err)
+static enum store_news examine(struct store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     const struct followed *followed = &store->followed;
     if (store_index(store) != NULL && transaction->stamp_known && followed->valid &&
         followed->stamp_known &&
         memcmp(&transaction->stamp, &followed->stamp, sizeof(followed->stamp)) == 0)
-        return STORE_BEGIN_UNCHANGED;
+        return STORE_NEWS_NONE;
     if (!store_data_version(store, &transaction->data_version, err))
-        return STORE_BEGIN_FAILED;
+        return STORE_NEWS_FAILED;
     if (followed->valid && transaction->data_version == followed->data_version)
-        return STORE_BEGIN_UNCHANGED;
+        return STORE_NEWS_NONE;
     return examine_moved(store, err);
 }
 
-/* Takes the lock. False without err: another process still holds it. */
-static bool lock(struct store *store, bool soon, struct err *err)
+enum store_news store_examine(struct store *store, struct err *err)
+{
+    struct transaction *transaction = &store->transaction;
+    if (transaction->stamp_known && store_index(store) != NULL)
+        transaction->change = sentinel_stamp_change(&transaction->stamp);
+    enum store_news news = examine(store, err);
+    transaction->is_in_memory = news == STORE_NEWS_NONE;
+    return news;
+}
+
+/* The lock costs no round trip, and under it the batch cannot come too late. */
+bool store_locks_first(const struct store *store)
+{
+    (void)store;
+    return true;
+}
+
+static enum store_lock take_lock(struct store *store, struct err *err)
 {
     struct sharing *sharing = &store->sharing;
     struct db_wait *wait = &store->writer.wait;
@@ -158,31 +172,43 @@ static bool lock(struct store *store, bool soon, struct err *err)
     if (sharing->wanted_at_us == 0)
         sharing->wanted_at_us = now_us;
     int64_t left_ms = timeout_ms - (now_us - sharing->wanted_at_us) / 1000;
-    bool is_last = !soon || left_ms <= SOON_MS;
+    bool is_last = left_ms <= LOCK_MS;
     wait->seen = false;
-    wait->timeout_ms = !is_last ? SOON_MS : left_ms > 0 ? (int)left_ms : 0;
+    wait->timeout_ms = !is_last ? LOCK_MS : left_ms > 0 ? (int)left_ms : 0;
     bool ok = store_run(store, STATEMENT_BEGIN, &failure);
     wait->timeout_ms = timeout_ms;
+    if (wait->seen)
+        store_saw_other(store);
     if (!ok && !is_last && sqlite3_errcode(store->writer.handle) == SQLITE_BUSY)
-        return false;
+        return STORE_LOCK_HELD;
     sharing->wanted_at_us = 0;
-    if (!ok)
-        err_set_text(err, failure.status, failure.code, failure.message);
-    return ok;
+    if (ok)
+        return STORE_LOCKED;
+    err_set_text(err, failure.status, failure.code, failure.message);
+    return STORE_LOCK_FAILED;
 }
 
-static bool begin_write(struct store *store, bool soon, struct err *err)
+enum store_lock store_lock(struct store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
-    bool ok = lock(store, soon, err);
-    if (store->writer.wait.seen)
-        store_saw_other(store);
-    if (!ok)
-        return false;
-    transaction_start(store, STORE_TO_WRITE);
-    struct sentinel *sentinel = store->sentinel;
-    transaction->stamp_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
-    return true;
+    check(!transaction->open);
+    store_leave_free(store);
+    if (!store_ensure_file(store, err)) {
+        store->sharing.wanted_at_us = 0;
+        return STORE_LOCK_FAILED;
+    }
+    transaction->broken = false;
+    store_checkpoint(store);
+    store_brake(store);
+    enum store_lock locked = take_lock(store, err);
+    if (locked == STORE_LOCKED) {
+        struct sentinel *sentinel = store->sentinel;
+        transaction_start(store, true);
+        transaction->stamp_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
+    } else if (locked == STORE_LOCK_FAILED) {
+        store_end_transaction(store);
+    }
+    return locked;
 }
 
 /* Takes a snapshot; *stamped: the transaction's stamp belongs to it. */
@@ -199,9 +225,12 @@ static bool take_snapshot(struct store *store, bool *stamped, struct err *err)
     return true;
 }
 
-static bool begin_read(struct store *store, struct err *err)
+static bool begin_snapshot(struct store *store, struct err *err)
 {
-    transaction_start(store, STORE_TO_READ);
+    if (!store_ensure_file(store, err))
+        return false;
+    store->transaction.broken = false;
+    transaction_start(store, false);
     bool stamped = false;
     for (int i = 1; !stamped; i++) {
         if (!take_snapshot(store, &stamped, err))
@@ -215,38 +244,19 @@ static bool begin_read(struct store *store, struct err *err)
     return true;
 }
 
-static bool begin(struct store *store, enum store_intent intent, struct err *err)
+enum store_news store_begin_read(struct store *store, struct err *err)
 {
-    store->transaction.broken = false;
-    if (intent == STORE_TO_READ)
-        return begin_read(store, err);
-    store_checkpoint(store);
-    store_brake(store);
-    return begin_write(store, intent == STORE_TO_WRITE_SOON, err);
-}
-
-enum store_begun store_begin(struct store *store, enum store_intent intent, struct err *err)
-{
-    check(!store->transaction.open);
-    if (intent != STORE_TO_READ)
-        store_leave_free(store);
-    if (!store_ensure_file(store, err)) {
-        store->sharing.wanted_at_us = 0;
-        return STORE_BEGIN_FAILED;
-    }
     struct transaction *transaction = &store->transaction;
-    enum store_begun begun = STORE_BEGIN_FAILED;
-    if (begin(store, intent, err)) {
-        if (transaction->stamp_known && store_index(store) != NULL)
-            transaction->change = sentinel_stamp_change(&transaction->stamp);
-        begun = examine(store, err);
-    } else if (!err_is_set(err)) {
-        return STORE_BEGIN_BUSY;
-    }
-    if (begun == STORE_BEGIN_FAILED)
+    check(transaction->is_locked || !transaction->open);
+    check(!transaction->is_reading);
+    store_reuse_ids(store);
+    enum store_news news = STORE_NEWS_FAILED;
+    if (transaction->is_locked || begin_snapshot(store, err))
+        news = store_examine(store, err);
+    transaction->is_reading = news != STORE_NEWS_FAILED;
+    if (!transaction->is_reading && !transaction->is_locked)
         store_end_transaction(store);
-    transaction->is_in_memory = begun == STORE_BEGIN_UNCHANGED;
-    return begun;
+    return news;
 }
 
 void store_mark_followed(struct store *store)

@@ -1,4 +1,4 @@
-/* Ends a transaction.
+/* Commits a batch.
  *
  * After COMMIT the stamp is read; if the count has risen by exactly our one commit, no other
  * process wrote in between and the stamp is ours. Writer thread only. */
@@ -10,28 +10,6 @@ enum {
     LOG_ROWS_KEPT = 4096,
     LOG_TRIM_EVERY = 64, /* batches */
 };
-
-/* If the transaction fails, memory discards what it loaded or followed in it. */
-static void take_back(struct store *store)
-{
-    bool in_doubt = !store->followed.valid;
-    store->followed = store->transaction.before;
-    store->followed.valid &= !in_doubt;
-}
-
-void store_end_transaction(struct store *store)
-{
-    if (store->transaction.open && store->transaction.failed)
-        take_back(store);
-    store->transaction.open = false;
-    if (store->writer.handle != NULL && !sqlite3_get_autocommit(store->writer.handle)) {
-        struct err ignored = {.status = 503};
-        if (!store_run(store, STATEMENT_ROLLBACK, &ignored))
-            store->transaction.broken = true;
-    }
-    if (store->transaction.broken)
-        store_disconnect_writer(store, true);
-}
 
 static bool write_log(struct store *store, const unsigned char mark[static MARK_LEN],
                       struct err *err)
@@ -113,38 +91,34 @@ static bool is_wal_whole(struct store *store)
            sentinel_has_frames(sentinel, wal, &store->transaction.stamp);
 }
 
-enum store_result store_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
+/* The transaction has ended with COMMIT, of which it is not known whether it will last. */
+static enum store_result resolve(struct store *store, const unsigned char mark[static MARK_LEN],
+                                 const struct err *failure, struct err *err)
+{
+    enum store_result result = store_resolve_commit(store, mark, err->arena);
+    if (result != STORE_OK)
+        err_set(err, failure->status, failure->code, "%.*s%s", SLICE_ARG(failure->message),
+                result == STORE_UNKNOWN ? "; it is not known whether the write was made" : "");
+    return result;
+}
+
+static enum store_result end_commit(struct store *store, const unsigned char mark[static MARK_LEN],
+                                    struct store_stamp *stamp, bool *foreign, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
-    check(transaction->open && transaction->intent == STORE_TO_WRITE);
-    check(transaction->is_in_memory && !transaction->failed);
-    unsigned char mark[MARK_LEN];
-    memcpy(mark, store->instance, sizeof(store->instance));
-    memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
-    store->batches++;
-    transaction->failed = true; /* until it is committed */
-    if (!write_log(store, mark, err)) {
-        store_end_transaction(store);
-        return STORE_FAILED;
-    }
     struct err failure = {.arena = err->arena};
-    if (!store_run(store, STATEMENT_COMMIT, &failure)) {
-        if (transaction->broken) {
-            transaction->open = transaction->failed = false;
-            enum store_result result = store_resolve_commit(store, mark, err->arena);
-            *foreign = true;
-            if (result == STORE_OK)
-                return STORE_OK;
-            err_set(err, failure.status, failure.code, "%.*s%s", SLICE_ARG(failure.message),
-                    result == STORE_UNKNOWN ? "; it is not known whether the write was made" : "");
-            return result;
-        }
+    bool ok = store_run(store, STATEMENT_COMMIT, &failure);
+    if (!ok && transaction->broken) {
+        store_forget_transaction(store);
+        *foreign = true;
+        return resolve(store, mark, &failure, err);
+    }
+    if (!ok) {
         err_set_text(err, failure.status, failure.code, failure.message);
         store_end_transaction(store);
         return STORE_FAILED;
     }
-    transaction->open = transaction->failed = false;
+    store_forget_transaction(store);
     if (!is_wal_whole(store) && !store_salvage_commit(store)) {
         store->followed.valid = false;
         err_set(err, 503, NULL,
@@ -157,30 +131,51 @@ enum store_result store_commit(struct store *store, struct store_stamp *stamp, b
     return STORE_OK;
 }
 
-bool store_rollback(struct store *store, struct store_stamp *stamp)
+static enum store_result write_batch(struct store *store, const struct store_batch *batch,
+                                     struct store_stamp *stamp, bool *foreign, struct err *err)
 {
-    struct transaction *transaction = &store->transaction;
-    check(transaction->open);
-    bool held = store->followed.valid && transaction->is_in_memory && !transaction->failed;
-    *stamp = (struct store_stamp){0};
-    if (store->in_memory) {
-        uint64_t commits = store->commits;
-        memcpy(stamp->bytes, &commits, sizeof(commits));
-    } else {
-        held = held && transaction->stamp_known;
-        *stamp = transaction->stamp;
-        const struct sentinel *sentinel = store->sentinel;
-        if (held && sentinel != NULL && sentinel->index != NULL) {
-            store->followed.stamp = *stamp;
-            store->followed.stamp_known = true;
-        }
-    }
+    unsigned char mark[MARK_LEN];
+    memcpy(mark, store->instance, sizeof(store->instance));
+    memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
+    store->batches++;
+    enum store_result result = store_apply(store, batch, err);
+    if (result == STORE_OK && !write_log(store, mark, err))
+        result = STORE_FAILED;
+    if (result == STORE_OK)
+        return end_commit(store, mark, stamp, foreign, err);
     store_end_transaction(store);
-    return held && store_is_current(store, stamp);
+    return result;
 }
 
-int64_t store_next_id(struct store *store, enum store_table table)
+/* Takes the lock, unless it is held, and finds out whether memory is as new as the database. */
+static enum store_result lock_and_examine(struct store *store, struct err *err)
 {
-    check(store->transaction.open);
-    return store->next_ids[table]++;
+    enum store_lock locked = STORE_LOCKED;
+    while (!store->transaction.is_locked && (locked = store_lock(store, err)) == STORE_LOCK_HELD)
+        ;
+    if (locked == STORE_LOCK_FAILED)
+        return STORE_FAILED;
+    if (store->transaction.is_in_memory || store_examine(store, err) != STORE_NEWS_FAILED)
+        return STORE_OK;
+    store_end_transaction(store);
+    return STORE_FAILED;
+}
+
+enum store_result store_commit(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    const struct transaction *transaction = &store->transaction;
+    check(!transaction->is_reading);
+    if (lock_and_examine(store, err) != STORE_OK)
+        return STORE_FAILED;
+    if (!transaction->is_in_memory || !store->followed.valid) {
+        err_set(err, 503, NULL, "other processes keep writing to the database '%s'", store->path);
+        store_end_transaction(store);
+        return STORE_TAKEN;
+    }
+    if (batch->requests > 0 && batch->ends[batch->requests - 1] > 0)
+        return write_batch(store, batch, stamp, foreign, err);
+    *foreign = !store_read_stamp(store, stamp);
+    store_end_transaction(store);
+    return STORE_OK;
 }

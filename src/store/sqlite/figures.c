@@ -8,7 +8,7 @@ enum { STAMP_TRIES = 64 }; /* in each of these microseconds, another process com
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err)
 {
-    check(store->transaction.open);
+    check(store->transaction.is_reading);
     return migrate_check_served(&store->writer, revision, err);
 }
 

@@ -47,22 +47,21 @@ struct followed {
     int64_t next_ids[STORE_TABLE_COUNT];
 };
 
-/* The open transaction. */
+/* The open transaction: a snapshot that is read, or the write lock, under which may be read. */
 struct transaction {
     bool open;
-    enum store_intent intent;
-    int64_t seq; /* of berth_head when it began */
+    bool is_locked;  /* it has the write lock */
+    bool is_reading; /* between store_begin_read() and store_end_read() */
+    int64_t seq;     /* of berth_head when it began */
     int64_t data_version;
     struct store_stamp stamp; /* of the state at its beginning */
     bool stamp_known;
     uint32_t change;          /* the stamp's */
     bool is_in_memory;        /* memory has the state at its beginning */
-    bool failed;              /* a statement failed: only a rollback is allowed */
     bool broken;              /* because of I/O: the connection must not be used again */
     int64_t touched_consumer; /* the last one that `touched` names; 0: none is known */
     struct buf touched;
     struct log_entries to_follow;
-    struct followed before; /* the state of memory if the transaction fails */
 };
 
 /* The last rows that the database did not contain in the form that memory had: if a load reads them
@@ -120,7 +119,7 @@ struct store {
     struct skipped skipped;
     struct store_refusal refusal;
     struct mismatches mismatches;
-    int64_t next_ids[STORE_TABLE_COUNT]; /* ids given out in the open transaction */
+    int64_t next_ids[STORE_TABLE_COUNT]; /* beyond those given out since the last commit */
     unsigned char instance[8];
     uint64_t batches;
     struct sharing sharing;
@@ -196,9 +195,22 @@ void store_plan_leaving_free(struct store *store);
 /* Waits until another writer has had its turn, or for the time that was decided. */
 void store_leave_free(struct store *store);
 
-/* commit.c */
-/* Rolls back the open transaction, if any; memory keeps its previous state if the transaction has
- * failed. */
+/* begin.c */
+/* What has happened before the open transaction. */
+enum store_news store_examine(struct store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* end.c */
+/* Rolls back the open transaction, if any. */
 void store_end_transaction(struct store *store);
+/* It has ended. */
+void store_forget_transaction(struct store *store);
+/* The stamp of the open transaction's state. False: it is not known, or memory does not have that
+ * state. */
+bool store_read_stamp(struct store *store, struct store_stamp *stamp);
+
+/* apply.c: executes the statements of a batch. If this fails, the transaction must be rolled back.
+ */
+enum store_result store_apply(struct store *store, const struct store_batch *batch,
+                              struct err *err) BERTH_MUST_CHECK;
 
 #endif

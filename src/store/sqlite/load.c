@@ -43,7 +43,7 @@ static bool load_rows(struct store *store, struct tree_order *forest, store_sink
 static bool stream_all(struct store *store, struct tree_order *forest, store_sink *sink, void *cls,
                        struct err *err)
 {
-    check(store->transaction.open);
+    check(store->transaction.is_reading);
     bool ok = load_rows(store, forest, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     sqlite3_db_release_memory(store->writer.handle);
@@ -94,7 +94,7 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
 
 enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
 {
-    check(store->transaction.open);
+    check(store->transaction.is_reading);
     const struct row_reader reader = store_row_reader(store);
     if (!store_read_next_ids(store, err) ||
         !follow_read(&reader, &store->transaction.to_follow, sink, cls, err))

@@ -56,3 +56,13 @@ bool store_read_next_ids(struct store *store, struct err *err)
     }
     return true;
 }
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    return store->next_ids[table]++;
+}
+
+void store_reuse_ids(struct store *store)
+{
+    memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
+}

@@ -77,7 +77,7 @@ enum store_result store_resolve_commit(struct store *store,
                                        const unsigned char mark[static MARK_LEN],
                                        struct arena *arena)
 {
-    const struct followed before = store->transaction.before;
+    const struct followed before = store->followed;
     int64_t deadline_us =
         (int64_t)clock_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
     bool found = false;
@@ -92,8 +92,7 @@ enum store_result store_resolve_commit(struct store *store,
     }
     if (found)
         return STORE_OK;
-    /* Memory is as it was before the transaction; the new connection counts versions from its own
-     * start. */
+    /* Memory is as it was before; the new connection counts versions from its own start. */
     bool has_index = store->sentinel != NULL && store->sentinel->index != NULL;
     store->followed = before;
     store->followed.valid = before.valid && before.stamp_known && has_index;

@@ -236,8 +236,7 @@ static const struct differences *end_comparison(void *cls)
 
 static void begin(struct world *world, struct store *store)
 {
-    enum store_begun begun = store_begin(store, STORE_TO_READ, &world->err);
-    assert_int_equal(begun, STORE_BEGIN_RELOAD);
+    assert_int_equal(store_begin_read(store, &world->err), STORE_NEWS_RELOAD);
 }
 
 static void publish(struct world *world, struct replica *replica, struct store *store,
@@ -247,7 +246,7 @@ static void publish(struct world *world, struct replica *replica, struct store *
     struct version_stamp stamp = {{0}};
     (void)world;
     apply_flush(edit);
-    assert_true(store_rollback(store, &ignored));
+    assert_true(store_end_read(store, &ignored));
     replica_publish(replica, edit, &stamp);
 }
 
@@ -294,10 +293,8 @@ static void tell(const struct buf *merged, const struct buf *loaded)
 static void expect_same_ids(struct world *world)
 {
     struct store_stamp ignored;
-    assert_int_equal(store_begin(world->merging, STORE_TO_READ, &world->err),
-                     STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_begin(world->loading, STORE_TO_READ, &world->err),
-                     STORE_BEGIN_UNCHANGED);
+    assert_int_equal(store_begin_read(world->merging, &world->err), STORE_NEWS_NONE);
+    assert_int_equal(store_begin_read(world->loading, &world->err), STORE_NEWS_NONE);
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         assert_int_equal(store_next_id(world->merging, (enum store_table)table),
                          store_next_id(world->loading, (enum store_table)table));
@@ -308,8 +305,8 @@ static void expect_same_ids(struct world *world)
     }
     assert_int_equal(store_figures(world->merging).skipped_rows,
                      store_figures(world->loading).skipped_rows);
-    store_rollback(world->merging, &ignored);
-    store_rollback(world->loading, &ignored);
+    store_end_read(world->merging, &ignored);
+    store_end_read(world->loading, &ignored);
 }
 
 /* Merges, and compares with a load. */

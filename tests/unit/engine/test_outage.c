@@ -75,7 +75,7 @@ static void set_fault(struct logged_pipeline *bench, enum memory_fault fault, co
 static void set_begin_fault(struct logged_pipeline *bench, const char *reason)
 {
     set_fault(bench, MEMORY_BEGIN_READ_FAILS, reason);
-    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, reason);
+    set_fault(bench, MEMORY_LOCK_FAILS, reason);
 }
 
 static void test_reads_fail(void **state)
@@ -145,7 +145,7 @@ static void expect_writes_logged(struct logged_pipeline *bench, enum memory_faul
 static void test_writes_fail(void **state)
 {
     struct logged_pipeline *bench = *state;
-    expect_writes_logged(bench, MEMORY_BEGIN_WRITE_FAILS);
+    expect_writes_logged(bench, MEMORY_LOCK_FAILS);
     expect_writes_logged(bench, MEMORY_APPLY_FAILS);
     expect_writes_logged(bench, MEMORY_COMMIT_FAILS);
     expect_writes_logged(bench, MEMORY_COMMIT_UNKNOWN);
@@ -182,7 +182,7 @@ static void test_figures(void **state)
     assert_int_equal(figures.batch_requests.sum, 9);
     assert_true(figures.arena_bytes > 0);
 
-    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, "is locked");
+    set_fault(bench, MEMORY_LOCK_FAILS, "is locked");
     ask(bench, plan_trait, 503);
     figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outage, OUTAGE_WRITES);
@@ -196,7 +196,7 @@ static void test_figures(void **state)
     assert_int_equal(figures.refused[REFUSED_BY_DATABASE], 3); /* that was no write */
     set_begin_fault(bench, NULL);
     ask(bench, plan_trait, 0);
-    set_fault(bench, MEMORY_BEGIN_WRITE_FAILS, "is locked");
+    set_fault(bench, MEMORY_LOCK_FAILS, "is locked");
     ask(bench, plan_trait, 503);
     figures = pipeline_figures(bench->pipeline);
     assert_int_equal(figures.outages[OUTAGE_WRITES], 2);

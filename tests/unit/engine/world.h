@@ -1,5 +1,5 @@
-/* A small cloud for tests of planners: a replica, and a memory store whose open transaction gives
- * ids and executes the same changes. */
+/* A small cloud for tests of planners: a replica, and a memory store that gives ids; the tables of
+ * its database execute the same changes. */
 #ifndef BERTH_TESTS_WORLD_H
 #define BERTH_TESTS_WORLD_H
 

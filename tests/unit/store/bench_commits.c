@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOSTS = 10000, CONSUMERS = 33334 };
+enum { HOSTS = 10000, CONSUMERS = 33334, BATCH_MOST = 64 };
 
 static double seconds(clockid_t clock)
 {
@@ -69,12 +69,12 @@ static void fill(struct store *store, struct arena *arena)
         add_link(&list, CHANGE_PROVIDER_TRAIT_INSERT, id, 1 + id % 300);
     }
     long rows = 0;
-    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
+    must(lock_and_read(store, &err) == STORE_NEWS_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
+    must(store_end_read(store, &stamp), &err);
     for (uint64_t number = 0; number < CONSUMERS; number++)
         claim(store, &list, number);
-    must(store_apply(store, &list, &err) == STORE_OK, &err);
-    must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
+    must(commit_list(store, &list, &stamp, &foreign, &err) == STORE_OK, &err);
     store_upkeep(store);
 }
 
@@ -102,13 +102,16 @@ static void measure_commits(struct store *store, int batch, double duration, uin
         struct err err = {.arena = arena};
         struct store_stamp stamp;
         bool foreign;
-        must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
+        struct change_list list = {.arena = arena};
+        size_t ends[BATCH_MOST];
+        must(lock_and_read(store, &err) == STORE_NEWS_NONE, &err);
+        must(store_end_read(store, &stamp), &err);
         for (int i = 0; i < batch; i++) {
-            struct change_list list = {.arena = arena};
             claim(store, &list, (*number)++);
-            must(store_apply(store, &list, &err) == STORE_OK, &err);
+            ends[i] = list.count;
         }
-        must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
+        const struct store_batch changes = {list.items, ends, (size_t)batch};
+        must(store_commit(store, &changes, &stamp, &foreign, &err) == STORE_OK, &err);
         store_upkeep(store);
         commits++;
     }
@@ -150,13 +153,13 @@ static void commit_noting(struct store *store, uint64_t *number, struct longest 
     struct store_stamp stamp;
     bool foreign;
     double at = seconds(CLOCK_MONOTONIC);
-    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_UNCHANGED, &err);
+    must(lock_and_read(store, &err) == STORE_NEWS_NONE, &err);
+    must(store_end_read(store, &stamp), &err);
     note(&longest->begin, &at);
     for (int i = 0; i < 8; i++)
         claim(store, &list, (*number)++);
-    must(store_apply(store, &list, &err) == STORE_OK, &err);
     at = seconds(CLOCK_MONOTONIC);
-    must(store_commit(store, &stamp, &foreign, &err) == STORE_OK, &err);
+    must(commit_list(store, &list, &stamp, &foreign, &err) == STORE_OK, &err);
     note(&longest->commit, &at);
     store_upkeep(store);
     note(&longest->upkeep, &at);
@@ -198,10 +201,10 @@ static void measure_load(const char *url)
     must(store != NULL, &err);
     double opened = seconds(CLOCK_MONOTONIC);
     long rows = 0;
-    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
+    must(lock_and_read(store, &err) == STORE_NEWS_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
     struct store_stamp stamp;
-    must(store_rollback(store, &stamp), &err);
+    must(end_news(store, &stamp), &err);
     double loaded = seconds(CLOCK_MONOTONIC);
     long current = 0;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -244,11 +247,11 @@ int main(int argc, char **argv)
     must(store != NULL, &err);
     long rows = 0;
     struct store_stamp stamp;
-    must(store_begin(store, STORE_TO_WRITE, &err) == STORE_BEGIN_RELOAD, &err);
+    must(lock_and_read(store, &err) == STORE_NEWS_RELOAD, &err);
     must(store_load(store, count_change, &rows, &err) == STORE_OK, &err);
-    must(store_rollback(store, &stamp), &err);
+    must(end_news(store, &stamp), &err);
     uint64_t number = CONSUMERS;
-    static const int batches[] = {1, 8, 64};
+    static const int batches[] = {1, 8, BATCH_MOST};
     for (size_t i = 0; i < 3; i++)
         measure_commits(store, batches[i], duration, &number);
     measure_reader(store, path, (argc > 3 ? atol(argv[3]) : 200) << 20, duration, &number);

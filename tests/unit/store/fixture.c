@@ -216,42 +216,99 @@ static void ignore_change(void *cls, const struct change *change)
     (void)change;
 }
 
-static enum store_begun begin(struct fixture *fixture, struct store *store,
-                              enum store_intent intent, struct buf *out)
+enum store_news lock_and_read(struct store *store, struct err *err)
+{
+    enum store_lock locked;
+    while ((locked = store_lock(store, err)) == STORE_LOCK_HELD)
+        ;
+    if (locked == STORE_LOCK_FAILED)
+        return STORE_NEWS_FAILED;
+    enum store_news news = store_begin_read(store, err);
+    if (news == STORE_NEWS_FAILED)
+        store_unlock(store);
+    return news;
+}
+
+static enum store_news take(struct fixture *fixture, struct store *store, enum store_news news,
+                            struct buf *out)
 {
     store_sink *sink = out == NULL ? ignore_change : dump_change;
-    fixture->err = (struct err){.arena = fixture->arena};
-    enum store_begun begun = store_begin(store, intent, &fixture->err);
-    if (begun == STORE_BEGIN_RELOAD)
+    if (news == STORE_NEWS_RELOAD)
         assert_int_equal(store_load(store, sink, out, &fixture->err), STORE_OK);
-    if (begun == STORE_BEGIN_FOLLOW)
+    if (news == STORE_NEWS_FOLLOW)
         assert_int_equal(store_follow(store, sink, out, &fixture->err), STORE_OK);
-    return begun;
+    return news;
 }
 
-enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out)
+enum store_news lock_into(struct fixture *fixture, struct store *store, struct buf *out)
 {
-    return begin(fixture, store, STORE_TO_WRITE, out);
+    fixture->err = (struct err){.arena = fixture->arena};
+    return take(fixture, store, lock_and_read(store, &fixture->err), out);
 }
 
-enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out)
+enum store_news read_into(struct fixture *fixture, struct store *store, struct buf *out)
 {
-    return begin(fixture, store, STORE_TO_READ, out);
+    fixture->err = (struct err){.arena = fixture->arena};
+    return take(fixture, store, store_begin_read(store, &fixture->err), out);
 }
 
-void expect_begin(struct fixture *fixture, struct store *store, enum store_begun begun)
+bool end_news(struct store *store, struct store_stamp *stamp)
+{
+    bool holds = store_end_read(store, stamp);
+    store_unlock(store);
+    return holds;
+}
+
+enum store_result commit_list(struct store *store, const struct change_list *list,
+                              struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    const struct store_batch batch = {list->items, &list->count, 1};
+    return store_commit(store, &batch, stamp, foreign, err);
+}
+
+void expect_news(struct fixture *fixture, struct store *store, enum store_news news)
 {
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), begun);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), news);
+    assert_true(end_news(store, &stamp));
 }
 
 void dump_store(struct fixture *fixture, struct store *store, struct buf *out)
 {
     struct store_stamp stamp;
-    assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_not_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
     assert_int_equal(store_load(store, dump_change, out, &fixture->err), STORE_OK);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
+}
+
+enum store_result take_news_and_commit(struct fixture *fixture, struct store *store,
+                                       const struct change_list *list, struct store_stamp *stamp,
+                                       bool *foreign)
+{
+    if (lock_into(fixture, store, NULL) == STORE_NEWS_FAILED)
+        return STORE_FAILED;
+    store_end_read(store, stamp);
+    return commit_list(store, list, stamp, foreign, &fixture->err);
+}
+
+void expect_unlocked(struct fixture *fixture, struct store *store)
+{
+    assert_int_equal(store_lock(store, &fixture->err), STORE_LOCKED);
+    store_unlock(store);
+}
+
+const struct store_refusal *refuse_changes(struct fixture *fixture, struct store *store,
+                                           const struct change_list *list)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(store_end_read(store, &stamp));
+    assert_int_equal(commit_list(store, list, &stamp, &foreign, &fixture->err), STORE_REFUSED);
+    assert_int_equal(fixture->err.status, 503);
+    assert_int_equal(store_why_refused(store)->request, 0);
+    expect_unlocked(fixture, store);
+    return store_why_refused(store);
 }
 
 struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
@@ -259,10 +316,7 @@ struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
 {
     struct store_stamp stamp = {0};
     bool foreign = true;
-    assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
-    enum store_result result = store_apply(store, list, &fixture->err);
-    if (result == STORE_OK)
-        result = store_commit(store, &stamp, &foreign, &fixture->err);
+    enum store_result result = take_news_and_commit(fixture, store, list, &stamp, &foreign);
     if (result != STORE_OK)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_equal(result, STORE_OK);

@@ -35,7 +35,7 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
 
 /* One line for each record, as "kind(fields)\n" with the instants last. */
 void dump_change(void *buf, const struct change *change);
-/* Begins, loads, rolls back: the whole database as text (owned by `out`). */
+/* Loads: the whole database as text (owned by `out`). */
 void dump_store(struct fixture *fixture, struct store *store, struct buf *out);
 
 struct change_list changes_of(struct fixture *fixture);
@@ -53,18 +53,36 @@ void add_allocation(struct change_list *list, int64_t id, int64_t consumer, cons
                     int64_t provider, int64_t class, int64_t used);
 void add_allocations_of(struct change_list *list, int64_t consumer, const char *uuid);
 
-/* begin (with a load or follow whose changes are discarded, if it is due), apply, commit; must
- * succeed. */
+/* Locks the store, takes the news (which are discarded), commits; must succeed. */
 struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
                                   const struct change_list *list);
-/* begin, and the load or follow that it requires, into `out` (may be NULL); the transaction stays
- * open. */
-enum store_begun begin_into(struct fixture *fixture, struct store *store, struct buf *out);
-/* The same without the write lock. */
-enum store_begun begin_to_read(struct fixture *fixture, struct store *store, struct buf *out);
+/* Commits the list as the changes of one request. */
+enum store_result commit_list(struct store *store, const struct change_list *list,
+                              struct store_stamp *stamp, bool *foreign, struct err *err);
+/* Locks the store, takes the news (which are discarded), and commits the list as the changes of one
+ * request. STORE_FAILED also if the news cannot be read. */
+enum store_result take_news_and_commit(struct fixture *fixture, struct store *store,
+                                       const struct change_list *list, struct store_stamp *stamp,
+                                       bool *foreign);
+/* The same, without news and for a list that is refused: nothing of it is written, and the store is
+ * not locked afterwards. */
+const struct store_refusal *refuse_changes(struct fixture *fixture, struct store *store,
+                                           const struct change_list *list);
+/* Neither this store nor another one is locked: it can be. */
+void expect_unlocked(struct fixture *fixture, struct store *store);
 
-/* Begins, loads or follows as required, rolls back: memory then has the newest state. */
-void expect_begin(struct fixture *fixture, struct store *store, enum store_begun begun);
+/* Locks the store, however long another process holds the lock, and begins to read. If this fails,
+ * it is not locked. */
+enum store_news lock_and_read(struct store *store, struct err *err);
+/* The same, with the load or follow that is due, into `out` (may be NULL). The read stays open. */
+enum store_news lock_into(struct fixture *fixture, struct store *store, struct buf *out);
+/* The same without the lock. */
+enum store_news read_into(struct fixture *fixture, struct store *store, struct buf *out);
+/* Ends the read, and unlocks the store. */
+bool end_news(struct store *store, struct store_stamp *stamp);
+/* Takes the news, which must be these: memory then has the newest state. */
+void expect_news(struct fixture *fixture, struct store *store, enum store_news news);
+
 /* A store that has committed a class, two providers with inventory, and a consumer (1, UUID_C) that
  * holds 3 of VCPU on provider 1. The stamp (may be NULL) is that of this commit. */
 struct store *open_seeded(struct fixture *fixture, struct store_stamp *stamp);

@@ -35,10 +35,29 @@ enum store_result salvage_try_commit(struct fixture *fixture, struct store *stor
     struct store_stamp stamp;
     bool foreign;
     add_generation(&list, 1, from, from + 1);
-    if (begin_into(fixture, store, NULL) == STORE_BEGIN_FAILED)
-        return STORE_FAILED;
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    return store_commit(store, &stamp, &foreign, &fixture->err);
+    enum store_result result = take_news_and_commit(fixture, store, &list, &stamp, &foreign);
+    assert_int_not_equal(result, STORE_REFUSED);
+    return result;
+}
+
+/* SQLite calls it once all rows of a transaction are changed and none is in the WAL. */
+static int at_commit(void *cls)
+{
+    struct salvage_meanwhile *meanwhile = cls;
+    if (meanwhile->count++ == 0)
+        meanwhile->act(meanwhile->cls);
+    return 0;
+}
+
+enum store_result salvage_commit_meanwhile(struct fixture *fixture, struct store *store,
+                                           int64_t from, struct salvage_meanwhile *meanwhile)
+{
+    sqlite3_commit_hook(store->writer.handle, at_commit, meanwhile);
+    enum store_result result = salvage_try_commit(fixture, store, from);
+    assert_true(meanwhile->count > 0);
+    if (store->writer.handle != NULL)
+        sqlite3_commit_hook(store->writer.handle, NULL, NULL);
+    return result;
 }
 
 void salvage_name_of(const struct fixture *fixture, const char *suffix, char name[static 128])

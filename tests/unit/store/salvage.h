@@ -15,6 +15,17 @@ struct store *salvage_open_first(struct fixture *fixture);
 /* Raises its generation from `from` to `from` + 1, in a transaction of its own. */
 enum store_result salvage_try_commit(struct fixture *fixture, struct store *store, int64_t from);
 
+/* What happens once in the middle of a commit. */
+struct salvage_meanwhile {
+    void (*act)(void *cls);
+    void *cls;
+    int count; /* of COMMITs so far */
+};
+
+/* The same; that happens between its last statement and its COMMIT. */
+enum store_result salvage_commit_meanwhile(struct fixture *fixture, struct store *store,
+                                           int64_t from, struct salvage_meanwhile *meanwhile);
+
 /* Removes the target first; does nothing more if there is no source. */
 void salvage_copy_file(const char *from, const char *to);
 

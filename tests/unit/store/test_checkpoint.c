@@ -129,7 +129,7 @@ static struct store *open_with_backlog(struct fixture *fixture)
             "CREATE TABLE others (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
             " FROM n WHERE i < 36000) INSERT INTO others SELECT zeroblob(4000) FROM n");
     assert_true(wal_bytes(fixture) > 135 << 20);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
     return store;
 }
@@ -146,7 +146,7 @@ static void test_backlog_is_copied_beside_the_writer(void **state)
         unsigned before = shim_database_writes;
         store_upkeep(store);
         commit_batch(fixture, store, i);
-        expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+        expect_news(fixture, store, STORE_NEWS_NONE);
         assert_in_range(shim_database_writes - before, 0, AT_ONCE_MAX);
     }
     print_message("%ld commits while 140 MiB were copied\n", (long)i);
@@ -223,7 +223,7 @@ static void test_writers_own_sync_fails(void **state)
     store_close(open_seeded(fixture, NULL));
     struct store *store = store_open(&options, &fixture->err);
     assert_non_null(store);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     foreign(fixture->path, "CREATE TABLE others (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
                            " SELECT i + 1 FROM n WHERE i < 300) INSERT INTO others"
                            " SELECT zeroblob(4000) FROM n");
@@ -295,7 +295,7 @@ static void test_end_while_copying(void **state)
             assert_int_equal(remove(fixture->path), 0);
         shim.holds_database_writes = false; /* what follows waits for the end of the copy */
         if (taken_away)
-            assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+            assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
         store_close(store);
         if (taken_away)
             continue;

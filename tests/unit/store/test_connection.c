@@ -74,8 +74,8 @@ static void test_read_only(void **state)
     struct store *store = fixture_try(fixture, fixture->url, true, false);
     struct store_stamp stamp;
     assert_non_null(store);
-    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_RELOAD);
-    store_rollback(store, &stamp);
+    assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+    end_news(store, &stamp);
     store_close(store);
 }
 
@@ -92,12 +92,12 @@ static void test_read_only_without_tables(void **state)
     foreign(fixture->path, "DROP TABLE berth_log");
     shim.read_only = true;
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(store_begin(store, STORE_TO_READ, &fixture->err), STORE_BEGIN_FAILED);
+        assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FAILED);
         expect_error(fixture, false, "berth_log");
     }
     shim.read_only = false;
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     store_close(store);
 }
 
@@ -131,16 +131,16 @@ static void test_top_is_removed(void **state)
     add_provider(&list, 3, 2, 1, UUID_D, "end");
     commit_changes(fixture, store, &list);
     foreign(fixture->path, "DELETE FROM resource_providers WHERE id = 1");
-    assert_int_equal(begin_into(fixture, store, &loaded), STORE_BEGIN_RELOAD);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, &loaded), STORE_NEWS_RELOAD);
+    assert_true(end_news(store, &stamp));
     expect_place(&loaded, " middle parent=0 root=2");
     expect_place(&loaded, " end parent=2 root=2");
     struct store *other = fixture_open(fixture);
     list = changes_of(fixture);
     update(&list, 3, 2, UUID_D, "new-end");
     commit_changes(fixture, other, &list);
-    assert_int_equal(begin_into(fixture, store, &followed), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, &followed), STORE_NEWS_FOLLOW);
+    assert_true(end_news(store, &stamp));
     expect_place(&followed, " new-end parent=2 root=2");
     buf_free(&loaded);
     buf_free(&followed);

@@ -4,12 +4,15 @@
 
 enum { FREE_ID = 100 };
 
-/* Two stores on one database that have both seen the newest state. */
+/* Two stores on one database that have both read it. */
 static void open_two(struct fixture *fixture, struct store *stores[2])
 {
-    stores[0] = open_seeded(fixture, NULL);
-    stores[1] = fixture_open(fixture);
-    expect_begin(fixture, stores[1], STORE_BEGIN_RELOAD);
+    struct store *seeded = open_seeded(fixture, NULL);
+    for (int i = 0; i < 2; i++) {
+        stores[i] = fixture_open(fixture);
+        expect_news(fixture, stores[i], STORE_NEWS_RELOAD);
+    }
+    store_close(seeded);
 }
 
 static struct change_list new_provider(struct fixture *fixture, int64_t id, const char *uuid,
@@ -33,12 +36,12 @@ static void assert_same_load(struct fixture *fixture, struct store *a, struct st
     buf_free(&of_b);
 }
 
-static void test_first_begin_is_a_reload(void **state)
+static void test_first_news_are_a_reload(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = fixture_open(fixture);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     store_close(store);
 }
 
@@ -51,8 +54,8 @@ static void test_stamps(void **state)
     struct change_list list = new_provider(fixture, FREE_ID, UUID_D, "d");
     first = commit_changes(fixture, stores[0], &list);
     assert_true(store_is_current(stores[0], &first));
-    assert_int_equal(begin_to_read(fixture, stores[0], NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(stores[0], &read));
+    assert_int_equal(read_into(fixture, stores[0], NULL), STORE_NEWS_NONE);
+    assert_true(end_news(stores[0], &read));
     assert_memory_equal(&read, &first, sizeof(read));
     list = changes_of(fixture);
     add_generation(&list, 1, 0, 1);
@@ -72,47 +75,268 @@ static void test_follow(void **state)
     open_two(fixture, stores);
     struct change_list list = new_provider(fixture, FREE_ID, UUID_D, "d");
     commit_changes(fixture, stores[0], &list);
-    assert_int_equal(begin_to_read(fixture, stores[1], &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(stores[1], &stamp));
+    assert_int_equal(read_into(fixture, stores[1], &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(stores[1], &stamp));
     buf_append_char(&out, '\0');
     assert_non_null(strstr(out.data, UUID_D));
     assert_null(strstr(out.data, UUID_C));
-    expect_begin(fixture, stores[1], STORE_BEGIN_UNCHANGED);
-    expect_begin(fixture, stores[0], STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, stores[1], STORE_NEWS_NONE);
+    expect_news(fixture, stores[0], STORE_NEWS_NONE);
     assert_same_load(fixture, stores[0], stores[1]);
     buf_free(&out);
     store_close(stores[0]);
     store_close(stores[1]);
 }
 
-static void test_rollback_leaves_no_trace(void **state)
+/* Takes the news, and ends the read: the store is locked, or not. */
+static void take_news(struct fixture *fixture, struct store *store, bool locks,
+                      enum store_news news)
+{
+    struct store_stamp stamp;
+    assert_int_equal(locks ? lock_into(fixture, store, NULL) : read_into(fixture, store, NULL),
+                     news);
+    assert_true(store_end_read(store, &stamp));
+}
+
+/* Commits one request's changes, with that result. Neither store is locked afterwards. */
+static struct store_stamp commit_expecting(struct fixture *fixture, struct store *stores[2],
+                                           const struct change_list *list,
+                                           enum store_result expected)
+{
+    struct store_stamp stamp = {0};
+    bool foreign = true;
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(commit_list(stores[0], list, &stamp, &foreign, &fixture->err), expected);
+    assert_int_equal(err_is_set(&fixture->err), expected != STORE_OK);
+    if (expected == STORE_OK)
+        assert_false(foreign);
+    else
+        assert_int_equal(fixture->err.status, 503);
+    expect_unlocked(fixture, stores[1]);
+    expect_unlocked(fixture, stores[0]);
+    return stamp;
+}
+
+/* Two requests that could be written, one without changes between them, and one whose second change
+ * cannot. */
+static struct store_batch refusable_batch(struct fixture *fixture, struct change_list *list)
+{
+    static const size_t ends[] = {2, 2, 3, 5};
+    *list = new_provider(fixture, FREE_ID, UUID_D, "d");
+    add_generation(list, 1, 0, 1);
+    add_generation(list, 2, 0, 1);
+    add_provider(list, FREE_ID + 1, 0, FREE_ID + 1, "eeeeeeee-0000-4000-8000-000000000005", "e");
+    add_provider(list, FREE_ID + 2, 0, FREE_ID + 2, "ffffffff-0000-4000-8000-000000000006", "a");
+    return (struct store_batch){list->items, ends, 4};
+}
+
+static void test_a_refused_batch_leaves_no_trace(void **state)
 {
     struct fixture *fixture = *state;
     struct store *stores[2];
     struct store_stamp before, after;
+    struct change_list list;
+    bool foreign;
     open_two(fixture, stores);
-    assert_int_equal(begin_into(fixture, stores[0], NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(stores[0], &before));
-    struct change_list list = new_provider(fixture, FREE_ID, UUID_D, "d");
-    assert_int_equal(begin_into(fixture, stores[0], NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(stores[0], &list, &fixture->err), STORE_OK);
-    store_rollback(stores[0], &after);
-    assert_true(store_is_current(stores[0], &before));
-    expect_begin(fixture, stores[1], STORE_BEGIN_UNCHANGED);
-    commit_changes(fixture, stores[1], &list); /* the names are still free */
+    assert_int_equal(read_into(fixture, stores[0], NULL), STORE_NEWS_NONE);
+    assert_true(store_end_read(stores[0], &before));
+    for (int locks = 0; locks < 2; locks++) {
+        const struct store_batch batch = refusable_batch(fixture, &list);
+        take_news(fixture, stores[0], locks == 1, STORE_NEWS_NONE);
+        assert_int_equal(store_commit(stores[0], &batch, &after, &foreign, &fixture->err),
+                         STORE_REFUSED);
+        assert_true(err_is_set(&fixture->err));
+        const struct store_refusal *why = store_why_refused(stores[0]);
+        assert_int_equal(why->request, 3);
+        assert_int_equal(why->change, 4);
+        assert_true(why->is_duplicate);
+        assert_false(why->memory_is_wrong);
+        expect_unlocked(fixture, stores[1]);
+        expect_unlocked(fixture, stores[0]);
+        assert_true(store_is_current(stores[0], &before));
+        expect_news(fixture, stores[0], STORE_NEWS_NONE);
+        expect_news(fixture, stores[1], STORE_NEWS_NONE);
+    }
+    /* The names and generations of the other requests are as before. */
+    list.count = 3;
+    commit_changes(fixture, stores[1], &list);
     store_close(stores[0]);
     store_close(stores[1]);
 }
 
-/* In an open transaction: a provider under the next id. */
+static void test_a_batch_has_several_requests(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    struct store_stamp stamp;
+    struct change_list list;
+    struct buf out = {0};
+    bool foreign = true;
+    open_two(fixture, stores);
+    struct store_batch batch = refusable_batch(fixture, &list);
+    batch.requests = 3;
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    assert_int_equal(store_commit(stores[0], &batch, &stamp, &foreign, &fixture->err), STORE_OK);
+    assert_false(foreign);
+    assert_int_equal(read_into(fixture, stores[1], &out), STORE_NEWS_FOLLOW);
+    assert_true(store_end_read(stores[1], &stamp));
+    buf_append_char(&out, '\0');
+    assert_non_null(strstr(out.data, UUID_D));
+    assert_non_null(strstr(out.data, "generation(1 1 1)"));
+    assert_non_null(strstr(out.data, "generation(2 1 1)"));
+    assert_null(strstr(out.data, "eeeeeeee"));
+    buf_free(&out);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* A commit needs no lock, only a memory that is current. */
+static void test_commit_without_a_lock(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_two(fixture, stores);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    struct store_stamp stamp = commit_expecting(fixture, stores, &list, STORE_OK);
+    assert_true(store_is_current(stores[0], &stamp));
+    /* Memory has the new state: it may commit again at once. */
+    list = changes_of(fixture);
+    add_generation(&list, 1, 1, 2);
+    stamp = commit_expecting(fixture, stores, &list, STORE_OK);
+    assert_true(store_is_current(stores[0], &stamp));
+    expect_news(fixture, stores[0], STORE_NEWS_NONE);
+    expect_news(fixture, stores[1], STORE_NEWS_FOLLOW);
+    assert_same_load(fixture, stores[0], stores[1]);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* The lock is taken after the plan was made. */
+static void test_lock_only_to_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_two(fixture, stores);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    assert_int_equal(store_lock(stores[0], &fixture->err), STORE_LOCKED);
+    commit_expecting(fixture, stores, &list, STORE_OK);
+    list = changes_of(fixture);
+    add_generation(&list, 1, 1, 2);
+    assert_int_equal(store_lock(stores[1], &fixture->err), STORE_LOCKED);
+    commit_expecting(fixture, (struct store *[2]){stores[1], stores[0]}, &list, STORE_TAKEN);
+    expect_news(fixture, stores[0], STORE_NEWS_NONE);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* Another store has committed since memory was read: nothing is written before it is read again. */
+static void test_others_were_faster(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_two(fixture, stores);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    struct store_stamp others = commit_changes(fixture, stores[1], &list);
+    /* It would fit both states. */
+    list = new_provider(fixture, FREE_ID, UUID_D, "d");
+    for (int i = 0; i < 2; i++)
+        commit_expecting(fixture, stores, &list, STORE_TAKEN);
+    assert_true(store_is_current(stores[1], &others));
+    expect_news(fixture, stores[1], STORE_NEWS_NONE);
+    take_news(fixture, stores[0], false, STORE_NEWS_FOLLOW);
+    commit_expecting(fixture, stores, &list, STORE_OK);
+    expect_news(fixture, stores[1], STORE_NEWS_FOLLOW);
+    assert_same_load(fixture, stores[0], stores[1]);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* News that are announced and not read are no part of memory, with or without the lock. */
+static void test_news_must_be_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    struct store_stamp stamp;
+    open_two(fixture, stores);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    commit_changes(fixture, stores[1], &list);
+    list = new_provider(fixture, FREE_ID, UUID_D, "d");
+    for (int locks = 0; locks < 2; locks++) {
+        fixture->err = (struct err){.arena = fixture->arena};
+        assert_int_equal(locks ? lock_and_read(stores[0], &fixture->err)
+                               : store_begin_read(stores[0], &fixture->err),
+                         STORE_NEWS_FOLLOW);
+        assert_false(store_end_read(stores[0], &stamp));
+        commit_expecting(fixture, stores, &list, STORE_TAKEN);
+    }
+    expect_news(fixture, stores[0], STORE_NEWS_FOLLOW);
+    expect_news(fixture, stores[1], STORE_NEWS_NONE);
+    commit_expecting(fixture, stores, &list, STORE_OK);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+static void test_memory_that_was_never_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2] = {fixture_open(fixture), fixture_open(fixture)};
+    struct change_list list = new_provider(fixture, FREE_ID, UUID_D, "d");
+    const struct change_list nothing = changes_of(fixture);
+    commit_expecting(fixture, stores, &list, STORE_TAKEN);
+    commit_expecting(fixture, stores, &nothing, STORE_TAKEN);
+    take_news(fixture, stores[0], true, STORE_NEWS_RELOAD);
+    commit_expecting(fixture, stores, &list, STORE_OK);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* It only tells whether memory is current. */
+static void test_an_empty_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    struct store_stamp stamp, others;
+    bool foreign = true;
+    const size_t ends[] = {0, 0};
+    const struct store_batch batches[] = {{NULL, NULL, 0}, {NULL, ends, 2}};
+    open_two(fixture, stores);
+    for (int i = 0; i < 4; i++) {
+        take_news(fixture, stores[0], i < 2, i == 0 ? STORE_NEWS_NONE : STORE_NEWS_FOLLOW);
+        assert_int_equal(store_commit(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
+                         STORE_OK);
+        assert_false(foreign);
+        assert_true(store_is_current(stores[0], &stamp));
+        expect_unlocked(fixture, stores[1]);
+        expect_unlocked(fixture, stores[0]);
+        expect_news(fixture, stores[1], STORE_NEWS_NONE); /* nothing was written */
+        struct change_list list = changes_of(fixture);
+        add_generation(&list, 1, i, i + 1);
+        others = commit_changes(fixture, stores[1], &list);
+        assert_int_equal(store_commit(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
+                         STORE_TAKEN);
+        assert_true(err_is_set(&fixture->err));
+        expect_unlocked(fixture, stores[1]);
+        expect_unlocked(fixture, stores[0]);
+        assert_true(store_is_current(stores[1], &others));
+    }
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* After the read has ended: a provider under the next id. */
 static int64_t commit_next(struct fixture *fixture, struct store *store, const char *uuid)
 {
     struct store_stamp stamp;
     bool foreign;
     int64_t id = store_next_id(store, STORE_PROVIDERS);
     struct change_list list = new_provider(fixture, id, uuid, uuid);
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_OK);
+    assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_OK);
     return id;
 }
 
@@ -121,31 +345,111 @@ static void test_ids(void **state)
 {
     struct fixture *fixture = *state;
     struct store *stores[2] = {fixture_open(fixture), fixture_open(fixture)};
-    assert_int_equal(begin_into(fixture, stores[0], NULL), STORE_BEGIN_RELOAD);
+    take_news(fixture, stores[0], true, STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(stores[0], STORE_CLASSES), 10000);
     assert_int_equal(store_next_id(stores[0], STORE_CLASSES), 10001);
     assert_int_equal(store_next_id(stores[0], STORE_NODES), 1);
     int64_t first = commit_next(fixture, stores[0], UUID_A);
-    assert_int_equal(begin_into(fixture, stores[1], NULL), STORE_BEGIN_RELOAD);
+    take_news(fixture, stores[1], true, STORE_NEWS_RELOAD);
     int64_t second = commit_next(fixture, stores[1], UUID_B);
     assert_true(second > first);
-    assert_int_equal(begin_into(fixture, stores[0], NULL), STORE_BEGIN_FOLLOW);
+    take_news(fixture, stores[0], true, STORE_NEWS_FOLLOW);
     assert_true(commit_next(fixture, stores[0], UUID_C) > second);
     store_close(stores[0]);
     store_close(stores[1]);
 }
 
-/* Begins with the state in memory, and applies; the last change is refused. */
+static int64_t next_provider(struct store *store)
+{
+    return store_next_id(store, STORE_PROVIDERS);
+}
+
+/* Ids of a plan that was given up are free again; those of a commit never are. */
+static void test_ids_that_are_not_used(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_two(fixture, stores);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    int64_t first = next_provider(stores[0]);
+    assert_int_equal(next_provider(stores[0]), first + 1);
+    store_reuse_ids(stores[0]);
+    assert_int_equal(next_provider(stores[0]), first);
+    /* A new plan also begins with a read. */
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    assert_int_equal(next_provider(stores[0]), first);
+    store_reuse_ids(stores[0]);
+    assert_int_equal(commit_next(fixture, stores[0], UUID_D), first);
+    for (int i = 0; i < 2; i++) {
+        assert_true(next_provider(stores[0]) > first);
+        store_reuse_ids(stores[0]);
+    }
+    /* Those of a batch that is refused or taken are free again, too. */
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    int64_t second = next_provider(stores[0]);
+    struct change_list list = new_provider(fixture, second, UUID_D, "d");
+    commit_expecting(fixture, stores, &list, STORE_REFUSED);
+    store_reuse_ids(stores[0]);
+    assert_int_equal(next_provider(stores[0]), second);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* Neither the lock nor the commit, which looks at the database again, forgets the ids of the plan
+ * for which they are taken. */
+static void test_ids_of_a_plan_are_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    static const char *const uuids[] = {UUID_D, "eeeeeeee-0000-4000-8000-000000000005"};
+    open_two(fixture, stores);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    int64_t last = 0;
+    for (int locks = 0; locks < 2; locks++) {
+        int64_t id = next_provider(stores[0]);
+        int64_t other = next_provider(stores[0]);
+        assert_true(id > last && other > id);
+        if (locks == 1)
+            assert_int_equal(store_lock(stores[0], &fixture->err), STORE_LOCKED);
+        last = next_provider(stores[0]);
+        assert_true(last > other);
+        struct change_list list = new_provider(fixture, id, uuids[locks], uuids[locks]);
+        commit_expecting(fixture, stores, &list, STORE_OK);
+        assert_true(next_provider(stores[0]) > last);
+        store_reuse_ids(stores[0]);
+        int64_t next = next_provider(stores[0]);
+        assert_true(next > last);
+        last = next;
+    }
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* Two stores plan with the same id: only one of them commits it. */
+static void test_ids_that_others_used(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_two(fixture, stores);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    take_news(fixture, stores[1], false, STORE_NEWS_NONE);
+    int64_t id = next_provider(stores[0]);
+    struct change_list list = new_provider(fixture, id, UUID_D, "d");
+    assert_int_equal(commit_next(fixture, stores[1], "eeeeeeee-0000-4000-8000-000000000005"), id);
+    commit_expecting(fixture, stores, &list, STORE_TAKEN);
+    take_news(fixture, stores[0], false, STORE_NEWS_FOLLOW);
+    assert_true(commit_next(fixture, stores[0], UUID_D) > id);
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* The last change is refused. */
 static const struct store_refusal *refused(struct fixture *fixture, struct store *store,
                                            const struct change_list *list)
 {
-    struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, list, &fixture->err), STORE_REFUSED);
-    assert_true(err_is_set(&fixture->err));
-    assert_false(store_rollback(store, &stamp));
-    assert_int_equal(store_why_refused(store)->change, list->count - 1);
-    return store_why_refused(store);
+    const struct store_refusal *why = refuse_changes(fixture, store, list);
+    assert_int_equal(why->change, list->count - 1);
+    return why;
 }
 
 static void test_a_duplicate_is_refused(void **state)
@@ -158,7 +462,7 @@ static void test_a_duplicate_is_refused(void **state)
     const struct store_refusal *why = refused(fixture, store, &list);
     assert_true(why->is_duplicate);
     assert_false(why->memory_is_wrong);
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     list = changes_of(fixture);
     add_generation(&list, 1, 0, 1); /* the last row of the refused list was not written */
     commit_changes(fixture, store, &list);
@@ -172,8 +476,8 @@ static void test_a_missing_row_is_refused(void **state)
     struct change_list list = changes_of(fixture);
     add_inventory(&list, CHANGE_INVENTORY_DELETE, 1, 1, 1);
     assert_true(refused(fixture, store, &list)->memory_is_wrong);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     store_close(store);
 }
 
@@ -198,13 +502,13 @@ static void test_an_old_generation_is_refused(void **state)
     const struct store_refusal *why = refused(fixture, store, &list);
     assert_true(why->memory_is_wrong);
     assert_false(why->is_duplicate);
-    assert_int_equal(store_begin(store, STORE_TO_WRITE, &fixture->err), STORE_BEGIN_RELOAD);
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
     assert_int_equal(store_merge(store, &comparer, dump_change, &out, &merged, &fixture->err),
                      STORE_OK);
     assert_false(merged);
     assert_int_equal(store_load(store, dump_change, &out, &fixture->err), STORE_OK);
-    assert_true(store_rollback(store, &stamp));
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    assert_true(end_news(store, &stamp));
+    expect_news(fixture, store, STORE_NEWS_NONE);
     buf_free(&out);
     store_close(store);
 }
@@ -214,11 +518,21 @@ static void test_an_old_generation_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_first_begin_is_a_reload),
+        TEST(test_first_news_are_a_reload),
         TEST(test_stamps),
         TEST(test_follow),
-        TEST(test_rollback_leaves_no_trace),
+        TEST(test_a_refused_batch_leaves_no_trace),
+        TEST(test_a_batch_has_several_requests),
+        TEST(test_commit_without_a_lock),
+        TEST(test_lock_only_to_commit),
+        TEST(test_others_were_faster),
+        TEST(test_news_must_be_read),
+        TEST(test_memory_that_was_never_read),
+        TEST(test_an_empty_batch),
         TEST(test_ids),
+        TEST(test_ids_that_are_not_used),
+        TEST(test_ids_of_a_plan_are_kept),
+        TEST(test_ids_that_others_used),
         TEST(test_a_duplicate_is_refused),
         TEST(test_a_missing_row_is_refused),
         TEST(test_an_old_generation_is_refused),

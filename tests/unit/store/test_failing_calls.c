@@ -12,7 +12,9 @@ struct attempt {
     struct fixture *fixture;
     struct store *store;
     int64_t number;    /* of the newest batch that is in the file */
-    struct buf seen;   /* what the last begin read, as text */
+    struct buf seen;   /* what the last news were, as text */
+    bool has_taken;    /* the news of the last batch were read */
+    bool locks;        /* before a batch reads the news */
     bool knows_little; /* more differs than can be merged: everything is loaded */
 };
 
@@ -48,8 +50,9 @@ static struct err new_err(const struct attempt *a)
     return (struct err){.arena = a->fixture->arena};
 }
 
-/* As in the pipeline: begin, then load or follow as required. False: no transaction is open. */
-static bool take_in(struct attempt *a, enum store_intent intent, enum store_begun *begun)
+/* As in the pipeline: begin, then load or follow as required. False: no read is open, and the store
+ * is not locked. */
+static bool take_in(struct attempt *a, bool locks, enum store_news *begun)
 {
     struct err err = new_err(a);
     struct store_stamp stamp;
@@ -57,17 +60,17 @@ static bool take_in(struct attempt *a, enum store_intent intent, enum store_begu
     enum store_result result = STORE_OK;
     bool merged = false;
     a->seen.len = 0;
-    *begun = store_begin(a->store, intent, &err);
-    if (*begun == STORE_BEGIN_RELOAD)
+    *begun = locks ? lock_and_read(a->store, &err) : store_begin_read(a->store, &err);
+    if (*begun == STORE_NEWS_RELOAD)
         result = store_merge(a->store, &comparer, note, &a->seen, &merged, &err);
-    if (*begun == STORE_BEGIN_RELOAD && result == STORE_OK && !merged)
+    if (*begun == STORE_NEWS_RELOAD && result == STORE_OK && !merged)
         result = store_load(a->store, note, &a->seen, &err);
-    if (*begun == STORE_BEGIN_FOLLOW)
+    if (*begun == STORE_NEWS_FOLLOW)
         result = store_follow(a->store, note, &a->seen, &err);
-    bool is_good = *begun != STORE_BEGIN_FAILED && result == STORE_OK;
+    bool is_good = *begun != STORE_NEWS_FAILED && result == STORE_OK;
     assert_int_equal(is_good, !err_is_set(&err));
     if (result != STORE_OK)
-        assert_false(store_rollback(a->store, &stamp));
+        assert_false(end_news(a->store, &stamp));
     if (!is_good)
         assert_int_equal(err.status, 503);
     return is_good;
@@ -90,16 +93,15 @@ static struct change_list batch_of(struct attempt *a, int64_t number)
 static enum store_result run_batch(struct attempt *a, struct store_stamp *stamp)
 {
     struct err err = new_err(a);
-    enum store_begun begun;
+    enum store_news begun;
     bool foreign;
-    if (!take_in(a, STORE_TO_WRITE, &begun))
+    a->has_taken = take_in(a, a->locks, &begun);
+    if (!a->has_taken)
         return STORE_FAILED;
+    store_end_read(a->store, stamp);
     struct change_list list = batch_of(a, a->number + 1);
-    enum store_result result = store_apply(a->store, &list, &err);
-    if (result == STORE_OK)
-        result = store_commit(a->store, stamp, &foreign, &err);
-    else
-        assert_false(store_rollback(a->store, stamp));
+    enum store_result result = commit_list(a->store, &list, stamp, &foreign, &err);
+    assert_int_not_equal(result, STORE_REFUSED);
     if (result != STORE_OK)
         assert_int_equal(err.status, 503);
     return result;
@@ -136,7 +138,7 @@ static void expect_next_batch(struct attempt *a)
     assert_int_equal(run_batch(a, &stamp), STORE_OK);
     assert_true(is_there(a));
     assert_true(store_is_current(a->store, &stamp));
-    expect_begin(a->fixture, a->store, STORE_BEGIN_UNCHANGED);
+    expect_news(a->fixture, a->store, STORE_NEWS_NONE);
 }
 
 static void start(struct attempt *a, struct fixture *fixture)
@@ -169,10 +171,11 @@ static bool try_batch(struct attempt *a, unsigned nth, enum failing_way way, int
     return fired;
 }
 
-static void test_commit(void **state)
+static void commit_batches(void **state, bool locks)
 {
     struct attempt a;
     start(&a, *state);
+    a.locks = locks;
     for (int way = 0; way < FAILING_WAYS; way++) {
         /* After a commit, only a sync that fails is reported, not a full disk. */
         for (int i = 0; i < (way == FAILING_ONCE ? CODES : 1); i++) {
@@ -188,6 +191,16 @@ static void test_commit(void **state)
     end(&a);
 }
 
+static void test_commit_under_a_lock(void **state)
+{
+    commit_batches(state, true);
+}
+
+static void test_commit_without_a_lock(void **state)
+{
+    commit_batches(state, false);
+}
+
 /* The name that another process has written. */
 static bool has_seen(const struct attempt *a, int64_t number)
 {
@@ -198,21 +211,21 @@ static bool has_seen(const struct attempt *a, int64_t number)
 /* Begins to read while a call fails. Changes that were not applied are offered again. */
 static bool try_to_read(struct attempt *a, unsigned nth, enum failing_way way, int64_t number)
 {
-    enum store_begun begun;
+    enum store_news begun;
     struct store_stamp stamp;
     failing_arm(nth, way, SQLITE_IOERR);
-    bool is_good = take_in(a, STORE_TO_READ, &begun);
-    bool is_current = is_good && store_rollback(a->store, &stamp);
+    bool is_good = take_in(a, false, &begun);
+    bool is_current = is_good && end_news(a->store, &stamp);
     bool fired = failing_disarm();
     if (is_good)
-        assert_true(begun != STORE_BEGIN_UNCHANGED && has_seen(a, number));
+        assert_true(begun != STORE_NEWS_NONE && has_seen(a, number));
     else
         assert_true(fired);
     assert_true(fired || is_current);
-    assert_true(take_in(a, STORE_TO_READ, &begun));
-    assert_true(store_rollback(a->store, &stamp));
+    assert_true(take_in(a, false, &begun));
+    assert_true(end_news(a->store, &stamp));
     if (!fired)
-        assert_int_equal(begun, STORE_BEGIN_UNCHANGED);
+        assert_int_equal(begun, STORE_NEWS_NONE);
     if (!is_good)
         assert_true(has_seen(a, number));
     return fired;
@@ -245,11 +258,12 @@ static void test_news_of_another_berthd(void **state)
     end(&a);
 }
 
-/* A batch that fails discards what was followed in its transaction. */
-static void test_batch_after_news(void **state)
+/* A batch that fails keeps the news that it has read; the others are offered again. */
+static void batches_after_news(void **state, bool locks)
 {
     struct attempt a;
     start(&a, *state);
+    a.locks = locks;
     struct store *other = fixture_open(a.fixture);
     expect_next_batch(&a);
     bool fired = true;
@@ -257,13 +271,25 @@ static void test_batch_after_news(void **state)
         rename_by_other(&a, other, nth);
         int64_t before = a.number;
         fired = try_batch(&a, nth, FAILING_ONCE, SQLITE_FULL);
+        bool has_read = a.has_taken && has_seen(&a, nth);
+        assert_int_equal(has_read, a.has_taken);
         if (a.number == before) {
             expect_next_batch(&a);
-            assert_true(has_seen(&a, nth));
+            assert_true(has_read || has_seen(&a, nth));
         }
     }
     store_close(other);
     end(&a);
+}
+
+static void test_batch_after_news_under_a_lock(void **state)
+{
+    batches_after_news(state, true);
+}
+
+static void test_batch_after_news_without_a_lock(void **state)
+{
+    batches_after_news(state, false);
 }
 
 static void read_foreign_writes(void **state, bool knows_little)
@@ -317,10 +343,15 @@ static void test_upkeep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_commit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_commit_under_a_lock, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_commit_without_a_lock, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_news_of_another_berthd, fixture_setup,
                                         fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_batch_after_news, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_batch_after_news_under_a_lock, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_batch_after_news_without_a_lock, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_merge_of_foreign_writes, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_load_of_foreign_writes, fixture_setup,

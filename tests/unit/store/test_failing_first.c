@@ -15,7 +15,8 @@ struct attempt {
     struct store *store;
     int64_t batches; /* tried so far */
     int64_t generation;
-    struct buf seen; /* what the last begin read */
+    struct buf seen; /* what the last news were */
+    bool locks;      /* before a batch reads the news */
 };
 
 static void no_sink(void *cls, const struct change *change)
@@ -47,7 +48,7 @@ static void reopen(struct attempt *a, bool is_loaded)
     arena_reset(a->fixture->arena);
     a->store = fixture_open(a->fixture);
     if (is_loaded)
-        expect_begin(a->fixture, a->store, STORE_BEGIN_RELOAD);
+        expect_news(a->fixture, a->store, STORE_NEWS_RELOAD);
 }
 
 static void start(struct attempt *a, struct fixture *fixture)
@@ -68,22 +69,23 @@ static void end(struct attempt *a)
     buf_free(&a->seen);
 }
 
-/* False: no transaction is open. */
-static bool take_in(struct attempt *a, enum store_intent intent)
+/* False: no read is open, and the store is not locked. */
+static bool take_in(struct attempt *a, bool locks)
 {
     struct err err = new_err(a);
     struct store_stamp stamp;
     enum store_result result = STORE_OK;
     a->seen.len = 0;
-    enum store_begun begun = store_begin(a->store, intent, &err);
-    if (begun == STORE_BEGIN_RELOAD)
+    enum store_news begun =
+        locks ? lock_and_read(a->store, &err) : store_begin_read(a->store, &err);
+    if (begun == STORE_NEWS_RELOAD)
         result = store_load(a->store, no_sink, NULL, &err);
-    if (begun == STORE_BEGIN_FOLLOW)
+    if (begun == STORE_NEWS_FOLLOW)
         result = store_follow(a->store, dump_change, &a->seen, &err);
-    bool is_good = begun != STORE_BEGIN_FAILED && result == STORE_OK;
+    bool is_good = begun != STORE_NEWS_FAILED && result == STORE_OK;
     assert_int_equal(is_good, !err_is_set(&err));
     if (result != STORE_OK)
-        assert_false(store_rollback(a->store, &stamp));
+        assert_false(end_news(a->store, &stamp));
     return is_good;
 }
 
@@ -106,13 +108,10 @@ static enum store_result run_batch(struct attempt *a)
     struct store_stamp stamp;
     bool is_foreign;
     struct change_list list = next_batch(a);
-    if (!take_in(a, STORE_TO_WRITE))
+    if (!take_in(a, a->locks))
         return STORE_FAILED;
-    enum store_result result = store_apply(a->store, &list, &err);
-    if (result == STORE_OK)
-        result = store_commit(a->store, &stamp, &is_foreign, &err);
-    else
-        assert_false(store_rollback(a->store, &stamp));
+    store_end_read(a->store, &stamp);
+    enum store_result result = commit_list(a->store, &list, &stamp, &is_foreign, &err);
     assert_int_equal(result == STORE_OK, !err_is_set(&err));
     return result;
 }
@@ -164,8 +163,11 @@ static void first_batch(void **state)
     struct attempt a;
     start(&a, *state);
     for (int way = 0; way <= FAILING_FROM_THEN_ON; way++) {
-        try_first_batches(&a, (enum failing_way)way, true);
-        try_first_batches(&a, (enum failing_way)way, false);
+        for (int locks = 0; locks < 2; locks++) {
+            a.locks = locks == 1;
+            try_first_batches(&a, (enum failing_way)way, true);
+            try_first_batches(&a, (enum failing_way)way, false);
+        }
     }
     end(&a);
 }
@@ -244,17 +246,17 @@ static void first_news(void **state)
             reopen(&a, true);
             change_by_other(&a, other, ++n);
             failing_arm(nth, (enum failing_way)way, SQLITE_IOERR);
-            bool is_good = take_in(&a, STORE_TO_READ);
+            bool is_good = take_in(&a, false);
             fired = failing_disarm();
             assert_true(fired || is_good);
             if (is_good && a.seen.len > 0)
                 expect_followed(&a, n);
             if (is_good)
-                (void)store_rollback(a.store, &stamp);
-            assert_true(take_in(&a, STORE_TO_READ)); /* what was not taken in is offered again */
+                (void)end_news(a.store, &stamp);
+            assert_true(take_in(&a, false)); /* what was not taken in is offered again */
             if (!is_good && a.seen.len > 0)
                 expect_followed(&a, n);
-            assert_true(store_rollback(a.store, &stamp));
+            assert_true(end_news(a.store, &stamp));
             assert_true(nth < CALLS_MOST && (fired || nth > 20));
         }
     }

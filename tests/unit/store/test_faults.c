@@ -29,14 +29,7 @@ static enum store_result try_commit(struct fixture *fixture, struct store *store
     struct store_stamp stamp;
     bool foreign;
     add_generation(&list, 1, from, from + 1);
-    if (begin_into(fixture, store, NULL) == STORE_BEGIN_FAILED)
-        return STORE_FAILED;
-    enum store_result result = store_apply(store, &list, &fixture->err);
-    if (result != STORE_OK)
-        store_rollback(store, &stamp);
-    else
-        result = store_commit(store, &stamp, &foreign, &fixture->err);
-    return result;
+    return take_news_and_commit(fixture, store, &list, &stamp, &foreign);
 }
 
 static void expect_generation(struct fixture *fixture, int64_t generation)
@@ -59,8 +52,8 @@ static void test_disk_full(void **state)
         store_upkeep(store);
         /* The store still reads: nothing has changed. */
         struct store_stamp stamp;
-        assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-        assert_true(store_rollback(store, &stamp));
+        assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+        assert_true(end_news(store, &stamp));
         shim.write_fails = 0;
         expect_generation(fixture, 0);
     }
@@ -79,9 +72,9 @@ static void test_disk_full_after_follow(void **state)
     shim.write_fails = SQLITE_FULL;
     assert_int_equal(try_commit(fixture, store, 1), STORE_FAILED);
     shim.write_fails = 0;
-    /* The failed batch had followed; memory has dropped that with it. */
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(store, &stamp));
+    /* The failed batch had followed: memory has kept that. */
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(store, &stamp));
     assert_int_equal(try_commit(fixture, store, 1), STORE_OK);
     expect_generation(fixture, 2);
     store_close(other);
@@ -100,10 +93,10 @@ static void test_sync_fails(void **state)
     shim.wal_sync_fails = 0;
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, &out), STORE_NEWS_RELOAD);
     assert_non_null(memmem(out.data, out.len, "root=1 gen=0)", 13));
     buf_free(&out);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
     expect_generation(fixture, 1);
     store_close(store);
@@ -155,8 +148,8 @@ static void test_renews_without_room(void **state)
         struct store_stamp stamp;
         assert_int_equal(try_commit(fixture, other, i), STORE_OK);
         shim.write_fails = codes[i];
-        assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_FOLLOW);
-        assert_true(store_rollback(store, &stamp));
+        assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_FOLLOW);
+        assert_true(end_news(store, &stamp));
         buf_append_char(&out, '\0');
         assert_string_equal(out.data, arena_printf(fixture->arena,
                                                    "generation(1 %ld %ld) 1790000000123456"
@@ -190,27 +183,27 @@ static void test_read_only_file(void **state)
     assert_non_null(store);
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_RELOAD);
     assert_non_null(memmem(out.data, out.len, "root=1 gen=0)", 13));
     buf_free(&out);
     /* Nothing signals a change: each read queries it. */
-    assert_false(store_rollback(store, &stamp));
+    assert_false(end_news(store, &stamp));
     assert_false(store_is_current(store, &stamp));
-    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    store_rollback(store, &stamp);
+    assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_NONE);
+    end_news(store, &stamp);
     assert_int_equal(try_commit(fixture, store, 0), STORE_FAILED);
     assert_int_equal(fixture->err.status, 503);
     store_upkeep(store);
     foreign_all_the_same(fixture, "UPDATE resource_providers SET name = 'x'");
-    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_RELOAD);
-    store_rollback(store, &stamp);
-    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    store_rollback(store, &stamp);
+    assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+    end_news(store, &stamp);
+    assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_NONE);
+    end_news(store, &stamp);
     /* As soon as the file can be written, it is. */
     shim.read_only = false;
     assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
-    assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(store, &stamp));
     expect_generation(fixture, 1);
     store_close(store);
 }
@@ -235,23 +228,23 @@ static void test_without_shared_memory(void **state)
     struct store *store = open_synced(fixture);
     assert_null(store->sentinel->index);
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(store, &stamp));
     assert_true(store_is_current(store, &stamp));
     assert_int_equal(try_commit(fixture, store, 0), STORE_OK);
     assert_false(store_is_current(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(store, &stamp));
     foreign(fixture->path, "UPDATE resource_providers SET name = 'x'");
     assert_false(store_is_current(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+    assert_true(end_news(store, &stamp));
     /* Another instance's batches cannot be distinguished from a foreign writer's. */
     struct store *other = fixture_open(fixture);
     assert_int_equal(try_commit(fixture, other, 1), STORE_OK);
     assert_false(store_is_current(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+    assert_true(end_news(store, &stamp));
     /* Not while another connection keeps all others out. */
     sqlite3 *alone;
     assert_int_equal(sqlite3_open(fixture->path, &alone), SQLITE_OK);

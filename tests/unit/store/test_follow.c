@@ -186,20 +186,20 @@ static void random_act(struct memory *memory, struct change_list *list, struct s
 
 static int begun_count[4];
 
-/* Begins and brings the memory up to date. */
+/* Locks the store and brings the memory up to date; the read stays open. */
 static void begin_and_update(struct fixture *fixture, struct store *store, struct memory *memory)
 {
-    enum store_begun begun = store_begin(store, STORE_TO_WRITE, &fixture->err);
+    enum store_news begun = lock_and_read(store, &fixture->err);
     begun_count[begun]++;
-    if (begun == STORE_BEGIN_RELOAD) {
+    if (begun == STORE_NEWS_RELOAD) {
         memset(memory, 0, sizeof(*memory));
         memory->loading = true;
         assert_int_equal(store_load(store, memory_sink, memory, &fixture->err), STORE_OK);
         memory->loading = false;
     }
-    if (begun == STORE_BEGIN_FOLLOW)
+    if (begun == STORE_NEWS_FOLLOW)
         assert_int_equal(store_follow(store, memory_sink, memory, &fixture->err), STORE_OK);
-    assert_int_not_equal(begun, STORE_BEGIN_FAILED);
+    assert_int_not_equal(begun, STORE_NEWS_FAILED);
 }
 
 static void write_batch(struct fixture *fixture, struct store *store, struct memory *memory)
@@ -208,11 +208,12 @@ static void write_batch(struct fixture *fixture, struct store *store, struct mem
     bool foreign;
     struct change_list list = changes_of(fixture);
     begin_and_update(fixture, store, memory);
+    assert_true(store_end_read(store, &stamp));
     for (int64_t acts = 1 + dice(6); acts > 0; acts--)
         random_act(memory, &list, store);
-    enum store_result result = store_apply(store, &list, &fixture->err);
-    if (result == STORE_OK)
-        result = store_commit(store, &stamp, &foreign, &fixture->err);
+    if (dice(2) == 0)
+        store_unlock(store);
+    enum store_result result = commit_list(store, &list, &stamp, &foreign, &fixture->err);
     if (result != STORE_OK)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_equal(result, STORE_OK);
@@ -237,20 +238,20 @@ static void test_walk(void **state)
         struct store_stamp stamp;
         for (int i = 0; i < 2; i++) {
             begin_and_update(fixture, stores[i], &memories[i]);
-            assert_true(store_rollback(stores[i], &stamp));
+            assert_true(end_news(stores[i], &stamp));
         }
         memset(&memories[2], 0, sizeof(*memories));
         memories[2].loading = true;
         begin_and_update(fixture, stores[0], &memories[0]);
         assert_int_equal(store_load(stores[0], memory_sink, &memories[2], &fixture->err), STORE_OK);
         memories[2].loading = false;
-        assert_true(store_rollback(stores[0], &stamp));
+        assert_true(end_news(stores[0], &stamp));
         assert_memory_equal(&memories[0], &memories[2], sizeof(*memories));
         assert_memory_equal(&memories[1], &memories[2], sizeof(*memories));
     }
-    print_message("unchanged %d, followed %d, reloaded %d\n", begun_count[STORE_BEGIN_UNCHANGED],
-                  begun_count[STORE_BEGIN_FOLLOW], begun_count[STORE_BEGIN_RELOAD]);
-    assert_true(begun_count[STORE_BEGIN_FOLLOW] > 200 && begun_count[STORE_BEGIN_RELOAD] > 2);
+    print_message("unchanged %d, followed %d, reloaded %d\n", begun_count[STORE_NEWS_NONE],
+                  begun_count[STORE_NEWS_FOLLOW], begun_count[STORE_NEWS_RELOAD]);
+    assert_true(begun_count[STORE_NEWS_FOLLOW] > 200 && begun_count[STORE_NEWS_RELOAD] > 2);
     free(memories);
     store_close(stores[0]);
     store_close(stores[1]);

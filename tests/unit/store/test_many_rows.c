@@ -56,7 +56,7 @@ static void test_rows_are_those_of_single_statements(void **state)
     buf_append_char(&single, '\0');
     foreign(fixture->path, "DELETE FROM consumers WHERE id > 1;"
                            "DELETE FROM allocations WHERE id > 1");
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     struct change_list list = many_claims(fixture);
     commit_changes(fixture, store, &list);
     expect_rows(fixture, WHOLE, single.data);
@@ -89,7 +89,7 @@ static void test_the_log_names_each_consumer(void **state)
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     struct store *other = fixture_open(fixture);
-    expect_begin(fixture, other, STORE_BEGIN_RELOAD);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
     struct change_list list = many_claims(fixture);
     commit_changes(fixture, store, &list);
     enum { ENTRY_BYTES = 1 + 2 + 1 + 16 };
@@ -98,8 +98,8 @@ static void test_the_log_names_each_consumer(void **state)
     assert_in_range(bytes, CONSUMERS * ENTRY_BYTES, 2 * CONSUMERS * ENTRY_BYTES + 1);
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, other, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(other, &stamp));
+    assert_int_equal(lock_into(fixture, other, &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(other, &stamp));
     buf_append_char(&out, '\0');
     size_t allocations = 0;
     for (const char *at = out.data; (at = strstr(at, "eeeeeeee-")) != NULL; at++)
@@ -118,15 +118,11 @@ static void test_the_refusal_names_the_row(void **state)
     struct store *store = open_seeded(fixture, NULL);
     for (size_t at = 0; at < CONSUMERS; at++) {
         struct change_list list = many_claims(fixture);
-        struct store_stamp stamp;
         list.items[at].consumer.uuid = slice_of(UUID_C);
-        assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-        fixture->err = (struct err){.arena = fixture->arena};
-        assert_int_equal(store_apply(store, &list, &fixture->err), STORE_REFUSED);
-        assert_int_equal(store_why_refused(store)->change, at);
-        assert_true(store_why_refused(store)->is_duplicate);
-        assert_string_equal(store_why_refused(store)->columns, "consumers.uuid");
-        assert_false(store_rollback(store, &stamp));
+        const struct store_refusal *why = refuse_changes(fixture, store, &list);
+        assert_int_equal(why->change, at);
+        assert_true(why->is_duplicate);
+        assert_string_equal(why->columns, "consumers.uuid");
         expect_rows(fixture, "SELECT count(*) FROM consumers", "1\n");
     }
     store_close(store);
@@ -182,7 +178,7 @@ static void test_a_root_alone(void **state)
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     struct store *other = fixture_open(fixture);
-    expect_begin(fixture, other, STORE_BEGIN_RELOAD);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
     struct change_list list = changes_of(fixture);
     struct change *change = add(&list, CHANGE_PROVIDER_UPDATE);
     change->is_root_only = true;
@@ -193,7 +189,7 @@ static void test_a_root_alone(void **state)
                 "SELECT uuid, name, generation, root_provider_id, parent_provider_id, updated_at"
                 " FROM resource_providers ORDER BY id",
                 UUID_A "|a|0|1|NULL|NULL\n" UUID_B "|b|0|1|NULL|1970-01-01 00:00:07.000000\n");
-    expect_begin(fixture, other, STORE_BEGIN_FOLLOW);
+    expect_news(fixture, other, STORE_NEWS_FOLLOW);
     store_close(other);
     store_close(store);
 }

@@ -55,8 +55,8 @@ static void expect_follow(struct fixture *fixture, struct store *store, const ch
 {
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(store, &stamp));
     expect_records(&out, text);
 }
 
@@ -167,22 +167,17 @@ static void rows_are_replaced_and_deleted(void **state)
 }
 
 static void expect_refused(struct fixture *fixture, struct store *store,
-                           const struct change_list *list, enum store_begun next)
+                           const struct change_list *list, enum store_news next)
 {
-    struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, list, &fixture->err), STORE_REFUSED);
-    assert_int_equal(fixture->err.status, 503);
-    assert_false(store_rollback(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), next);
-    assert_true(store_rollback(store, &stamp));
+    refuse_changes(fixture, store, list);
+    expect_news(fixture, store, next);
 }
 
 /* A duplicate is no sign of a wrong memory. */
 static void expect_not_applied(struct fixture *fixture, struct store *store,
                                const struct change_list *list)
 {
-    expect_refused(fixture, store, list, STORE_BEGIN_UNCHANGED);
+    expect_refused(fixture, store, list, STORE_NEWS_NONE);
     assert_true(store_why_refused(store)->is_duplicate);
 }
 
@@ -211,7 +206,7 @@ static void what_memory_should_have_known(void **state)
     list = changes_of(fixture);
     change_delete_node(&list, 2);
     /* Memory and database were found to differ. */
-    expect_refused(fixture, store, &list, STORE_BEGIN_RELOAD);
+    expect_refused(fixture, store, &list, STORE_NEWS_RELOAD);
     expect_load(fixture, store,
                 "node(1 uuid=" UUID_A " name=a instance_uuid=" UUID_C ") 0 0\n"
                 "node_allocation(1 uuid=" UUID_C " node_id=1) 0 0\n");
@@ -225,7 +220,7 @@ static void a_second_store_follows(void **state)
     struct store *second = fixture_open(fixture);
     commit_put(fixture, first, 1, UUID_A, "a");
     commit_put(fixture, first, 2, UUID_B, "b");
-    expect_begin(fixture, second, STORE_BEGIN_RELOAD);
+    expect_news(fixture, second, STORE_NEWS_RELOAD);
 
     /* Their names are swapped, with no name in between. */
     commit_put(fixture, first, 1, UUID_A, NULL);
@@ -268,7 +263,7 @@ static void a_follow_reads_as_a_load(void **state)
     commit_put(fixture, first, 1, UUID_A, "a");
     foreign(fixture->path, "CREATE TRIGGER odd AFTER UPDATE ON berth_nodes BEGIN UPDATE berth_nodes"
                            " SET uuid = x'61' WHERE id = new.id; END");
-    expect_begin(fixture, second, STORE_BEGIN_RELOAD);
+    expect_news(fixture, second, STORE_NEWS_RELOAD);
     commit_put(fixture, first, 1, UUID_A, "b");
     expect_follow(fixture, second, "node_delete(1) 0 0\n");
     expect_load(fixture, second, "");
@@ -282,39 +277,39 @@ static void ids_are_handed_out(void **state)
     struct store *store = fixture_open(fixture);
     struct store_stamp stamp;
     struct change_list list = changes_of(fixture);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_NODES), 1);
     assert_int_equal(store_next_id(store, STORE_NODES), 2);
     assert_int_equal(store_next_id(store, STORE_NODE_ALLOCATIONS), 1);
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     put_named(&list, 7, UUID_A, "a");
     put_allocation(&list, 3, UUID_B, 7);
     commit_changes(fixture, store, &list);
     store_close(store);
     store = fixture_open(fixture);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_NODES), 8);
     assert_int_equal(store_next_id(store, STORE_NODE_ALLOCATIONS), 4);
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     /* an id that has been given is not given again, nor one that an allocation still names */
     foreign(fixture->path, "DELETE FROM berth_nodes; UPDATE berth_node_allocations SET id = 2");
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_NODES), 8);
     assert_int_equal(store_next_id(store, STORE_NODE_ALLOCATIONS), 4);
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     store_close(store);
     store = fixture_open(fixture);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_NODES), 8);
     assert_int_equal(store_next_id(store, STORE_NODE_ALLOCATIONS), 3);
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     foreign(fixture->path, "INSERT INTO berth_nodes (id, uuid) VALUES (9223372036854775807, 'x')");
-    assert_int_equal(store_begin(store, STORE_TO_READ, &fixture->err), STORE_BEGIN_RELOAD);
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
     struct buf out = {0};
     assert_int_equal(store_load(store, dump_change, &out, &fixture->err), STORE_FAILED);
     assert_non_null(
         memmem(fixture->err.message.data, fixture->err.message.len, "run out of ids", 14));
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     buf_free(&out);
     store_close(store);
 }
@@ -355,7 +350,7 @@ static void older_databases(void **state)
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM berth_nodes WHERE later = 'x'"),
                      1);
     list = one_put(fixture, 2, UUID_B, "b");
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     expect_not_applied(fixture, store, &list);
     store_close(store);
 }
@@ -392,13 +387,13 @@ static void tables_that_go_while_serving(void **state)
         commit_put(fixture, store, 1, UUID_A, "a");
         foreign(fixture->path, goes[i]);
         fixture->err = (struct err){.arena = fixture->arena};
-        assert_int_equal(store_begin(store, STORE_TO_READ, &fixture->err), STORE_BEGIN_RELOAD);
+        assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
         struct buf out = {0};
         assert_int_equal(store_load(store, dump_change, &out, &fixture->err), STORE_FAILED);
         assert_int_equal(fixture->err.status, 503);
-        assert_false(store_rollback(store, &stamp));
+        assert_false(end_news(store, &stamp));
         buf_free(&out);
-        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
         commit_put(fixture, store, 1, UUID_A, "b");
         expect_load(fixture, store, "node(1 uuid=" UUID_A " name=b) 0 0\n");
     }
@@ -427,8 +422,8 @@ static void a_file_that_cannot_be_written(void **state)
         assert_non_null(store);
         struct buf out = {0};
         struct store_stamp stamp;
-        assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_RELOAD);
-        store_rollback(store, &stamp);
+        assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_RELOAD);
+        end_news(store, &stamp);
         buf_append_char(&out, '\0');
         assert_string_equal(strstr(out.data, "end() 0 0\n") + 10, cases[i].load);
         buf_free(&out);

@@ -175,12 +175,12 @@ static void test_follow_reads_as_a_load(void **state)
         struct buf loaded = {0};
         struct store_stamp stamp;
         foreign(fixture->path, by_foreign_writer[i]);
-        expect_begin(fixture, first, STORE_BEGIN_RELOAD);
+        expect_news(fixture, first, STORE_NEWS_RELOAD);
         struct change_list list = changes_of(fixture);
         add_allocation(&list, 10 + (int64_t)i, 1, UUID_C, 2, 0, 1);
         commit_changes(fixture, second, &list);
-        assert_int_equal(begin_into(fixture, first, &followed), STORE_BEGIN_FOLLOW);
-        assert_true(store_rollback(first, &stamp));
+        assert_int_equal(lock_into(fixture, first, &followed), STORE_NEWS_FOLLOW);
+        assert_true(end_news(first, &stamp));
         dump_store(fixture, first, &loaded);
         buf_append_char(&loaded, '\0');
         const char *consumer = strstr(loaded.data, "consumer(");
@@ -205,16 +205,16 @@ static void test_follow_below_an_invisible_parent(void **state)
     struct store *second = fixture_open(fixture);
     foreign(fixture->path, "UPDATE resource_providers SET uuid = x'61' WHERE id = 1;"
                            "UPDATE resource_providers SET parent_provider_id = 1 WHERE id = 2");
-    expect_begin(fixture, first, STORE_BEGIN_RELOAD);
+    expect_news(fixture, first, STORE_NEWS_RELOAD);
     struct change_list list = changes_of(fixture);
     add_provider(&list, 3, 1, 1, UUID_D, "d");
     commit_changes(fixture, second, &list);
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, first, &out), STORE_BEGIN_FOLLOW);
+    assert_int_equal(lock_into(fixture, first, &out), STORE_NEWS_FOLLOW);
     buf_append_char(&out, '\0');
     assert_non_null(strstr(out.data, "provider(3 " UUID_D " d parent=0 root=3 gen=0)"));
-    assert_true(store_rollback(first, &stamp));
+    assert_true(end_news(first, &stamp));
     buf_free(&out);
     store_close(first);
     store_close(second);
@@ -223,15 +223,15 @@ static void test_follow_below_an_invisible_parent(void **state)
 static void expect_refused(struct fixture *fixture, struct store *store, const char *words)
 {
     fixture->err = (struct err){.arena = fixture->arena};
-    enum store_begun begun = store_begin(store, STORE_TO_READ, &fixture->err);
-    if (begun == STORE_BEGIN_RELOAD) {
+    enum store_news begun = store_begin_read(store, &fixture->err);
+    if (begun == STORE_NEWS_RELOAD) {
         struct store_stamp stamp;
         struct buf out = {0};
         assert_int_equal(store_load(store, dump_change, &out, &fixture->err), STORE_FAILED);
-        store_rollback(store, &stamp);
+        end_news(store, &stamp);
         buf_free(&out);
     } else {
-        assert_int_equal(begun, STORE_BEGIN_FAILED);
+        assert_int_equal(begun, STORE_NEWS_FAILED);
     }
     assert_int_equal(fixture->err.status, 503);
     assert_non_null(
@@ -245,7 +245,7 @@ static void test_ids_at_the_end(void **state)
     foreign(fixture->path, "UPDATE allocations SET id = 9223372036854775806");
     expect_refused(fixture, store, "has run out of ids");
     foreign(fixture->path, "UPDATE allocations SET id = 1");
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     store_close(store);
 }
 
@@ -279,8 +279,8 @@ static void test_our_rows(void **state)
     for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
         struct store_stamp stamp;
         foreign(fixture->path, harm[i]);
-        assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_RELOAD);
-        assert_true(store_rollback(store, &stamp));
+        assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+        assert_true(end_news(store, &stamp));
         expect_written(fixture, store);
         foreign(fixture->path, harm[i]);
         store_close(store);
@@ -306,11 +306,11 @@ static void test_our_tables(void **state)
     for (int i = 0; i < 6; i++) {
         struct store_stamp stamp;
         foreign(fixture->path, harm[i / 2]);
-        enum store_begun begun =
-            i % 2 == 0 ? begin_to_read(fixture, store, NULL) : begin_into(fixture, store, NULL);
-        assert_int_equal(begun, STORE_BEGIN_FAILED);
-        assert_int_equal(begin_to_read(fixture, store, NULL), STORE_BEGIN_RELOAD);
-        assert_true(store_rollback(store, &stamp));
+        enum store_news begun =
+            i % 2 == 0 ? read_into(fixture, store, NULL) : lock_into(fixture, store, NULL);
+        assert_int_equal(begun, STORE_NEWS_FAILED);
+        assert_int_equal(read_into(fixture, store, NULL), STORE_NEWS_RELOAD);
+        assert_true(end_news(store, &stamp));
         expect_written(fixture, store);
     }
     store_close(store);

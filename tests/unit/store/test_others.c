@@ -14,20 +14,20 @@ static void open_two(struct fixture *fixture, struct store **first, struct store
     struct store_stamp stamp;
     *first = open_seeded(fixture, NULL);
     *second = fixture_open(fixture);
-    assert_int_equal(begin_into(fixture, *second, NULL), STORE_BEGIN_RELOAD);
-    assert_true(store_rollback(*second, &stamp));
+    assert_int_equal(lock_into(fixture, *second, NULL), STORE_NEWS_RELOAD);
+    assert_true(end_news(*second, &stamp));
 }
 
 static void expect_follow(struct fixture *fixture, struct store *store, const char *text)
 {
     struct buf out = {0};
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, &out), STORE_BEGIN_FOLLOW);
+    assert_int_equal(lock_into(fixture, store, &out), STORE_NEWS_FOLLOW);
     expect_records(&out, text);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     assert_true(store_is_current(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(store, &stamp));
 }
 
 static void test_follow_claim(void **state)
@@ -124,13 +124,14 @@ static void test_follow_providers_and_catalogs(void **state)
     update->provider = (struct change_provider){.id = 1, .root_id = 1, .name = SLICE_LIT("x")};
     add(&list, CHANGE_PROVIDER_DELETE)->provider.id = 2;
     commit_changes(fixture, first, &list);
-    expect_begin(fixture, second, STORE_BEGIN_RELOAD);
+    expect_news(fixture, second, STORE_NEWS_RELOAD);
     store_close(first);
     store_close(second);
 }
 
-/* What was followed or loaded in a transaction that fails does not count: memory drops it, too. */
-static void test_failed_follow_is_followed_again(void **state)
+/* News that were announced but not read are announced again, and keep memory from committing; once
+ * read, they stay in memory, whatever becomes of the batch. */
+static void test_news_are_read_once(void **state)
 {
     struct fixture *fixture = *state;
     struct store *first;
@@ -138,7 +139,7 @@ static void test_failed_follow_is_followed_again(void **state)
     struct store_stamp stamp;
     open_two(fixture, &first, &second);
     for (int strange = 0; strange < 2; strange++) {
-        enum store_begun begun = strange ? STORE_BEGIN_RELOAD : STORE_BEGIN_FOLLOW;
+        enum store_news begun = strange ? STORE_NEWS_RELOAD : STORE_NEWS_FOLLOW;
         struct change_list list = changes_of(fixture);
         add_catalog(&list, CHANGE_TRAIT_INSERT, 1000 + strange, strange ? "CUSTOM_A" : "CUSTOM_B");
         commit_changes(fixture, second, &list);
@@ -148,12 +149,17 @@ static void test_failed_follow_is_followed_again(void **state)
         add_catalog(&list, CHANGE_TRAIT_INSERT, 1002, "VERY WRONG");
         add_catalog(&list, CHANGE_TRAIT_INSERT, 1002, "AND AGAIN");
         for (int i = 0; i < 2; i++) {
-            assert_int_equal(begin_into(fixture, first, NULL), begun);
-            assert_int_equal(store_apply(first, &list, &fixture->err), STORE_REFUSED);
-            assert_false(store_rollback(first, &stamp));
+            bool foreign;
+            fixture->err = (struct err){.arena = fixture->arena};
+            assert_int_equal(lock_and_read(first, &fixture->err), begun);
+            assert_false(store_end_read(first, &stamp));
+            assert_int_equal(commit_list(first, &list, &stamp, &foreign, &fixture->err),
+                             STORE_TAKEN);
         }
-        expect_begin(fixture, first, begun);
-        expect_begin(fixture, first, STORE_BEGIN_UNCHANGED);
+        expect_news(fixture, first, begun);
+        for (int i = 0; i < 2; i++)
+            assert_true(refuse_changes(fixture, first, &list)->is_duplicate);
+        expect_news(fixture, first, STORE_NEWS_NONE);
     }
     store_close(first);
     store_close(second);
@@ -166,13 +172,13 @@ static void test_foreign_writer(void **state)
     struct store *second;
     open_two(fixture, &first, &second);
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, first, NULL), STORE_BEGIN_UNCHANGED);
-    assert_true(store_rollback(first, &stamp));
+    assert_int_equal(lock_into(fixture, first, NULL), STORE_NEWS_NONE);
+    assert_true(end_news(first, &stamp));
     foreign(fixture->path, "UPDATE resource_providers SET generation = 7 WHERE id = 1");
     assert_false(store_is_current(first, &stamp));
-    expect_begin(fixture, first, STORE_BEGIN_RELOAD);
-    expect_begin(fixture, first, STORE_BEGIN_UNCHANGED);
-    expect_begin(fixture, second, STORE_BEGIN_RELOAD);
+    expect_news(fixture, first, STORE_NEWS_RELOAD);
+    expect_news(fixture, first, STORE_NEWS_NONE);
+    expect_news(fixture, second, STORE_NEWS_RELOAD);
 
     /* A foreign writer and another instance, in either order: the log does not account for both. */
     for (int foreign_first = 0; foreign_first < 2; foreign_first++) {
@@ -188,7 +194,7 @@ static void test_foreign_writer(void **state)
         add_generation(&list, 1, 8 + foreign_first * 2, 9 + foreign_first * 2);
         add_generation(&list, 2, 1 + foreign_first * 2, 2 + foreign_first * 2);
         commit_changes(fixture, second, &list);
-        expect_begin(fixture, first, STORE_BEGIN_RELOAD);
+        expect_news(fixture, first, STORE_NEWS_RELOAD);
     }
     store_close(first);
     store_close(second);
@@ -204,15 +210,15 @@ static void test_stamp(void **state)
     struct store_stamp second = commit_changes(fixture, store, &list);
     assert_false(store_is_current(store, &first));
     /* An empty transaction, a reader and a write that is rolled back change nothing. */
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     foreign(fixture->path, "SELECT count(*) FROM traits; BEGIN IMMEDIATE;"
                            "DELETE FROM traits; ROLLBACK");
     assert_true(store_is_current(store, &second));
     /* A checkpoint without a new commit may change the stamp, but never causes a reload. */
     foreign(fixture->path, "PRAGMA wal_checkpoint(PASSIVE)");
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     foreign(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
-    expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_news(fixture, store, STORE_NEWS_NONE);
     list = changes_of(fixture);
     add_generation(&list, 1, 1, 2);
     struct store_stamp third = commit_changes(fixture, store, &list);
@@ -241,10 +247,10 @@ static void test_replaced(void **state)
     store_upkeep(store);
     assert_false(store_is_current(store, &stamp));
     struct buf out = {0};
-    assert_int_equal(begin_into(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, &out), STORE_NEWS_RELOAD);
     assert_non_null(memmem(out.data, out.len, " other parent=0 root=1 gen=0", 28));
     buf_free(&out);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     list = changes_of(fixture);
     add_generation(&list, 1, 0, 5);
     stamp = commit_changes(fixture, store, &list);
@@ -254,17 +260,17 @@ static void test_replaced(void **state)
     snprintf(sql, sizeof(sql), "VACUUM INTO '%s'", copy);
     foreign(fixture->path, sql);
     assert_int_equal(unlink(fixture->path), 0);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
     assert_non_null(
         memmem(fixture->err.message.data, fixture->err.message.len, "no longer exists", 16));
     assert_false(store_is_current(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
     FILE *garbage = fopen(fixture->path, "w");
     fputs("This is no database, and it is long enough to say so at once.", garbage);
     fclose(garbage);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
     assert_int_equal(rename(copy, fixture->path), 0);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     store_close(store);
     assert_int_equal(foreign(fixture->path, "SELECT generation FROM resource_providers"), 5);
     assert_int_equal(foreign(fixture->path, "PRAGMA integrity_check") +
@@ -278,8 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_follow_claim, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_follow_providers_and_catalogs, fixture_setup,
                                         fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_failed_follow_is_followed_again, fixture_setup,
-                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_news_are_read_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_foreign_writer, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stamp, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_replaced, fixture_setup, fixture_teardown),

@@ -22,22 +22,14 @@ static struct store *open_odd(struct fixture *fixture)
 {
     struct store *store = open_seeded(fixture, NULL);
     foreign(fixture->path, ODD_ROWS);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     return store;
-}
-
-static void begin_unchanged(struct fixture *fixture, struct store *store)
-{
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
 }
 
 static void expect_refused(struct fixture *fixture, struct store *store,
                            const struct change_list *list, const char *columns)
 {
-    fixture->err = (struct err){.arena = fixture->arena};
-    assert_int_equal(store_apply(store, list, &fixture->err), STORE_REFUSED);
-    assert_true(err_is_set(&fixture->err));
-    const struct store_refusal *why = store_why_refused(store);
+    const struct store_refusal *why = refuse_changes(fixture, store, list);
     assert_string_equal(why->columns, columns);
     assert_int_equal(why->change, list->count - 1);
     assert_true(why->is_duplicate);
@@ -48,20 +40,15 @@ static void test_a_duplicate_is_no_reason_to_reload(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_odd(fixture);
-    struct store_stamp stamp;
     for (int i = 0; i < 3; i++) {
         struct change_list list = changes_of(fixture);
         add_generation(&list, 1, 0, 1);
         add_provider(&list, 100, 0, 100, "eeeeeeee-0000-4000-8000-000000000005", "odd");
-        begin_unchanged(fixture, store);
         expect_refused(fixture, store, &list, "resource_providers.name");
-        assert_false(store_rollback(store, &stamp));
         list = changes_of(fixture);
         add_consumer(&list, CHANGE_CONSUMER_INSERT, 100, UUID_D, 1);
-        begin_unchanged(fixture, store);
         expect_refused(fixture, store, &list, "consumers.uuid");
-        assert_false(store_rollback(store, &stamp));
-        expect_begin(fixture, store, STORE_BEGIN_UNCHANGED);
+        expect_news(fixture, store, STORE_NEWS_NONE);
     }
     struct change_list list = changes_of(fixture);
     add_generation(&list, 1, 0, 1); /* nothing of it has happened */
@@ -74,23 +61,19 @@ static void test_a_mismatch_reloads_once(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    struct store_stamp stamp;
     foreign(fixture->path, "CREATE TRIGGER others BEFORE UPDATE ON resource_providers"
                            " WHEN old.id = 1 BEGIN SELECT RAISE(IGNORE); END");
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     struct change_list list = changes_of(fixture);
     add_generation(&list, 1, 0, 1);
     for (int i = 0; i < 4; i++) {
-        begin_unchanged(fixture, store);
-        fixture->err = (struct err){.arena = fixture->arena};
-        assert_int_equal(store_apply(store, &list, &fixture->err), STORE_REFUSED);
-        assert_int_equal(store_why_refused(store)->memory_is_wrong, i == 0);
-        assert_false(store_why_refused(store)->is_duplicate);
-        assert_false(store_rollback(store, &stamp));
-        expect_begin(fixture, store, i == 0 ? STORE_BEGIN_RELOAD : STORE_BEGIN_UNCHANGED);
+        const struct store_refusal *why = refuse_changes(fixture, store, &list);
+        assert_int_equal(why->memory_is_wrong, i == 0);
+        assert_false(why->is_duplicate);
+        expect_news(fixture, store, i == 0 ? STORE_NEWS_RELOAD : STORE_NEWS_NONE);
     }
     foreign(fixture->path, "DROP TRIGGER others");
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     commit_changes(fixture, store, &list);
     store_close(store);
 }
@@ -113,13 +96,13 @@ static void test_names_of_skipped_rows_are_taken(void **state)
     assert_true(is_taken(store, CHANGE_NODE_PUT, NODE_NAME, "odd node"));
     assert_false(is_taken(store, CHANGE_NODE_PUT, NODE_UUID, "odd node"));
     /* Ids to which such rows refer are not given to new rows, which would then own those rows. */
-    begin_unchanged(fixture, store);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
     assert_int_equal(store_next_id(store, STORE_PROVIDERS), 91);
     assert_int_equal(store_next_id(store, STORE_PROJECTS), 78);
     struct store_stamp stamp;
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     foreign(fixture->path, "DELETE FROM resource_providers WHERE id = 50");
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_false(is_taken(store, CHANGE_PROVIDER_INSERT, 0, "odd"));
     assert_true(is_taken(store, CHANGE_CONSUMER_INSERT, 0, UUID_D));
     assert_int_equal(store_figures(store).skipped_rows, ODD_COUNT - 1);
@@ -140,14 +123,14 @@ static void test_skipped_rows_are_named_once(void **state)
     struct store *store = open_odd(fixture);
     for (int i = 0; i < 3; i++) {
         foreign(fixture->path, "UPDATE resource_providers SET generation = generation + 1");
-        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
     }
     foreign(fixture->path, "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n"
                            " WHERE i < 199) INSERT INTO consumers (id, uuid, project_id, user_id,"
                            " generation) SELECT i, 'c' || i, 77, 1, 1 FROM n");
     for (int i = 0; i < 2; i++) {
         foreign(fixture->path, "UPDATE resource_providers SET generation = generation + 1");
-        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
     }
     store_close(store);
     fflush(stderr);

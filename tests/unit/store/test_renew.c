@@ -11,19 +11,19 @@ static struct store_stamp add_project(struct fixture *fixture, struct store *sto
 {
     struct store_stamp stamp = {0};
     bool foreign;
-    assert_int_not_equal(begin_into(fixture, store, NULL), STORE_BEGIN_FAILED);
+    assert_int_not_equal(lock_into(fixture, store, NULL), STORE_NEWS_FAILED);
+    store_end_read(store, &stamp);
     struct change_list list = changes_of(fixture);
     add_catalog(&list, CHANGE_PROJECT_INSERT, store_next_id(store, STORE_PROJECTS), name);
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_OK);
+    assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_OK);
     return stamp;
 }
 
-static void expect_renewal(struct fixture *fixture, struct store *store, enum store_begun begun)
+static void expect_renewal(struct fixture *fixture, struct store *store, enum store_news begun)
 {
     struct store_stamp stamp;
-    assert_int_equal(begin_to_read(fixture, store, NULL), begun);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(read_into(fixture, store, NULL), begun);
+    assert_true(end_news(store, &stamp));
     assert_true(store_is_current(store, &stamp));
 }
 
@@ -32,23 +32,23 @@ static void test_says_what_a_write_would(void **state)
     struct fixture *fixture = *state;
     struct store *first = fixture_open(fixture);
     struct store *second = fixture_open(fixture);
-    expect_renewal(fixture, first, STORE_BEGIN_RELOAD);
-    expect_renewal(fixture, second, STORE_BEGIN_RELOAD);
+    expect_renewal(fixture, first, STORE_NEWS_RELOAD);
+    expect_renewal(fixture, second, STORE_NEWS_RELOAD);
     struct store_stamp stamp = add_project(fixture, first, "one");
-    expect_renewal(fixture, first, STORE_BEGIN_UNCHANGED);
+    expect_renewal(fixture, first, STORE_NEWS_NONE);
     assert_true(store_is_current(first, &stamp));
-    expect_renewal(fixture, second, STORE_BEGIN_FOLLOW);
+    expect_renewal(fixture, second, STORE_NEWS_FOLLOW);
     /* What was followed while reading is the base of the next write: its ids come after it. */
     add_project(fixture, second, "two");
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM projects"), 2);
-    expect_renewal(fixture, first, STORE_BEGIN_FOLLOW);
+    expect_renewal(fixture, first, STORE_NEWS_FOLLOW);
     foreign(fixture->path, "UPDATE projects SET external_id = 'three' WHERE id = 2");
-    expect_renewal(fixture, first, STORE_BEGIN_RELOAD);
+    expect_renewal(fixture, first, STORE_NEWS_RELOAD);
     add_project(fixture, second, "four");
     foreign(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
-    expect_renewal(fixture, first, STORE_BEGIN_FOLLOW);
+    expect_renewal(fixture, first, STORE_NEWS_FOLLOW);
     foreign(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
-    expect_renewal(fixture, first, STORE_BEGIN_UNCHANGED);
+    expect_renewal(fixture, first, STORE_NEWS_NONE);
     store_close(first);
     store_close(second);
 }
@@ -68,15 +68,15 @@ static void test_waits_for_no_writer(void **state)
                                   "INSERT INTO projects (external_id) VALUES ('three')",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
-    assert_int_equal(begin_to_read(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_RELOAD);
     struct store_stamp stamp;
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     assert_non_null(memmem(out.data, out.len, "project(2 two)", 14));
     assert_null(memmem(out.data, out.len, "three", 5));
-    expect_renewal(fixture, store, STORE_BEGIN_UNCHANGED);
+    expect_renewal(fixture, store, STORE_NEWS_NONE);
     assert_int_equal(sqlite3_exec(shell, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     assert_false(store_is_current(store, &stamp));
-    expect_renewal(fixture, store, STORE_BEGIN_RELOAD);
+    expect_renewal(fixture, store, STORE_NEWS_RELOAD);
     sqlite3_close(shell);
     buf_free(&out);
     store_close(store);
@@ -92,16 +92,16 @@ static void test_snapshot_is_not_the_newest(void **state)
     struct store_stamp stamp;
     add_project(fixture, store, "one");
     add_project(fixture, other, "two");
-    assert_int_equal(store_begin(store, STORE_TO_READ, &fixture->err), STORE_BEGIN_FOLLOW);
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     add_project(fixture, other, "three");
     assert_int_equal(store_follow(store, dump_change, &out, &fixture->err), STORE_OK);
-    assert_false(store_rollback(store, &stamp));
+    assert_false(end_news(store, &stamp));
     assert_false(store_is_current(store, &stamp));
     assert_non_null(memmem(out.data, out.len, "two", 3));
     assert_null(memmem(out.data, out.len, "three", 5));
     out.len = 0;
-    assert_int_equal(begin_into(fixture, store, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(store, &stamp));
     assert_null(memmem(out.data, out.len, "two", 3));
     assert_non_null(memmem(out.data, out.len, "three", 5));
     buf_free(&out);
@@ -152,20 +152,20 @@ static void test_beside_a_busy_writer(void **state)
     busy.fixture.err.arena = busy.fixture.arena;
     busy.store = fixture_open(fixture);
     pthread_create(&thread, NULL, commit_in_loop, &busy);
-    for (int i = 0; i < 3000 || (begun[STORE_BEGIN_FOLLOW] < 100 && i < 300000); i++) {
+    for (int i = 0; i < 3000 || (begun[STORE_NEWS_FOLLOW] < 100 && i < 300000); i++) {
         struct store_stamp stamp;
         int acknowledged = busy.commits;
-        enum store_begun found = store_begin(store, STORE_TO_READ, &fixture->err);
-        assert_int_not_equal(found, STORE_BEGIN_FAILED);
+        enum store_news found = store_begin_read(store, &fixture->err);
+        assert_int_not_equal(found, STORE_NEWS_FAILED);
         begun[found]++;
-        if (found == STORE_BEGIN_RELOAD) {
+        if (found == STORE_NEWS_RELOAD) {
             projects.count = 0;
             assert_int_equal(store_load(store, count_projects, &projects, &fixture->err), STORE_OK);
         }
-        if (found == STORE_BEGIN_FOLLOW)
+        if (found == STORE_NEWS_FOLLOW)
             assert_int_equal(store_follow(store, count_projects, &projects, &fixture->err),
                              STORE_OK);
-        store_rollback(store, &stamp);
+        end_news(store, &stamp);
         assert_true(projects.count >= acknowledged);
         if (i % 50 == 0) {
             long long count = foreign(fixture->path, "SELECT count(*) FROM projects");
@@ -178,11 +178,11 @@ static void test_beside_a_busy_writer(void **state)
     busy.stop = true;
     pthread_join(thread, NULL);
     print_message("%d commits; renewals: %d nothing new, %d followed, %d loaded; %d compared\n",
-                  busy.commits, begun[STORE_BEGIN_UNCHANGED], begun[STORE_BEGIN_FOLLOW],
-                  begun[STORE_BEGIN_RELOAD], matched);
-    assert_true(begun[STORE_BEGIN_FOLLOW] >= 100);
+                  busy.commits, begun[STORE_NEWS_NONE], begun[STORE_NEWS_FOLLOW],
+                  begun[STORE_NEWS_RELOAD], matched);
+    assert_true(begun[STORE_NEWS_FOLLOW] >= 100);
     /* The first one; and one that found a commit during each of its attempts. */
-    assert_true(begun[STORE_BEGIN_RELOAD] <= 2);
+    assert_true(begun[STORE_NEWS_RELOAD] <= 2);
     store_close(busy.store);
     store_close(store);
     arena_destroy(busy.fixture.arena);

@@ -116,7 +116,7 @@ static void prepare(struct fixture *fixture)
     foreign(fixture->path, "DELETE FROM traits WHERE id = 9000");
     struct store *store = fixture_open(fixture);
     struct change_list list = changes_of(fixture);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     add_catalog(&list, CHANGE_TRAIT_INSERT, 9001, "CUSTOM_OLD");
     commit_changes(fixture, store, &list);
     /* As a crash leaves it. */

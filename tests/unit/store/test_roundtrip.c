@@ -179,14 +179,9 @@ static void test_generations_are_compared(void **state)
     list = changes_of(fixture);
     add_consumer(&list, CHANGE_CONSUMER_UPDATE, 1, UUID_C, 2);
     add_generation(&list, 1, 7, 8);
-    struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_REFUSED);
-    assert_int_equal(fixture->err.status, 503);
-    assert_false(store_rollback(store, &stamp));
+    refuse_changes(fixture, store, &list);
     /* Memory and database were found to differ. */
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
-    assert_true(store_rollback(store, &stamp));
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     expect_load(fixture, store, filled);
     store_close(store);
 }
@@ -196,25 +191,25 @@ static void test_next_ids(void **state)
     struct fixture *fixture = *state;
     struct store *store = fixture_open(fixture);
     struct store_stamp stamp;
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_CLASSES), 10000);
     assert_int_equal(store_next_id(store, STORE_CLASSES), 10001);
     assert_int_equal(store_next_id(store, STORE_PROVIDERS), 1);
     assert_int_equal(store_next_id(store, STORE_TRAITS), 378);
-    assert_true(store_rollback(store, &stamp));
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
+    assert_true(end_news(store, &stamp));
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
     assert_int_equal(store_next_id(store, STORE_CLASSES), 10000);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     struct change_list list = changes_of(fixture);
     fill(&list);
     commit_changes(fixture, store, &list);
     foreign(fixture->path, "DELETE FROM allocations");
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, STORE_CLASSES), 10002);
     assert_int_equal(store_next_id(store, STORE_PROVIDERS), 3);
     assert_int_equal(store_next_id(store, STORE_CONSUMERS), 2);
     assert_int_equal(store_next_id(store, STORE_ALLOCATIONS), 1);
-    assert_true(store_rollback(store, &stamp));
+    assert_true(end_news(store, &stamp));
     store_close(store);
 }
 

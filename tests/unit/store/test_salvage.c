@@ -41,7 +41,7 @@ static void test_taken_away_at_rest(void **state)
         store->file_checked_at_us = 0; /* 100 ms ago */
         store_upkeep(store);
         salvage_expect_after_crash(fixture, fixture->path, 1);
-        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
         store_close(store);
         assert_int_equal(remove(fixture->path), 0);
     }
@@ -63,7 +63,7 @@ static void test_a_link_in_its_place(void **state)
     store_upkeep(store);
     unlink(name); /* as an operator would after a crash */
     salvage_expect_after_crash(fixture, fixture->path, 1);
-    expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_OK);
     salvage_expect_after_crash(fixture, fixture->path, 2);
     store_close(store);
@@ -103,6 +103,17 @@ static void test_an_older_copy_in_its_place(void **state)
     }
 }
 
+struct cut {
+    const char *name;
+    off_t left;
+};
+
+static void cut_off(void *cls)
+{
+    const struct cut *cut = cls;
+    assert_int_equal(truncate(cut->name, cut->left), 0);
+}
+
 /* The WAL is emptied, or its last byte is removed: its contents are lost, but nothing is
  * acknowledged after the gap. */
 static void test_cut_off(void **state)
@@ -114,25 +125,21 @@ static void test_cut_off(void **state)
         bool is_emptied = how % 2 == 0;
         bool is_in_transaction = how / 2 == 0;
         struct store *store = salvage_open_first(fixture);
-        struct change_list list = changes_of(fixture);
         struct store_stamp stamp;
-        bool foreign;
         salvage_checkpoint(store);
         assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
         assert_true(sentinel_read(store->sentinel, &stamp));
         off_t missing = is_in_transaction ? (off_t)sentinel_stamp_frame_bytes(&stamp) : 1;
         off_t left = is_emptied ? 0 : (off_t)sentinel_stamp_wal_bytes(&stamp) - missing;
-        add_generation(&list, 1, 1, 2);
-        if (is_in_transaction) {
-            begin_into(fixture, store, NULL);
-            assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-            assert_int_equal(truncate(name, left), 0);
-            assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_UNKNOWN);
-        } else {
-            assert_int_equal(truncate(name, left), 0);
-        }
+        struct cut cut = {name, left};
+        struct salvage_meanwhile meanwhile = {cut_off, &cut, 0};
+        if (is_in_transaction)
+            assert_int_equal(salvage_commit_meanwhile(fixture, store, 1, &meanwhile),
+                             STORE_UNKNOWN);
+        else
+            cut_off(&cut);
         fixture->err = (struct err){.arena = fixture->arena};
-        expect_begin(fixture, store, STORE_BEGIN_RELOAD);
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
         salvage_expect_after_crash(fixture, fixture->path, 0);
         for (int64_t i = 0; i < 3; i++) {
             assert_int_equal(salvage_try_commit(fixture, store, i), STORE_OK);
@@ -143,19 +150,25 @@ static void test_cut_off(void **state)
     }
 }
 
+struct taken {
+    const struct fixture *fixture;
+    int what;
+};
+
+static void take_away(void *cls)
+{
+    const struct taken *taken = cls;
+    salvage_take_away(taken->fixture, taken->what);
+}
+
 static void test_taken_away_in_a_transaction(void **state)
 {
     struct fixture *fixture = *state;
     for (int what = 1; what <= (SALVAGE_WAL | SALVAGE_INDEX); what++) {
         struct store *store = salvage_open_first(fixture);
-        struct change_list list = changes_of(fixture);
-        struct store_stamp stamp;
-        bool foreign;
-        add_generation(&list, 1, 0, 1);
-        begin_into(fixture, store, NULL);
-        assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-        salvage_take_away(fixture, what);
-        assert_int_equal(store_commit(store, &stamp, &foreign, &fixture->err), STORE_OK);
+        struct taken taken = {fixture, what};
+        struct salvage_meanwhile meanwhile = {take_away, &taken, 0};
+        assert_int_equal(salvage_commit_meanwhile(fixture, store, 0, &meanwhile), STORE_OK);
         salvage_expect_after_crash(fixture, fixture->path, 1);
         assert_int_equal(salvage_try_commit(fixture, store, 1), STORE_OK);
         salvage_expect_after_crash(fixture, fixture->path, 2);

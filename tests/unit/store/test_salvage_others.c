@@ -91,25 +91,25 @@ static void test_a_writer_in_the_way(void **state)
     store_close(store);
 }
 
+static void take_wal_away(void *cls)
+{
+    salvage_take_away(cls, SALVAGE_WAL);
+}
+
 /* The WAL is taken away in a transaction, and somebody reads an old state: it cannot be known
  * whether the commit lasts. */
 static void test_a_reader_in_the_way_of_a_commit(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = salvage_open_first(fixture);
-    struct change_list list = changes_of(fixture);
-    struct store_stamp stamp;
+    struct salvage_meanwhile meanwhile = {take_wal_away, fixture, 0};
     sqlite3 *reader;
-    bool is_foreign;
     store->db_options.busy_timeout_ms = 50; /* so long it is tried */
     assert_int_equal(sqlite3_open(fixture->path, &reader), SQLITE_OK);
     assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM traits", NULL, NULL, NULL),
                      SQLITE_OK);
-    add_generation(&list, 1, 0, 1);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_UNCHANGED);
-    assert_int_equal(store_apply(store, &list, &fixture->err), STORE_OK);
-    salvage_take_away(fixture, SALVAGE_WAL);
-    assert_int_equal(store_commit(store, &stamp, &is_foreign, &fixture->err), STORE_UNKNOWN);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(salvage_commit_meanwhile(fixture, store, 0, &meanwhile), STORE_UNKNOWN);
     assert_int_equal(fixture->err.status, 503);
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
     fake_clock_advance_ms(25);
@@ -209,9 +209,9 @@ static void test_somebody_else_has_gone_on(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     struct buf out = {0};
-    assert_int_equal(begin_into(fixture, store, &out), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, &out), STORE_NEWS_RELOAD);
     struct store_stamp stamp;
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     buf_append_char(&out, '\0');
     assert_non_null(strstr(out.data, " b parent=0 root=1 gen=0)"));
     buf_free(&out);

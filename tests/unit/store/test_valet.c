@@ -86,18 +86,18 @@ static void a_second_store_follows(void **state)
     struct store *second = fixture_open(fixture);
     struct store_stamp stamp;
     struct buf out = {0};
-    expect_begin(fixture, second, STORE_BEGIN_RELOAD);
+    expect_news(fixture, second, STORE_NEWS_RELOAD);
     commit_all(fixture, first);
-    assert_int_equal(begin_to_read(fixture, second, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(second, &stamp));
+    assert_int_equal(read_into(fixture, second, &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(second, &stamp));
     assert_true(slice_equal(buf_slice(&out), slice_of(ALL_ROWS)));
     struct change_list list = changes_of(fixture);
     for (int table = 0; table < VALET_TABLE_COUNT; table++)
         change_delete_valet(&list, (enum valet_table)table, table + 1);
     commit_changes(fixture, first, &list);
     out.len = 0;
-    assert_int_equal(begin_to_read(fixture, second, &out), STORE_BEGIN_FOLLOW);
-    assert_true(store_rollback(second, &stamp));
+    assert_int_equal(read_into(fixture, second, &out), STORE_NEWS_FOLLOW);
+    assert_true(end_news(second, &stamp));
     assert_true(slice_equal(buf_slice(&out),
                             SLICE_LIT("valet_group_delete(1) 0 0\nvalet_member_delete(2) 0 0\n"
                                       "valet_claim_delete(3) 0 0\nvalet_plan_delete(4) 0 0\n"
@@ -150,12 +150,12 @@ static void ids_that_are_named(void **state)
     store_close(store);
     foreign(fixture->path, "DELETE FROM berth_valet_groups; DELETE FROM berth_valet_plans");
     store = fixture_open(fixture);
-    assert_int_equal(begin_into(fixture, store, NULL), STORE_BEGIN_RELOAD);
+    assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_RELOAD);
     assert_int_equal(store_next_id(store, (enum store_table)(STORE_VALET + VALET_GROUPS)), 41);
     assert_int_equal(store_next_id(store, (enum store_table)(STORE_VALET + VALET_MEMBERS)), 3);
     assert_int_equal(store_next_id(store, (enum store_table)(STORE_VALET + VALET_PLANS)), 42);
     assert_int_equal(store_next_id(store, (enum store_table)(STORE_VALET + VALET_PLACEMENTS)), 6);
-    store_rollback(store, &stamp);
+    end_news(store, &stamp);
     store_close(store);
 }
 

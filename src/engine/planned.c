@@ -1,0 +1,22 @@
+/* See planned.h. */
+#include "engine/planned.h"
+
+#include "base/arena.h"
+
+void planned_add(struct planned *planned, const struct change_list *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        change_append_copy(&planned->changes, &changes->items[i]);
+}
+
+void planned_end_request(struct planned *planned, struct pipeline_request *request)
+{
+    struct arena *arena = planned->changes.arena;
+    size_t at = planned->request_count++;
+    planned->ends =
+        arena_grow(arena, planned->ends, at, &planned->end_capacity, sizeof(*planned->ends));
+    planned->requests = arena_grow(arena, planned->requests, at, &planned->request_capacity,
+                                   sizeof(struct pipeline_request *));
+    planned->ends[at] = planned->changes.count;
+    planned->requests[at] = request;
+}

@@ -1,0 +1,119 @@
+/* Plans a batch: all requests one after the other, on one edit.
+ *
+ * Each request is planned on a version that contains everything planned before it. A refused
+ * request leaves no change. Nothing is written: the changes are collected for the store
+ * (planned.h). Writer thread only. */
+#include "base/clock.h"
+#include "engine/checked.h"
+#include "engine/pipeline_internal.h"
+#include "engine/write_limit.h"
+#include "replica/apply.h"
+
+/* One request, or what other processes' writes require. */
+struct planning {
+    struct plan plan;
+    struct edit *edit;
+    struct planned *planned;
+    uint64_t rows; /* that it writes */
+};
+
+/* Applies the changes in the plan's list to memory, and collects them. */
+static void take_planned(struct planning *planning)
+{
+    planned_add(planning->planned, planning->plan.changes);
+    apply_changes(planning->edit, planning->plan.changes);
+    planning->plan.changes->count = 0;
+}
+
+/* Applies the consequences of what was applied, step by step. */
+static bool take_following(struct planning *planning, struct checked *checked, struct err *err)
+{
+    while (checked_follow(checked, &planning->plan)) {
+        planning->rows += write_limit_changes(planning->plan.changes);
+        if (!plan_rows_fit(planning->rows, planning->plan.max_rows, err))
+            return false;
+        take_planned(planning);
+    }
+    return true;
+}
+
+/* Plans what other processes' writes still require. */
+static bool make_up(struct planning *planning, struct err *err)
+{
+    struct checked checked;
+    if (!checked_foreign(&checked, &planning->plan))
+        return true;
+    bool ok = take_following(planning, &checked, err);
+    planned_end_request(planning->planned, NULL);
+    return ok;
+}
+
+/* Runs the request's planner; the results of an earlier run are discarded. */
+static bool plan_once(struct pipeline_request *request, const struct plan *plan)
+{
+    plan->changes->count = 0;
+    *plan->said = (struct plan_said){0};
+    request->err = (struct err){.arena = request->err.arena};
+    bool is_planned = request->plan(request, plan);
+    check(is_planned || err_is_set(&request->err));
+    return is_planned;
+}
+
+/* A request that has too many changes is refused without further checks. */
+static bool plan_and_check(const struct pipeline *pipeline, struct pipeline_request *request,
+                           struct planning *planning, struct checked *checked)
+{
+    const struct plan *plan = &planning->plan;
+    if (pipeline->plans_twice)
+        plan_once(request, plan);
+    if (!plan_once(request, plan) ||
+        !plan_rows_fit(plan->changes->count, request->max_rows, &request->err) ||
+        !checked_planned(checked, plan, &request->err))
+        return false;
+    planning->rows = write_limit_rows(&checked->effects);
+    return plan_rows_fit(planning->rows, request->max_rows, &request->err);
+}
+
+/* False: its consequences are too many, and the edit must be abandoned; err is set. */
+static bool plan_request(const struct pipeline *pipeline, struct pipeline_request *request,
+                         struct planning *planning, struct err *err)
+{
+    struct checked checked;
+    struct plan *plan = &planning->plan;
+    plan->author = request->author;
+    plan->max_rows = request->max_rows;
+    plan->now_us = clock_wall_us();
+    if (!plan_and_check(pipeline, request, planning, &checked) || plan->changes->count == 0)
+        return true;
+    take_planned(planning);
+    bool ok = take_following(planning, &checked, err);
+    planned_end_request(planning->planned, request);
+    if (ok && request->applied != NULL)
+        request->applied(request, plan);
+    return ok;
+}
+
+bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                  const struct pipeline_request *end, struct planned *planned, struct err *err)
+{
+    struct change_list changes = {.arena = pipeline->arena};
+    struct plan_said said = {0};
+    struct planning planning = {
+        .plan = {.version = edit->version,
+                 .changes = &changes,
+                 .arena = pipeline->arena,
+                 .store = pipeline->store,
+                 .rules = pipeline->rules,
+                 .said = &said,
+                 .now_us = clock_wall_us()},
+        .edit = edit,
+        .planned = planned,
+    };
+    store_reuse_ids(pipeline->store);
+    if (!make_up(&planning, err))
+        return false;
+    for (struct pipeline_request *request = first; request != end; request = request->next)
+        if (!plan_request(pipeline, request, &planning, err))
+            return false;
+    return true;
+}

@@ -1,0 +1,71 @@
+/* Requests that wait for news, and probes: they need neither the lock that another process may hold
+ * nor a writable disk. Writer thread only. */
+#include "base/clock.h"
+#include "engine/pipeline_internal.h"
+
+static bool is_current(struct pipeline *pipeline)
+{
+    if (!pipeline_is_current(pipeline, replica_newest(pipeline->replica)))
+        return false;
+    counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
+    return true;
+}
+
+/* Reads the database and takes its news; the schema is checked in the same read. */
+static void probe_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
+{
+    struct err schema = {.arena = err->arena};
+    enum store_news news = store_begin_read(pipeline->store, err);
+    *probe = (struct pipeline_probe){.is_reached = news != STORE_NEWS_FAILED};
+    if (!probe->is_reached)
+        return;
+    probe->is_served = store_check_schema(pipeline->store, probe->revision, &schema);
+    probe->is_followed = news_end(pipeline, news, err);
+    if (!probe->is_served)
+        err_set_text(err, schema.status, schema.code, schema.message);
+}
+
+/* One result serves all requests with a probe. */
+static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    struct pipeline_probe probe;
+    probe_database(pipeline, &probe, &err);
+    if (probe.is_reached && probe.is_followed)
+        outage_read_worked(&pipeline->outage);
+    else
+        outage_read_failed(&pipeline->outage, &err);
+    for (struct pipeline_request *request = first; request != NULL; request = request->next)
+        *request->probe = probe;
+    /* not sent to clients: berth's own health checks submit probes */
+    answers_give(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
+}
+
+static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct err err = {.arena = pipeline->arena};
+    /* Most often the only news is berth's own last commit. */
+    if (is_current(pipeline) || news_take(pipeline, &err)) {
+        answers_give(pipeline, first, NULL, NULL);
+        return;
+    }
+    const struct err shown = answers_public(&err, SLICE_LIT(ANSWER_UNAVAILABLE));
+    answers_give(pipeline, first, NULL, &shown);
+}
+
+void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first)
+{
+    struct queue readers;
+    struct queue probes;
+    queue_clear(&readers);
+    queue_clear(&probes);
+    while (first != NULL) {
+        struct pipeline_request *request = first;
+        first = request->next;
+        queue_append(request->probe == NULL ? &readers : &probes, request);
+    }
+    if (readers.first != NULL)
+        answer_readers(pipeline, readers.first);
+    if (probes.first != NULL)
+        answer_probes(pipeline, probes.first);
+}
