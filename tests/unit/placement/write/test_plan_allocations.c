@@ -91,7 +91,7 @@ static void highest_consumer_generation(void **state)
     assert_int_equal(world_consumer(&world, 1)->generation, INT32_MAX);
     assert_true(put_one(&world, 1, 1, 'A', 2));
     assert_int_equal(world_consumer(&world, 1)->generation, 0);
-    const struct row *row = tables_find(&world.store->tables, TABLE_CONSUMERS, consumer.id);
+    const struct row *row = tables_find(&world.database->tables, TABLE_CONSUMERS, consumer.id);
     assert_int_equal(row->image.consumer.generation, 0);
     world_close(&world);
 }

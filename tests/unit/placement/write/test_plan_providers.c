@@ -76,7 +76,7 @@ static void assert_place(struct slice uuid, const char *parent_uuid, const char 
     } else {
         assert_string_equal(parent_uuid, "");
     }
-    const struct row *row = tables_find(&world.store->tables, TABLE_PROVIDERS, provider->id);
+    const struct row *row = tables_find(&world.database->tables, TABLE_PROVIDERS, provider->id);
     assert_non_null(row);
     assert_int_equal(row->image.provider.root_id, root->id);
     assert_int_equal(row->image.provider.parent_id, parent == NULL ? 0 : parent->id);
