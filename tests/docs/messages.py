@@ -58,7 +58,8 @@ def refusals():
     for path, source in sources(*REFUSING):
         for call in CALL.finditer(source):
             for text in strings(call.group(1)):
-                if '": ' not in text and "</" not in text and not text.startswith(('{"', '["', "/v1/", "SELECT ")):
+                if '": ' not in text and "</" not in text and not text.lstrip().startswith(
+                        ('{"', '["', "/v1/", "SELECT ", "FROM ", "CROSS JOIN ", "ORDER BY ")):
                     yield from ((path, part.strip()) for part in pieces(text, SPEC, LEAST_REFUSAL))
 
 
