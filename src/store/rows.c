@@ -81,10 +81,10 @@ static const struct rows_column consumers[] = {
 static const struct rows_column allocations[] = {
     COLUMN("id", CELL_INTEGER, ROWS_NEEDED, allocation.id),
     TIMES,
+    COLUMN("consumer_id", CELL_TEXT, ROWS_NEEDED, allocation.consumer_uuid),
     REFERENCE("resource_provider_id", ROWS_PROVIDERS, ROWS_NEEDED, allocation.provider_id),
     REFERENCE("resource_class_id", ROWS_CLASSES, ROWS_NEEDED, allocation.class_id),
     COLUMN("used", CELL_NUMBER, 0, allocation.used),
-    COLUMN("consumer_id", CELL_TEXT, ROWS_NEEDED, allocation.consumer_uuid),
     REFERENCE("id", ROWS_CONSUMERS, ROWS_NEEDED | ROWS_OF_CONSUMER, allocation.consumer_id),
 };
 
@@ -226,4 +226,33 @@ void rows_copy_texts(enum rows_table table, struct arena *arena, struct change *
         if (info->columns[i].cell == CELL_TEXT && text->data != NULL)
             *text = arena_copy(arena, *text);
     }
+}
+
+enum rows_table rows_inserted_by(enum change_kind kind)
+{
+    for (int table = 0; table < ROWS_RECORDS; table++)
+        if (upstream[table].insert == kind)
+            return (enum rows_table)table;
+    return ROWS_TABLE_COUNT;
+}
+
+void rows_append_into(struct buf *sql, enum rows_table table, unsigned rows, char mark)
+{
+    const struct rows_info *info = rows_info(table);
+    unsigned parameters = 2;
+    buf_printf(sql, "INTO %s (created_at, updated_at", info->name);
+    for (unsigned i = 0; i < info->count; i++) {
+        const struct rows_column *column = &info->columns[i];
+        if (column->cell == CELL_TIME || (column->flags & ROWS_OF_CONSUMER) != 0)
+            continue;
+        buf_printf(sql, ", %s", column->name);
+        parameters++;
+    }
+    buf_append_lit(sql, ") VALUES ");
+    for (unsigned i = 0; i < rows * parameters; i++)
+        buf_printf(sql, "%s%c%u%s",
+                   i == 0                ? "("
+                   : i % parameters == 0 ? ", ("
+                                         : ", ",
+                   mark, i + 1, i % parameters == parameters - 1 ? ")" : "");
 }

@@ -7,6 +7,7 @@
 #ifndef BERTH_STORE_ROWS_H
 #define BERTH_STORE_ROWS_H
 
+#include "base/buf.h"
 #include "store/cell.h"
 #include "store/record_tables.h"
 
@@ -86,6 +87,14 @@ static inline int64_t *rows_reference(const struct rows_column *column, struct c
 {
     return (int64_t *)(void *)((char *)change + column->at);
 }
+
+/* The table of upstream into which a change of that kind inserts a row; ROWS_TABLE_COUNT: none. */
+enum rows_table rows_inserted_by(enum change_kind kind);
+
+/* Appends the rest of an INSERT statement, "INTO table (columns) VALUES (...), (...)", for that
+ * number of rows. The parameters, each `mark` and a number ("?1", "$1"), are for each row:
+ * created_at, updated_at, then the other columns in their order. */
+void rows_append_into(struct buf *sql, enum rows_table table, unsigned rows, char mark);
 
 /* Copies the texts of such a change into the arena. */
 void rows_copy_texts(enum rows_table table, struct arena *arena, struct change *change);

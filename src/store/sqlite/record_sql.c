@@ -155,6 +155,4 @@ void record_sql_statement(enum change_kind kind, struct buf *sql)
         append_put(table, sql);
     else
         buf_printf(sql, "DELETE FROM %s WHERE id = ?1", table->name);
-    buf_append_char(sql, '\0');
-    sql->len--;
 }

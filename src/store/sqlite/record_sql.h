@@ -20,8 +20,7 @@ bool record_sql_is_whole(struct db *db, const struct record_table_info *table, b
 bool record_sql_select(struct db *db, const struct record_table_info *table, struct buf *sql,
                        bool *exists, struct err *err) BERTH_MUST_CHECK;
 
-/* Appends the statement of a change: parameter 1 is the id, the fields follow in order. Terminated
- * by a NUL that is not counted. */
+/* Appends the statement of a change: parameter 1 is the id, the fields follow in order. */
 void record_sql_statement(enum change_kind kind, struct buf *sql);
 
 #endif

@@ -1,11 +1,8 @@
 /* The prepared statements of the writer's connection: prepared on first use, kept as long as the
  * connection. Statements of changes number their parameters in the same way: ?1 created_at, ?2
- * updated_at, ?3 and following the row; those of records are generated from their fields
- * (record_sql.c). Writer thread only. */
+ * updated_at, ?3 and following the row. Those that insert rows are generated from the columns
+ * (rows.h); those of records are generated from their fields (record_sql.h). Writer thread only. */
 #include "store/sqlite/internal.h"
-
-#define CATALOG_INSERT(table, column)                                                              \
-    "INSERT INTO " table " (created_at, updated_at, id, " column ") VALUES (?1, ?2, ?3, ?4)"
 
 /* A number as rows.c reads it. */
 #define AS_READ(figure) "max(min(CAST(" figure " AS INTEGER), 2147483647), -2147483648)"
@@ -33,20 +30,11 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_CONSUMER_GENERATION] = "UPDATE consumers SET generation = ?7, updated_at = ?2"
                                       " WHERE id = ?3 AND " AS_READ("generation") " = ?9",
 
-    [STATEMENT_CHANGE + CHANGE_CLASS_INSERT] = CATALOG_INSERT("resource_classes", "name"),
     [STATEMENT_CHANGE + CHANGE_CLASS_RENAME] =
         "UPDATE resource_classes SET name = ?4, updated_at = ?2 WHERE id = ?3",
     [STATEMENT_CHANGE + CHANGE_CLASS_DELETE] = "DELETE FROM resource_classes WHERE id = ?3",
-    [STATEMENT_CHANGE + CHANGE_TRAIT_INSERT] = CATALOG_INSERT("traits", "name"),
     [STATEMENT_CHANGE + CHANGE_TRAIT_DELETE] = "DELETE FROM traits WHERE id = ?3",
-    [STATEMENT_CHANGE + CHANGE_AGGREGATE_INSERT] = CATALOG_INSERT("placement_aggregates", "uuid"),
-    [STATEMENT_CHANGE + CHANGE_PROJECT_INSERT] = CATALOG_INSERT("projects", "external_id"),
-    [STATEMENT_CHANGE + CHANGE_USER_INSERT] = CATALOG_INSERT("users", "external_id"),
-    [STATEMENT_CHANGE + CHANGE_CONSUMER_TYPE_INSERT] = CATALOG_INSERT("consumer_types", "name"),
 
-    [STATEMENT_CHANGE + CHANGE_PROVIDER_INSERT] =
-        "INSERT INTO resource_providers (created_at, updated_at, id, uuid, name, generation,"
-        " root_provider_id, parent_provider_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_UPDATE] =
         "UPDATE resource_providers SET name = ?5, root_provider_id = ?7, parent_provider_id = ?8,"
         " updated_at = ?2 WHERE id = ?3",
@@ -55,10 +43,6 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         " WHERE id = ?3 AND " AS_READ("ifnull(generation, 0)") " = ?5",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_DELETE] = "DELETE FROM resource_providers WHERE id = ?3",
 
-    [STATEMENT_CHANGE + CHANGE_INVENTORY_INSERT] =
-        "INSERT INTO inventories (created_at, updated_at, resource_provider_id, resource_class_id,"
-        " total, reserved, min_unit, max_unit, step_size, allocation_ratio)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [STATEMENT_CHANGE + CHANGE_INVENTORY_UPDATE] =
         "UPDATE inventories SET total = ?5, reserved = ?6, min_unit = ?7, max_unit = ?8,"
         " step_size = ?9, allocation_ratio = ?10, updated_at = ?2"
@@ -66,29 +50,17 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_CHANGE + CHANGE_INVENTORY_DELETE] =
         "DELETE FROM inventories WHERE resource_provider_id = ?3 AND resource_class_id = ?4",
 
-    [STATEMENT_CHANGE + CHANGE_PROVIDER_TRAIT_INSERT] =
-        "INSERT INTO resource_provider_traits (created_at, updated_at, resource_provider_id,"
-        " trait_id) VALUES (?1, ?2, ?3, ?4)",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_TRAIT_DELETE] =
         "DELETE FROM resource_provider_traits WHERE resource_provider_id = ?3 AND trait_id = ?4",
-    [STATEMENT_CHANGE + CHANGE_PROVIDER_AGGREGATE_INSERT] =
-        "INSERT INTO resource_provider_aggregates (created_at, updated_at, resource_provider_id,"
-        " aggregate_id) VALUES (?1, ?2, ?3, ?4)",
     [STATEMENT_CHANGE + CHANGE_PROVIDER_AGGREGATE_DELETE] =
         "DELETE FROM resource_provider_aggregates"
         " WHERE resource_provider_id = ?3 AND aggregate_id = ?4",
 
-    [STATEMENT_CHANGE + CHANGE_CONSUMER_INSERT] =
-        "INSERT INTO consumers (created_at, updated_at, id, uuid, project_id, user_id, generation,"
-        " consumer_type_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [STATEMENT_CHANGE + CHANGE_CONSUMER_UPDATE] =
         "UPDATE consumers SET project_id = ?5, user_id = ?6, generation = ?7,"
         " consumer_type_id = ?8, updated_at = ?2 WHERE id = ?3 AND " AS_READ("generation") " = ?9",
     [STATEMENT_CHANGE + CHANGE_CONSUMER_DELETE] = "DELETE FROM consumers WHERE id = ?3",
 
-    [STATEMENT_CHANGE + CHANGE_ALLOCATION_INSERT] =
-        "INSERT INTO allocations (created_at, updated_at, id, consumer_id, resource_provider_id,"
-        " resource_class_id, used) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [STATEMENT_CHANGE + CHANGE_ALLOCATIONS_OF_DELETE] =
         "DELETE FROM allocations WHERE consumer_id = ?4",
 };
@@ -98,27 +70,24 @@ bool statement_has_many(enum change_kind kind)
     return kind == CHANGE_CONSUMER_INSERT || kind == CHANGE_ALLOCATION_INSERT;
 }
 
-/* Turns "INSERT INTO table (columns) VALUES (?1, ?2, ...)" into a statement that inserts many rows.
- * OR FAIL saves SQLite from copying pages in order to undo the first rows; whoever ends the
- * transaction does that. */
-static void make_many(struct buf *made, const char *one)
+/* The statement of a change that is not in the list above. */
+static void make_change(struct buf *made, enum change_kind kind)
 {
-    struct slice verb = SLICE_LIT("INSERT");
-    const char *values = strstr(one, "VALUES ");
-    check(strncmp(one, verb.data, verb.len) == 0 && values != NULL);
-    values += strlen("VALUES ");
-    unsigned parameters = 0;
-    for (const char *c = values; *c != '\0'; c++)
-        parameters += *c == '?';
-    buf_append_slice(made, SLICE_LIT("INSERT OR FAIL"));
-    buf_append(made, one + verb.len, (size_t)(values - one) - verb.len);
-    for (unsigned i = 0; i < STATEMENT_ROWS * parameters; i++)
-        buf_printf(made, "%s?%u%s",
-                   i == 0                ? "("
-                   : i % parameters == 0 ? ", ("
-                                         : ", ",
-                   i + 1, i % parameters == parameters - 1 ? ")" : "");
-    buf_append_char(made, '\0');
+    enum rows_table table = rows_inserted_by(kind);
+    if (table == ROWS_TABLE_COUNT) {
+        record_sql_statement(kind, made);
+        return;
+    }
+    buf_append_lit(made, "INSERT ");
+    rows_append_into(made, table, 1, '?');
+}
+
+/* OR FAIL saves SQLite from copying pages in order to undo the first rows; whoever ends the
+ * transaction does that. */
+static void make_many(struct buf *made, enum change_kind kind)
+{
+    buf_append_lit(made, "INSERT OR FAIL ");
+    rows_append_into(made, rows_inserted_by(kind), STATEMENT_ROWS, '?');
 }
 
 sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
@@ -127,11 +96,12 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
         return store->statements[which];
     struct buf made = {0};
     if (which >= STATEMENT_MANY)
-        make_many(&made, statement_sql[which - STATEMENT_MANY + STATEMENT_CHANGE]);
+        make_many(&made, (enum change_kind)(which - STATEMENT_MANY));
     else if (statement_sql[which] == NULL)
-        record_sql_statement((enum change_kind)(which - STATEMENT_CHANGE), &made);
+        make_change(&made, (enum change_kind)(which - STATEMENT_CHANGE));
+    buf_append_char(&made, '\0');
     store->statements[which] =
-        db_prepare(&store->writer, made.len > 0 ? made.data : statement_sql[which], err);
+        db_prepare(&store->writer, made.len > 1 ? made.data : statement_sql[which], err);
     buf_free(&made);
     return store->statements[which];
 }

@@ -74,8 +74,8 @@ static void take_consumer(const struct row_set *set, int64_t id)
 static void take_allocations(const struct row_set *set, int64_t id)
 {
     for (int64_t at = 3 * id + 2; at >= 3 * id; at--) {
-        const struct cell cells[] = {integer(at), integer(7), null(),    integer(1),
-                                     integer(0),  integer(5), text("c"), integer(id)};
+        const struct cell cells[] = {integer(at), integer(7), null(),     text("c"),
+                                     integer(1),  integer(0), integer(5), integer(id)};
         row_set_take(set, cells);
     }
 }
@@ -362,7 +362,7 @@ static void every_column_has_its_field(void **state)
                        "has_trait(11 14) 12 13\n"
                        "in_aggregate(11 14) 12 13\n"
                        "consumer(11 CUSTOM_B 15 16 type=18 gen=17) 12 13\n"
-                       "allocation(11 18 CUSTOM_A 14 15 16) 12 13\n"
+                       "allocation(11 18 CUSTOM_B 15 16 17) 12 13\n"
                        "provider(11 CUSTOM_B  parent=13 root=0 gen=0) 0 0\n");
 }
 
