@@ -13,13 +13,12 @@ import os
 import subprocess
 import sys
 import time
-import traceback
 
 import postgres
-from expectations import expect
+from expectations import expect, run_cases
 from faulty_proxy import FaultyProxy
 from pgbouncer import PgBouncer
-from postgres import Postgres, servers
+from postgres import Postgres
 from standby import Standby
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -65,10 +64,6 @@ class Shell:
         status = self.process.wait(30)
         if exception[0] is None:
             expect(status == 0, f"session_shell ended with {status}")
-
-
-def expect_message(answer, text):
-    expect(answer["message"] == text, f"{answer['message']!r}, not {text!r}")
 
 
 class Sessions:
@@ -185,6 +180,15 @@ class Sessions:
             proxy.cut(sender="server", kind="DataRow", nth=20000)
             answer = shell.must("stream", rows, outcome="LOST", open=False)
             expect(answer["results"] <= 20000, answer["results"])
+
+    def lost_at_first(self):
+        """The server accepts the connection, and is gone before the session is configured."""
+        with FaultyProxy(self.server.port) as proxy, Shell(self.server.url(port=proxy.port)) as shell:
+            proxy.cut(sender="client", kind="Parse")
+            shell.must("connect", outcome="RETRY", open=False)
+            proxy.swallow(sender="client", kind="Parse")
+            shell.must("connect", ms=300, outcome="TIMEOUT", open=False)
+            shell.must("connect")
 
     def stopped(self):
         """A server that stops says so; while it is down, it cannot be reached; then a new connection works."""
@@ -330,17 +334,6 @@ class Encrypted:
             shell.must("connect", tls=True)
 
 
-def run(kind, name, made):
-    """The reason why the case failed, or None."""
-    try:
-        if kind not in made:
-            made[kind] = kind()
-        getattr(made[kind], name)()
-    except Exception as failure:
-        return f"{failure!r}\n{traceback.format_exc()}"
-    return None
-
-
 def main():
     global shell_program
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -348,17 +341,7 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     shell_program = os.path.join(ROOT, options.build, "tests/databases/session_shell")
-    kinds = {name: kind for kind in (Sessions, Encrypted) for name in vars(kind) if not name.startswith("_") and name != "close"}
-    unknown = [name for name in options.cases if name not in kinds]
-    if unknown:
-        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(kinds)}")
-    score, made = servers.Score(), {}
-    for name in options.cases or kinds:
-        began = time.monotonic()
-        score.case(name, run(kinds[name], name, made), time.monotonic() - began)
-    for case in made.values():
-        case.close()
-    return score.end()
+    return run_cases((Sessions, Encrypted), options.cases)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -11,6 +12,7 @@
 #include "await.h"
 #include "base/clock.h"
 #include "store/postgres/resolve.h"
+#include "store/postgres/session_internal.h"
 
 static struct arena *arena;
 static struct pg_session *session;
@@ -258,6 +260,33 @@ static void test_options_of_the_url(void **state)
     assert_string_equal(value_of(arena, session, "SHOW search_path"), "pg_catalog");
 }
 
+static int socket_option(int level, int option)
+{
+    int value = -1;
+    socklen_t len = sizeof(value);
+    assert_int_equal(getsockopt(PQsocket(session->conn), level, option, &value, &len), 0);
+    return value;
+}
+
+/* A dead peer is noticed even while nothing waits for it. */
+static void test_keepalives(void **state)
+{
+    (void)state;
+    expect_connect(url_of_server(arena), 10000, PG_OK, NULL);
+    assert_int_equal(socket_option(SOL_SOCKET, SO_KEEPALIVE), 1);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPIDLE), 5);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPCNT), 2);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_USER_TIMEOUT), 15000);
+    expect_connect(url_with(arena, "127.0.0.1", port_of_server(),
+                            "?keepalives_idle=77&keepalives_count=3&tcp_user_timeout=9000"),
+                   10000, PG_OK, NULL);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPIDLE), 77);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPCNT), 3);
+    assert_int_equal(socket_option(IPPROTO_TCP, TCP_USER_TIMEOUT), 9000);
+}
+
 static void test_deadline_of_a_statement(void **state)
 {
     (void)state;
@@ -307,15 +336,11 @@ static void test_wake_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_silent_host),
-        TEST(test_refused_port),
-        TEST(test_several_hosts),
-        TEST(test_lists_that_do_not_fit),
-        TEST(test_names),
-        TEST(test_name_server_that_does_not_answer),
-        TEST(test_refusals),
-        TEST(test_options_of_the_url),
-        TEST(test_deadline_of_a_statement),
+        TEST(test_silent_host),   TEST(test_refused_port),
+        TEST(test_several_hosts), TEST(test_lists_that_do_not_fit),
+        TEST(test_names),         TEST(test_name_server_that_does_not_answer),
+        TEST(test_refusals),      TEST(test_options_of_the_url),
+        TEST(test_keepalives),    TEST(test_deadline_of_a_statement),
         TEST(test_wake_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

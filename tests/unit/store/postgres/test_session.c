@@ -101,7 +101,8 @@ static void test_parameters_and_rows(void **state)
             pg_bytes((struct slice){bytes, 4}),
         };
         struct pg_statement statement = {
-            .sql = "SELECT $1, $2, $3, $4, $5, $6, $7, $8::smallint, $9, octet_length($9)",
+            .sql = "SELECT $1, $2, $3, $4, $5, $6, $7, $8::smallint, $9, octet_length($9), "
+                   "16.5::real",
             .parameters = values,
             .parameters_n = 9,
             .binary_results = binary,
@@ -122,12 +123,14 @@ static void test_parameters_and_rows(void **state)
         assert_true(pg_rows_int(&rows, 0, 7, &number) && number == 42);
         assert_int_equal(pg_rows_bytes(&rows, 0, 8).len, binary ? 4 : 10);
         assert_true(pg_rows_int(&rows, 0, 9, &number) && number == 4);
+        assert_true(pg_rows_float(&rows, 0, 10, &real) && real == 16.5);
         /* what is not there, or is something else */
         assert_false(pg_rows_int(&rows, 0, 4, &number));
         assert_false(pg_rows_int(&rows, 0, 6, &number));
         assert_false(pg_rows_float(&rows, 0, 0, &real));
         assert_false(pg_rows_int(&rows, 1, 0, &number));
-        assert_null(pg_rows_bytes(&rows, 0, 10).data);
+        assert_null(pg_rows_bytes(&rows, 0, 11).data);
+        assert_false(pg_rows_float(&rows, 0, 6, &real));
         pg_rows_free(&rows);
     }
 }
@@ -203,6 +206,12 @@ static void test_failed(void **state)
     EXPECT(execute((struct pg_statement){.sql = "SELECT * FROM missing", .what = "read"}, err),
            PG_FAILED, "read: relation \"missing\" does not exist");
     assert_string_equal(pg_session_failure(session)->sqlstate, "42P01");
+    struct slice quoted = SLICE_LIT("");
+    for (int i = 0; i < 200; i++)
+        quoted = arena_printf(arena, "%.*s\xc3\xa9", SLICE_ARG(quoted));
+    struct slice sql = arena_printf(arena, "DO $$ BEGIN RAISE '%.*s'; END $$", SLICE_ARG(quoted));
+    struct slice message = arena_printf(arena, "used: %.*s...", 300, quoted.data);
+    EXPECT(execute((struct pg_statement){.sql = sql.data}, err), PG_FAILED, message.data);
     /* one line, whatever the message has */
     EXPECT(execute((struct pg_statement){.sql = "DO $$ BEGIN RAISE 'a\tb\nc'; END $$"}, err),
            PG_FAILED, "used: a b");
@@ -251,6 +260,28 @@ static void test_commit(void **state)
            "\"child_parent_fkey\"");
     assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
     assert_false(pg_session_in_transaction(session));
+}
+
+static void test_closed(void **state)
+{
+    (void)state;
+    int backend = pg_session_server(session)->backend;
+    run(session, "BEGIN");
+    run(session, "INSERT INTO parent VALUES (1, 'a')");
+    pg_session_close(session);
+    assert_false(pg_session_is_open(session));
+    assert_false(pg_session_in_transaction(session));
+    struct pg_rows rows = {0};
+    struct pg_statement statement = {.sql = "SELECT 1"};
+    EXPECT(pg_stream_begin(session, &statement, soon(), err), PG_LOST, "used: not connected");
+    EXPECT(pg_stream_next(session, &rows, soon(), err), PG_LOST, "used: not connected");
+    EXPECT(pg_pipeline_queue(session, &statement, err), PG_LOST, "used: not connected");
+    EXPECT(pg_pipeline_send(session, soon(), err), PG_LOST, "used: not connected");
+    EXPECT(pg_pipeline_finish(session, soon(), err), PG_OK, NULL);
+    EXPECT(pg_session_begin(session, "BEGIN", soon(), err), PG_LOST, "used: not connected");
+    EXPECT(pg_session_connect(session, soon(), err), PG_OK, NULL);
+    assert_int_not_equal(pg_session_server(session)->backend, backend);
+    value_is("SELECT count(*) FROM parent", "0");
 }
 
 static void test_killed_by_the_server(void **state)
@@ -369,7 +400,10 @@ static void test_pipeline_without_begin_is_one_transaction(void **state)
            "written: duplicate key value violates unique constraint \"parent_pkey\"");
     value_is("SELECT count(*) FROM parent", "0");
     assert_false(pg_session_in_transaction(session));
-    /* a failure at the very end belongs to none of them */
+    /* a failure at the very end belongs to none of them, whatever was committed before */
+    struct pg_statement commit = {.sql = "COMMIT", .is_commit = true};
+    run(session, "BEGIN");
+    EXPECT(execute(commit, err), PG_OK, NULL);
     run(session, "ALTER TABLE child ALTER CONSTRAINT child_parent_fkey INITIALLY DEFERRED");
     EXPECT(pg_session_run(session, "INSERT INTO child VALUES (1, 99)", "written", soon(), err),
            PG_REFUSED,
@@ -490,6 +524,10 @@ static void test_stream_fails_or_is_left(void **state)
     EXPECT(pg_stream_next(session, &row, soon(), err), PG_REFUSED, "read: division by zero");
     assert_null(row.result);
     value_is("SELECT 1", "1");
+    struct pg_parameter nul = pg_literal((struct slice){"\0", 1});
+    struct pg_statement refused = {.sql = "SELECT $1::text", .parameters = &nul, .parameters_n = 1};
+    EXPECT(pg_stream_begin(session, &refused, soon(), err), PG_REFUSED,
+           "used: a text contains U+0000");
     statement.sql = "SELECT i FROM generate_series(1, 5000) AS i";
     EXPECT(pg_stream_begin(session, &statement, soon(), err), PG_OK, NULL);
     EXPECT(pg_stream_next(session, &row, soon(), err), PG_OK, NULL);
@@ -512,6 +550,7 @@ int main(void)
         TEST(test_failed),
         TEST(test_retry),
         TEST(test_commit),
+        TEST(test_closed),
         TEST(test_killed_by_the_server),
         TEST(test_pipeline),
         TEST(test_pipeline_names_the_failed_statement),
