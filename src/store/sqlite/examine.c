@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "store/revisions.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/migrate.h"
 

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 
-#include "store/schema.h"
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
@@ -29,6 +28,13 @@ bool migrate_open_for_tool(struct db *db, struct slice connection, char path[sta
                            bool create, struct err *err) BERTH_MUST_CHECK;
 bool migrate_open_to_look(struct db *db, struct slice connection, char path[static PATH_MAX],
                           struct err *err) BERTH_MUST_CHECK;
+
+/* The functions of schema.h for files. */
+bool migrate_sync(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+bool migrate_version(struct slice connection, char revision[static 33],
+                     struct err *err) BERTH_MUST_CHECK;
+bool migrate_stamp(struct slice connection, struct slice revision,
+                   struct err *err) BERTH_MUST_CHECK;
 
 /* Inside a write transaction: inserts missing standard classes and traits, in the order of data/.
  * Upstream does this at every start, whether or not the schema is synchronised. */

@@ -1,7 +1,7 @@
 /* The two online migrations on SQLite. They set the same times as the Python service, and create no
  * projects or users that are not needed. Another process that serves the database detects the write
  * by itself. One thread at a time. */
-#include "store/repair.h"
+#include "store/sqlite/repair.h"
 
 #include <limits.h>
 
@@ -60,7 +60,7 @@ static sqlite3_stmt *prepare_with_now(struct repair *repair, const char *sql, st
     return statement;
 }
 
-bool repair_find_missing_roots(struct slice connection, bool *found, struct err *err)
+bool sqlite_find_missing_roots(struct slice connection, bool *found, struct err *err)
 {
     struct repair repair;
     int64_t answer = 0;
@@ -75,7 +75,7 @@ bool repair_find_missing_roots(struct slice connection, bool *found, struct err 
     return ok;
 }
 
-bool repair_count_missing_consumers(struct slice connection, int64_t *count, struct err *err)
+bool sqlite_count_missing_consumers(struct slice connection, int64_t *count, struct err *err)
 {
     struct repair repair;
     *count = 0;
@@ -103,7 +103,7 @@ static bool set_roots(struct repair *repair, int64_t most, int64_t *done, struct
     return true;
 }
 
-bool repair_set_roots(struct slice connection, int64_t most, int64_t *done, struct err *err)
+bool sqlite_set_roots(struct slice connection, int64_t most, int64_t *done, struct err *err)
 {
     struct repair repair;
     *done = 0;
@@ -160,7 +160,7 @@ static bool create_consumers(struct repair *repair, const struct repair_owner *o
     return true;
 }
 
-bool repair_create_consumers(struct slice connection, const struct repair_owner *owner,
+bool sqlite_create_consumers(struct slice connection, const struct repair_owner *owner,
                              int64_t most, int64_t *done, struct err *err)
 {
     struct repair repair;

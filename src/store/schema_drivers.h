@@ -1,0 +1,31 @@
+/* What each kind of database implements for schema.h and repair.h. */
+#ifndef BERTH_STORE_SCHEMA_DRIVERS_H
+#define BERTH_STORE_SCHEMA_DRIVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/slice.h"
+
+struct repair_owner;
+
+/* The functions are those of schema.h and repair.h without their prefixes. */
+struct schema_driver {
+    bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
+                                                 if no other driver's is */
+    bool (*sync)(struct slice connection, struct err *err);
+    bool (*version)(struct slice connection, char revision[static 33], struct err *err);
+    bool (*stamp)(struct slice connection, struct slice revision, struct err *err);
+    bool (*find_missing_roots)(struct slice connection, bool *found, struct err *err);
+    bool (*count_missing_consumers)(struct slice connection, int64_t *count, struct err *err);
+    bool (*set_roots)(struct slice connection, int64_t most, int64_t *done, struct err *err);
+    bool (*create_consumers)(struct slice connection, const struct repair_owner *owner,
+                             int64_t most, int64_t *done, struct err *err);
+};
+
+/* The driver for a URL. For one that no driver matches, it is SQLite's, whose functions say what is
+ * wrong with it. */
+const struct schema_driver *schema_driver_of(struct slice connection);
+
+#endif

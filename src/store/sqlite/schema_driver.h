@@ -1,0 +1,9 @@
+/* SQLite's row among the drivers of schemas. */
+#ifndef BERTH_STORE_SQLITE_SCHEMA_DRIVER_H
+#define BERTH_STORE_SQLITE_SCHEMA_DRIVER_H
+
+#include "store/schema_drivers.h"
+
+extern const struct schema_driver sqlite_schema_driver;
+
+#endif
