@@ -94,11 +94,11 @@ static void bind_instant(sqlite3_stmt *statement, int at, struct instant_text *t
 }
 
 /* `before`: the number of parameters before those of this row. */
-static void bind_change(struct store *store, sqlite3_stmt *statement, int before,
+static void bind_change(struct sqlite_store *store, sqlite3_stmt *statement, int before,
                         const struct change *change)
 {
     if (record_table_of(change->kind) != NULL) {
-        store_bind_row(store, statement, change);
+        sqlite_bind_row(store, statement, change);
         return;
     }
     bind_instant(statement, before + 1, &store->created_at, change->created_at_us);
@@ -167,7 +167,7 @@ static void bind_change(struct store *store, sqlite3_stmt *statement, int before
 
 /* Memory has everything that the database contained when the transaction began, except the rows
  * that a load left out, and no other process has written since: memory is not wrong. */
-static enum store_result refuse_constraint(struct store *store)
+static enum store_result refuse_constraint(struct sqlite_store *store)
 {
     struct store_refusal *refusal = &store->refusal;
     int code = sqlite3_extended_errcode(store->writer.handle);
@@ -183,7 +183,7 @@ static enum store_result refuse_constraint(struct store *store)
 
 /* Memory differs from the database, which a load corrects, unless the same row differed before:
  * then either it has been read again since, or reading cannot improve it. */
-static enum store_result refuse_mismatch(struct store *store, const struct change *change,
+static enum store_result refuse_mismatch(struct sqlite_store *store, const struct change *change,
                                          struct err *err)
 {
     struct mismatches *mismatches = &store->mismatches;
@@ -209,7 +209,7 @@ static enum store_result refuse_mismatch(struct store *store, const struct chang
 }
 
 /* The statement's step was refused, or the store failed. */
-static enum store_result refuse_step(struct store *store)
+static enum store_result refuse_step(struct sqlite_store *store)
 {
     return (sqlite3_errcode(store->writer.handle) & 0xff) == SQLITE_CONSTRAINT
                ? refuse_constraint(store)
@@ -233,7 +233,7 @@ static int64_t consumer_of(const struct change *change)
 }
 
 /* The changes to a consumer usually come together; it is named only once. */
-static void log_touched(struct store *store, const struct change *change)
+static void log_touched(struct sqlite_store *store, const struct change *change)
 {
     struct transaction *transaction = &store->transaction;
     int64_t consumer = consumer_of(change);
@@ -253,14 +253,14 @@ static int statement_of(const struct change *change)
     return STATEMENT_CHANGE + (int)change->kind;
 }
 
-static enum store_result apply_one(struct store *store, const struct change *change,
+static enum store_result apply_one(struct sqlite_store *store, const struct change *change,
                                    struct err *err)
 {
-    sqlite3_stmt *statement = store_statement(store, statement_of(change), err);
+    sqlite3_stmt *statement = sqlite_statement(store, statement_of(change), err);
     if (statement == NULL)
         return STORE_FAILED;
     bind_change(store, statement, 0, change);
-    if (!store_step(store, statement, err))
+    if (!sqlite_step(store, statement, err))
         return refuse_step(store);
     if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE && sqlite3_changes(store->writer.handle) != 1)
         return refuse_mismatch(store, change, err);
@@ -269,10 +269,10 @@ static enum store_result apply_one(struct store *store, const struct change *cha
 }
 
 /* Inserts the next STATEMENT_ROWS rows; *done: the number inserted. */
-static enum store_result apply_many(struct store *store, const struct change *changes, size_t *done,
-                                    struct err *err)
+static enum store_result apply_many(struct sqlite_store *store, const struct change *changes,
+                                    size_t *done, struct err *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_MANY + (int)changes->kind, err);
+    sqlite3_stmt *statement = sqlite_statement(store, STATEMENT_MANY + (int)changes->kind, err);
     if (statement == NULL)
         return STORE_FAILED;
     int parameters = sqlite3_bind_parameter_count(statement) / STATEMENT_ROWS;
@@ -280,7 +280,7 @@ static enum store_result apply_many(struct store *store, const struct change *ch
         bind_change(store, statement, i * parameters, &changes[i]);
         log_touched(store, &changes[i]);
     }
-    bool ok = store_step(store, statement, err);
+    bool ok = sqlite_step(store, statement, err);
     *done = (size_t)sqlite3_changes(store->writer.handle);
     check(!ok || *done == STATEMENT_ROWS);
     return ok ? STORE_OK : refuse_step(store);
@@ -300,8 +300,8 @@ static bool are_many(const struct change *changes, size_t at, size_t end)
     return true;
 }
 
-static enum store_result apply_next(struct store *store, const struct change *changes, size_t *at,
-                                    size_t end, struct err *err)
+static enum store_result apply_next(struct sqlite_store *store, const struct change *changes,
+                                    size_t *at, size_t end, struct err *err)
 {
     if (!are_many(changes, *at, end)) {
         enum store_result result = apply_one(store, &changes[*at], err);
@@ -314,7 +314,8 @@ static enum store_result apply_next(struct store *store, const struct change *ch
     return result;
 }
 
-enum store_result store_apply(struct store *store, const struct store_batch *batch, struct err *err)
+enum store_result sqlite_apply(struct sqlite_store *store, const struct store_batch *batch,
+                               struct err *err)
 {
     size_t at = 0;
     for (size_t request = 0; request < batch->requests; request++)
@@ -330,13 +331,13 @@ enum store_result store_apply(struct store *store, const struct store_batch *bat
     return STORE_OK;
 }
 
-const struct store_refusal *store_why_refused(const struct store *store)
+const struct store_refusal *sqlite_why_refused(const struct sqlite_store *store)
 {
     return &store->refusal;
 }
 
-bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
-                    struct slice text)
+bool sqlite_is_taken(const struct sqlite_store *store, enum change_kind kind, unsigned field,
+                     struct slice text)
 {
     return skipped_has(&store->skipped, kind, field, text);
 }

@@ -23,13 +23,13 @@
 
 enum {
     SNAPSHOT_TRIES = 64, /* in each of these microseconds, another process would have to commit */
-    LOCK_MS = 10,        /* how long one store_lock() waits */
+    LOCK_MS = 10,        /* how long one sqlite_lock() waits */
 };
 
 /* No counter reaches this value. */
 static const int64_t SEQ_MAX = INT64_MAX / 2;
 
-static void transaction_start(struct store *store, bool is_locked)
+static void transaction_start(struct sqlite_store *store, bool is_locked)
 {
     struct transaction *transaction = &store->transaction;
     transaction->open = true;
@@ -45,26 +45,26 @@ static void transaction_start(struct store *store, bool is_locked)
     log_entries_free(&transaction->to_follow);
 }
 
-static bool step_head(struct store *store, struct err *err)
+static bool step_head(struct sqlite_store *store, struct err *err)
 {
-    sqlite3_stmt *head = store_statement(store, STATEMENT_HEAD_READ, err);
+    sqlite3_stmt *head = sqlite_statement(store, STATEMENT_HEAD_READ, err);
     if (head == NULL)
         return false;
     int rc = sqlite3_step(head);
     if (rc == SQLITE_ROW)
         store->transaction.seq = sqlite3_column_int64(head, 0);
     else
-        store_read_failed(store, err);
+        sqlite_read_failed(store, err);
     sqlite3_reset(head);
     return rc == SQLITE_ROW;
 }
 
-static bool read_head(struct store *store, struct err *err)
+static bool read_head(struct sqlite_store *store, struct err *err)
 {
     if (!step_head(store, err)) {
         /* Our tables are missing: the next begin creates them, as a start does. */
         if (sqlite3_errcode(store->writer.handle) == SQLITE_ERROR)
-            store_forget_file(store);
+            sqlite_forget_file(store);
         return false;
     }
     if (store->transaction.seq <= SEQ_MAX)
@@ -76,7 +76,7 @@ static bool read_head(struct store *store, struct err *err)
 }
 
 /* The wal-index; NULL if it is not available. */
-static const _Atomic uint64_t *store_index(const struct store *store)
+static const _Atomic uint64_t *sqlite_index(const struct sqlite_store *store)
 {
     const struct sentinel *sentinel = store->sentinel;
     return sentinel == NULL ? NULL : sentinel->index;
@@ -84,10 +84,10 @@ static const _Atomic uint64_t *store_index(const struct store *store)
 
 /* Whether the log rows since our last state account for every commit since; collects their
  * entries. */
-static bool explained_by_log(struct store *store, struct err *err)
+static bool explained_by_log(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
-    sqlite3_stmt *rows = store_statement(store, STATEMENT_LOG_READ, err);
+    sqlite3_stmt *rows = sqlite_statement(store, STATEMENT_LOG_READ, err);
     if (rows == NULL)
         return false;
     int64_t seq = store->followed.seq;
@@ -103,21 +103,21 @@ static bool explained_by_log(struct store *store, struct err *err)
              log_parse(blob, &transaction->to_follow);
     }
     if (ok && rc != SQLITE_DONE)
-        store_read_failed(store, err);
+        sqlite_read_failed(store, err);
     sqlite3_reset(rows);
     return ok && !err_is_set(err) && seq == transaction->seq && change == transaction->change &&
            follow_is_possible(&transaction->to_follow);
 }
 
-static enum store_news examine_moved(struct store *store, struct err *err)
+static enum store_news examine_moved(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     struct followed *followed = &store->followed;
     if (followed->valid && !store->in_memory)
-        store_saw_other(store);
+        sqlite_saw_other(store);
     if (!read_head(store, err))
         return STORE_NEWS_FAILED;
-    if (!followed->valid || !transaction->stamp_known || store_index(store) == NULL)
+    if (!followed->valid || !transaction->stamp_known || sqlite_index(store) == NULL)
         return STORE_NEWS_RELOAD;
     /* Another process's checkpoint started the WAL over, and nothing was written. */
     if (transaction->seq == followed->seq && transaction->change == followed->change &&
@@ -130,25 +130,25 @@ static enum store_news examine_moved(struct store *store, struct err *err)
     return err_is_set(err) ? STORE_NEWS_FAILED : STORE_NEWS_RELOAD;
 }
 
-static enum store_news examine(struct store *store, struct err *err)
+static enum store_news examine(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     const struct followed *followed = &store->followed;
-    if (store_index(store) != NULL && transaction->stamp_known && followed->valid &&
+    if (sqlite_index(store) != NULL && transaction->stamp_known && followed->valid &&
         followed->stamp_known &&
         memcmp(&transaction->stamp, &followed->stamp, sizeof(followed->stamp)) == 0)
         return STORE_NEWS_NONE;
-    if (!store_data_version(store, &transaction->data_version, err))
+    if (!sqlite_data_version(store, &transaction->data_version, err))
         return STORE_NEWS_FAILED;
     if (followed->valid && transaction->data_version == followed->data_version)
         return STORE_NEWS_NONE;
     return examine_moved(store, err);
 }
 
-enum store_news store_examine(struct store *store, struct err *err)
+enum store_news sqlite_examine(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
-    if (transaction->stamp_known && store_index(store) != NULL)
+    if (transaction->stamp_known && sqlite_index(store) != NULL)
         transaction->change = sentinel_stamp_change(&transaction->stamp);
     enum store_news news = examine(store, err);
     transaction->is_in_memory = news == STORE_NEWS_NONE;
@@ -156,13 +156,13 @@ enum store_news store_examine(struct store *store, struct err *err)
 }
 
 /* The lock costs no round trip, and under it the batch cannot come too late. */
-bool store_locks_first(const struct store *store)
+bool sqlite_locks_first(const struct sqlite_store *store)
 {
     (void)store;
     return true;
 }
 
-static enum store_lock take_lock(struct store *store, struct err *err)
+static enum store_lock take_lock(struct sqlite_store *store, struct err *err)
 {
     struct sharing *sharing = &store->sharing;
     struct db_wait *wait = &store->writer.wait;
@@ -175,10 +175,10 @@ static enum store_lock take_lock(struct store *store, struct err *err)
     bool is_last = left_ms <= LOCK_MS;
     wait->seen = false;
     wait->timeout_ms = !is_last ? LOCK_MS : left_ms > 0 ? (int)left_ms : 0;
-    bool ok = store_run(store, STATEMENT_BEGIN, &failure);
+    bool ok = sqlite_run(store, STATEMENT_BEGIN, &failure);
     wait->timeout_ms = timeout_ms;
     if (wait->seen)
-        store_saw_other(store);
+        sqlite_saw_other(store);
     if (!ok && !is_last && sqlite3_errcode(store->writer.handle) == SQLITE_BUSY)
         return STORE_LOCK_HELD;
     sharing->wanted_at_us = 0;
@@ -188,46 +188,46 @@ static enum store_lock take_lock(struct store *store, struct err *err)
     return STORE_LOCK_FAILED;
 }
 
-enum store_lock store_lock(struct store *store, struct err *err)
+enum store_lock sqlite_lock(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     check(!transaction->open);
-    store_leave_free(store);
-    if (!store_ensure_file(store, err)) {
+    sqlite_leave_free(store);
+    if (!sqlite_ensure_file(store, err)) {
         store->sharing.wanted_at_us = 0;
         return STORE_LOCK_FAILED;
     }
     transaction->broken = false;
-    store_checkpoint(store);
-    store_brake(store);
+    sqlite_checkpoint(store);
+    sqlite_brake(store);
     enum store_lock locked = take_lock(store, err);
     if (locked == STORE_LOCKED) {
         struct sentinel *sentinel = store->sentinel;
         transaction_start(store, true);
         transaction->stamp_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
     } else if (locked == STORE_LOCK_FAILED) {
-        store_end_transaction(store);
+        sqlite_end_transaction(store);
     }
     return locked;
 }
 
 /* Takes a snapshot; *stamped: the transaction's stamp belongs to it. */
-static bool take_snapshot(struct store *store, bool *stamped, struct err *err)
+static bool take_snapshot(struct sqlite_store *store, bool *stamped, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     struct sentinel *sentinel = store->sentinel;
     struct store_stamp after;
     bool before_known = sentinel != NULL && sentinel_read(sentinel, &transaction->stamp);
-    if (!store_run(store, STATEMENT_BEGIN_READ, err) || !read_head(store, err))
+    if (!sqlite_run(store, STATEMENT_BEGIN_READ, err) || !read_head(store, err))
         return false;
     *stamped = before_known && sentinel_read(sentinel, &after) &&
                memcmp(&after, &transaction->stamp, sizeof(after)) == 0;
     return true;
 }
 
-static bool begin_snapshot(struct store *store, struct err *err)
+static bool begin_snapshot(struct sqlite_store *store, struct err *err)
 {
-    if (!store_ensure_file(store, err))
+    if (!sqlite_ensure_file(store, err))
         return false;
     store->transaction.broken = false;
     transaction_start(store, false);
@@ -237,29 +237,29 @@ static bool begin_snapshot(struct store *store, struct err *err)
             return false;
         if (stamped || store->sentinel == NULL || i == SNAPSHOT_TRIES)
             break;
-        if (!store_run(store, STATEMENT_ROLLBACK, err))
+        if (!sqlite_run(store, STATEMENT_ROLLBACK, err))
             return false;
     }
     store->transaction.stamp_known = stamped;
     return true;
 }
 
-enum store_news store_begin_read(struct store *store, struct err *err)
+enum store_news sqlite_begin_read(struct sqlite_store *store, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     check(transaction->is_locked || !transaction->open);
     check(!transaction->is_reading);
-    store_reuse_ids(store);
+    sqlite_reuse_ids(store);
     enum store_news news = STORE_NEWS_FAILED;
     if (transaction->is_locked || begin_snapshot(store, err))
-        news = store_examine(store, err);
+        news = sqlite_examine(store, err);
     transaction->is_reading = news != STORE_NEWS_FAILED;
     if (!transaction->is_reading && !transaction->is_locked)
-        store_end_transaction(store);
+        sqlite_end_transaction(store);
     return news;
 }
 
-void store_mark_followed(struct store *store)
+void sqlite_mark_followed(struct sqlite_store *store)
 {
     struct followed *followed = &store->followed;
     const struct transaction *transaction = &store->transaction;
@@ -270,6 +270,6 @@ void store_mark_followed(struct store *store)
     memcpy(followed->next_ids, store->next_ids, sizeof(store->next_ids));
     counter_set(&store->log_head, (uint64_t)followed->seq);
     store->transaction.is_in_memory = true;
-    followed->stamp_known = transaction->stamp_known && store_index(store) != NULL;
+    followed->stamp_known = transaction->stamp_known && sqlite_index(store) != NULL;
     followed->stamp = transaction->stamp;
 }

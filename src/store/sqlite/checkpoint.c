@@ -37,7 +37,7 @@ struct wal_length {
     uint32_t left; /* not copied yet */
 };
 
-static bool measure_wal(const struct store *store, struct wal_length *wal)
+static bool measure_wal(const struct sqlite_store *store, struct wal_length *wal)
 {
     struct store_stamp stamp;
     struct sentinel *sentinel = store->sentinel;
@@ -51,7 +51,7 @@ static bool measure_wal(const struct store *store, struct wal_length *wal)
 }
 
 /* The number of frames at which the WAL should start over. */
-static uint32_t limit_frames(const struct store *store)
+static uint32_t limit_frames(const struct sqlite_store *store)
 {
     return store->wal_frames > 0 ? store->wal_frames : FRAMES;
 }
@@ -59,7 +59,7 @@ static uint32_t limit_frames(const struct store *store)
 /* A file that has grown far beyond the limit because of a reader is cut, a little in each upkeep,
  * once the WAL has started over. A shorter file is never cut: a sync costs twice as much if the
  * file grows. No other process writes meanwhile, and none reads beyond the last frame. */
-void store_cut_wal(struct store *store)
+void sqlite_cut_wal(struct sqlite_store *store)
 {
     struct store_stamp stamp;
     sqlite3_file *wal = NULL;
@@ -80,7 +80,7 @@ void store_cut_wal(struct store *store)
 }
 
 /* Another process reads an old state: each further attempt would sync for a few frames. */
-static void pause_copying(struct store *store)
+static void pause_copying(struct sqlite_store *store)
 {
     store->copying.passes = 0;
     store->copying.again_at_us =
@@ -88,7 +88,7 @@ static void pause_copying(struct store *store)
 }
 
 /* Whether the file can be trusted to contain what the wal-index says was copied. */
-static bool mend_failed_sync(struct store *store)
+static bool mend_failed_sync(struct sqlite_store *store)
 {
     struct copier *copier = &store->sentinel->copier;
     if (copier->sync_failed && !store->copying.is_logged) {
@@ -106,7 +106,7 @@ static bool mend_failed_sync(struct store *store)
     return false;
 }
 
-static bool copier_rests(struct store *store)
+static bool copier_rests(struct sqlite_store *store)
 {
     struct copier *copier = &store->sentinel->copier;
     bool was_started = copier->is_started;
@@ -118,7 +118,7 @@ static bool copier_rests(struct store *store)
     return true;
 }
 
-static void note_success(struct store *store)
+static void note_success(struct sqlite_store *store)
 {
     if (store->copying.is_logged)
         log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT, "the database '%s' can be synced again",
@@ -126,7 +126,7 @@ static void note_success(struct store *store)
     store->copying = (struct copying){0};
 }
 
-static void copy_now(struct store *store, int mode)
+static void copy_now(struct sqlite_store *store, int mode)
 {
     int logged = -1;
     int copied = -1;
@@ -143,7 +143,7 @@ static void copy_now(struct store *store, int mode)
         pause_copying(store);
 }
 
-static void start_pass(struct store *store)
+static void start_pass(struct sqlite_store *store)
 {
     if (!copier_start(&store->sentinel->copier, &store->sentinel->db))
         return;
@@ -151,7 +151,7 @@ static void start_pass(struct store *store)
     counter_add(&store->checkpoints, 1);
 }
 
-void store_checkpoint(struct store *store)
+void sqlite_checkpoint(struct sqlite_store *store)
 {
     struct wal_length wal;
     uint32_t limit = limit_frames(store);
@@ -172,7 +172,7 @@ void store_checkpoint(struct store *store)
     copy_now(store, is_late ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE);
 }
 
-void store_brake(struct store *store)
+void sqlite_brake(struct sqlite_store *store)
 {
     struct wal_length wal;
     uint32_t limit = limit_frames(store);

@@ -11,21 +11,21 @@ enum {
     LOG_TRIM_EVERY = 64, /* batches */
 };
 
-static bool write_log(struct store *store, const unsigned char mark[static MARK_LEN],
+static bool write_log(struct sqlite_store *store, const unsigned char mark[static MARK_LEN],
                       struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     struct sentinel *sentinel = store->sentinel;
     int64_t seq = transaction->seq + 1;
-    sqlite3_stmt *log = store_statement(store, STATEMENT_LOG_INSERT, err);
-    sqlite3_stmt *head = store_statement(store, STATEMENT_HEAD_SET, err);
-    sqlite3_stmt *trim = store_statement(store, STATEMENT_LOG_TRIM, err);
+    sqlite3_stmt *log = sqlite_statement(store, STATEMENT_LOG_INSERT, err);
+    sqlite3_stmt *head = sqlite_statement(store, STATEMENT_HEAD_SET, err);
+    sqlite3_stmt *trim = sqlite_statement(store, STATEMENT_LOG_TRIM, err);
     if (log == NULL || head == NULL || trim == NULL)
         return false;
     struct buf *touched = &transaction->touched;
     sqlite3_bind_int64(log, 1, seq);
     sqlite3_bind_blob(log, 2, mark, MARK_LEN, SQLITE_STATIC);
-    store_bind_instant(store, log, 3, clock_wall_us());
+    sqlite_bind_instant(store, log, 3, clock_wall_us());
     if (sentinel != NULL && sentinel->index != NULL)
         sqlite3_bind_int64(log, 4, (uint32_t)(transaction->change + 1));
     else
@@ -33,15 +33,15 @@ static bool write_log(struct store *store, const unsigned char mark[static MARK_
     sqlite3_bind_blob64(log, 5, touched->len == 0 ? "" : touched->data, touched->len,
                         SQLITE_STATIC);
     sqlite3_bind_int64(head, 1, seq);
-    if (!store_step(store, log, err) || !store_step(store, head, err))
+    if (!sqlite_step(store, log, err) || !sqlite_step(store, head, err))
         return false;
     if (store->batches % LOG_TRIM_EVERY != 0)
         return true;
     sqlite3_bind_int64(trim, 1, seq - LOG_ROWS_KEPT);
-    return store_step(store, trim, err);
+    return sqlite_step(store, trim, err);
 }
 
-static void take_stamp(struct store *store, struct store_stamp *stamp, bool *foreign)
+static void take_stamp(struct sqlite_store *store, struct store_stamp *stamp, bool *foreign)
 {
     struct transaction *transaction = &store->transaction;
     struct followed *followed = &store->followed;
@@ -70,15 +70,15 @@ static void take_stamp(struct store *store, struct store_stamp *stamp, bool *for
         struct err detail = {.status = 503};
         int64_t version = -1;
         *foreign = !sentinel_read(sentinel, stamp) ||
-                   !store_data_version(store, &version, &detail) ||
+                   !sqlite_data_version(store, &version, &detail) ||
                    version != followed->data_version;
     }
     if (*foreign)
-        store_saw_other(store);
+        sqlite_saw_other(store);
 }
 
 /* Whether the WAL at its path contains the last commit and all earlier ones. */
-static bool is_wal_whole(struct store *store)
+static bool is_wal_whole(struct sqlite_store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     sqlite3_file *wal = NULL;
@@ -92,34 +92,36 @@ static bool is_wal_whole(struct store *store)
 }
 
 /* The transaction has ended with COMMIT, of which it is not known whether it will last. */
-static enum store_result resolve(struct store *store, const unsigned char mark[static MARK_LEN],
+static enum store_result resolve(struct sqlite_store *store,
+                                 const unsigned char mark[static MARK_LEN],
                                  const struct err *failure, struct err *err)
 {
-    enum store_result result = store_resolve_commit(store, mark, err->arena);
+    enum store_result result = sqlite_resolve_commit(store, mark, err->arena);
     if (result != STORE_OK)
         err_set(err, failure->status, failure->code, "%.*s%s", SLICE_ARG(failure->message),
                 result == STORE_UNKNOWN ? "; it is not known whether the write was made" : "");
     return result;
 }
 
-static enum store_result end_commit(struct store *store, const unsigned char mark[static MARK_LEN],
+static enum store_result end_commit(struct sqlite_store *store,
+                                    const unsigned char mark[static MARK_LEN],
                                     struct store_stamp *stamp, bool *foreign, struct err *err)
 {
     struct transaction *transaction = &store->transaction;
     struct err failure = {.arena = err->arena};
-    bool ok = store_run(store, STATEMENT_COMMIT, &failure);
+    bool ok = sqlite_run(store, STATEMENT_COMMIT, &failure);
     if (!ok && transaction->broken) {
-        store_forget_transaction(store);
+        sqlite_forget_transaction(store);
         *foreign = true;
         return resolve(store, mark, &failure, err);
     }
     if (!ok) {
         err_set_text(err, failure.status, failure.code, failure.message);
-        store_end_transaction(store);
+        sqlite_end_transaction(store);
         return STORE_FAILED;
     }
-    store_forget_transaction(store);
-    if (!is_wal_whole(store) && !store_salvage_commit(store)) {
+    sqlite_forget_transaction(store);
+    if (!is_wal_whole(store) && !sqlite_salvage_commit(store)) {
         store->followed.valid = false;
         err_set(err, 503, NULL,
                 "the database '%s' lost its WAL; it is not known whether the write was made",
@@ -127,42 +129,42 @@ static enum store_result end_commit(struct store *store, const unsigned char mar
         return STORE_UNKNOWN;
     }
     take_stamp(store, stamp, foreign);
-    store_plan_leaving_free(store);
+    sqlite_plan_leaving_free(store);
     return STORE_OK;
 }
 
-static enum store_result write_batch(struct store *store, const struct store_batch *batch,
+static enum store_result write_batch(struct sqlite_store *store, const struct store_batch *batch,
                                      struct store_stamp *stamp, bool *foreign, struct err *err)
 {
     unsigned char mark[MARK_LEN];
     memcpy(mark, store->instance, sizeof(store->instance));
     memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
     store->batches++;
-    enum store_result result = store_apply(store, batch, err);
+    enum store_result result = sqlite_apply(store, batch, err);
     if (result == STORE_OK && !write_log(store, mark, err))
         result = STORE_FAILED;
     if (result == STORE_OK)
         return end_commit(store, mark, stamp, foreign, err);
-    store_end_transaction(store);
+    sqlite_end_transaction(store);
     return result;
 }
 
 /* Takes the lock, unless it is held, and finds out whether memory is as new as the database. */
-static enum store_result lock_and_examine(struct store *store, struct err *err)
+static enum store_result lock_and_examine(struct sqlite_store *store, struct err *err)
 {
     enum store_lock locked = STORE_LOCKED;
-    while (!store->transaction.is_locked && (locked = store_lock(store, err)) == STORE_LOCK_HELD)
+    while (!store->transaction.is_locked && (locked = sqlite_lock(store, err)) == STORE_LOCK_HELD)
         ;
     if (locked == STORE_LOCK_FAILED)
         return STORE_FAILED;
-    if (store->transaction.is_in_memory || store_examine(store, err) != STORE_NEWS_FAILED)
+    if (store->transaction.is_in_memory || sqlite_examine(store, err) != STORE_NEWS_FAILED)
         return STORE_OK;
-    store_end_transaction(store);
+    sqlite_end_transaction(store);
     return STORE_FAILED;
 }
 
-enum store_result store_commit(struct store *store, const struct store_batch *batch,
-                               struct store_stamp *stamp, bool *foreign, struct err *err)
+enum store_result sqlite_commit(struct sqlite_store *store, const struct store_batch *batch,
+                                struct store_stamp *stamp, bool *foreign, struct err *err)
 {
     const struct transaction *transaction = &store->transaction;
     check(!transaction->is_reading);
@@ -170,12 +172,12 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
         return STORE_FAILED;
     if (!transaction->is_in_memory || !store->followed.valid) {
         err_set(err, 503, NULL, "other processes keep writing to the database '%s'", store->path);
-        store_end_transaction(store);
+        sqlite_end_transaction(store);
         return STORE_TAKEN;
     }
     if (batch->requests > 0 && batch->ends[batch->requests - 1] > 0)
         return write_batch(store, batch, stamp, foreign, err);
-    *foreign = !store_read_stamp(store, stamp);
-    store_end_transaction(store);
+    *foreign = !sqlite_read_stamp(store, stamp);
+    sqlite_end_transaction(store);
     return STORE_OK;
 }

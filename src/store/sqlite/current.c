@@ -1,7 +1,7 @@
 /* Checks whether the database is still in a state seen before. Any thread. */
 #include "store/sqlite/internal.h"
 
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+bool sqlite_is_current(const struct sqlite_store *store, const struct store_stamp *stamp)
 {
     if (store->in_memory) {
         uint64_t commits = atomic_load_explicit(&store->commits, memory_order_acquire);

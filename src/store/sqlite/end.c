@@ -1,25 +1,25 @@
 /* Ends transactions that have written nothing. Writer thread only. */
 #include "store/sqlite/internal.h"
 
-void store_forget_transaction(struct store *store)
+void sqlite_forget_transaction(struct sqlite_store *store)
 {
     struct transaction *transaction = &store->transaction;
     transaction->open = transaction->is_locked = transaction->is_reading = false;
 }
 
-void store_end_transaction(struct store *store)
+void sqlite_end_transaction(struct sqlite_store *store)
 {
-    store_forget_transaction(store);
+    sqlite_forget_transaction(store);
     if (store->writer.handle != NULL && !sqlite3_get_autocommit(store->writer.handle)) {
         struct err ignored = {.status = 503};
-        if (!store_run(store, STATEMENT_ROLLBACK, &ignored))
+        if (!sqlite_run(store, STATEMENT_ROLLBACK, &ignored))
             store->transaction.broken = true;
     }
     if (store->transaction.broken)
-        store_disconnect_writer(store, true);
+        sqlite_disconnect_writer(store, true);
 }
 
-bool store_read_stamp(struct store *store, struct store_stamp *stamp)
+bool sqlite_read_stamp(struct sqlite_store *store, struct store_stamp *stamp)
 {
     const struct transaction *transaction = &store->transaction;
     bool has_state = store->followed.valid && transaction->is_in_memory;
@@ -40,20 +40,20 @@ bool store_read_stamp(struct store *store, struct store_stamp *stamp)
     return true;
 }
 
-bool store_end_read(struct store *store, struct store_stamp *stamp)
+bool sqlite_end_read(struct sqlite_store *store, struct store_stamp *stamp)
 {
     struct transaction *transaction = &store->transaction;
     check(transaction->is_reading);
-    bool has_state = store_read_stamp(store, stamp);
+    bool has_state = sqlite_read_stamp(store, stamp);
     transaction->is_reading = false;
     if (!transaction->is_locked)
-        store_end_transaction(store);
-    return has_state && store_is_current(store, stamp);
+        sqlite_end_transaction(store);
+    return has_state && sqlite_is_current(store, stamp);
 }
 
-void store_unlock(struct store *store)
+void sqlite_unlock(struct sqlite_store *store)
 {
     check(!store->transaction.is_reading);
     if (store->transaction.is_locked)
-        store_end_transaction(store);
+        sqlite_end_transaction(store);
 }

@@ -1,18 +1,18 @@
-/* Answers metrics and probes about the store. store_check_schema() is for the writer thread; the
+/* Answers metrics and probes about the store. sqlite_check_schema() is for the writer thread; the
  * figures are for any thread, which may use the sentinel as readers do. */
 #include "store/sqlite/internal.h"
 #include "store/sqlite/migrate.h"
 
 enum { STAMP_TRIES = 64 }; /* in each of these microseconds, another process commits */
 
-bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
-                        struct err *err)
+bool sqlite_check_schema(struct sqlite_store *store, char revision[static STORE_REVISION_BYTES],
+                         struct err *err)
 {
     check(store->transaction.is_reading);
     return migrate_check_served(&store->writer, revision, err);
 }
 
-struct store_figures store_figures(const struct store *store)
+struct store_figures sqlite_figures(const struct sqlite_store *store)
 {
     struct store_figures figures = {
         .log_head = counter_read(&store->log_head),

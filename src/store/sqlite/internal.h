@@ -1,5 +1,5 @@
 /* Shared by the files of the SQLite store. Everything here belongs to the writer thread, except
- * what store_is_current() reads (marked). */
+ * what sqlite_is_current() reads (marked). */
 #ifndef BERTH_STORE_SQLITE_INTERNAL_H
 #define BERTH_STORE_SQLITE_INTERNAL_H
 
@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/counter.h"
+#include "store/driver.h"
 #include "store/instant.h"
 #include "store/log.h"
 #include "store/rows.h"
@@ -14,7 +15,6 @@
 #include "store/sqlite/db.h"
 #include "store/sqlite/record_sql.h"
 #include "store/sqlite/sentinel.h"
-#include "store/store.h"
 
 enum statement {
     STATEMENT_BEGIN,
@@ -51,7 +51,7 @@ struct followed {
 struct transaction {
     bool open;
     bool is_locked;  /* it has the write lock */
-    bool is_reading; /* between store_begin_read() and store_end_read() */
+    bool is_reading; /* between sqlite_begin_read() and sqlite_end_read() */
     int64_t seq;     /* of berth_head when it began */
     int64_t data_version;
     struct store_stamp stamp; /* of the state at its beginning */
@@ -92,8 +92,9 @@ struct copying {
     bool is_logged;      /* a sync has failed, and none has succeeded since */
 };
 
-struct store {
-    char *path; /* absolute; "" in memory */
+struct sqlite_store {
+    struct store base; /* first */
+    char *path;        /* absolute; "" in memory */
     struct db_options db_options;
     uint32_t wal_frames; /* store_options */
     bool in_memory;
@@ -131,86 +132,130 @@ struct store {
     struct instant_text created_at, updated_at; /* of the change that was bound last */
 };
 
+static inline struct sqlite_store *sqlite_of(struct store *store)
+{
+    return (struct sqlite_store *)store;
+}
+
+static inline const struct sqlite_store *sqlite_of_const(const struct store *store)
+{
+    return (const struct sqlite_store *)store;
+}
+
+/* The functions of store.h (driver.c). */
+bool sqlite_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+struct sqlite_store *sqlite_open(const struct store_options *options, struct err *err);
+void sqlite_close(struct sqlite_store *store);
+enum store_news sqlite_begin_read(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
+enum store_result sqlite_load(struct sqlite_store *store, store_sink *sink, void *cls,
+                              struct err *err) BERTH_MUST_CHECK;
+enum store_result sqlite_merge(struct sqlite_store *store, const struct store_comparer *comparer,
+                               store_sink *sink, void *cls, bool *merged,
+                               struct err *err) BERTH_MUST_CHECK;
+enum store_result sqlite_follow(struct sqlite_store *store, store_sink *sink, void *cls,
+                                struct err *err) BERTH_MUST_CHECK;
+bool sqlite_check_schema(struct sqlite_store *store, char revision[static STORE_REVISION_BYTES],
+                         struct err *err) BERTH_MUST_CHECK;
+bool sqlite_end_read(struct sqlite_store *store, struct store_stamp *stamp);
+bool sqlite_locks_first(const struct sqlite_store *store);
+enum store_lock sqlite_lock(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
+void sqlite_unlock(struct sqlite_store *store);
+int64_t sqlite_next_id(struct sqlite_store *store, enum store_table table);
+void sqlite_reuse_ids(struct sqlite_store *store);
+bool sqlite_is_taken(const struct sqlite_store *store, enum change_kind kind, unsigned field,
+                     struct slice text);
+enum store_result sqlite_commit(struct sqlite_store *store, const struct store_batch *batch,
+                                struct store_stamp *stamp, bool *foreign,
+                                struct err *err) BERTH_MUST_CHECK;
+const struct store_refusal *sqlite_why_refused(const struct sqlite_store *store);
+bool sqlite_is_current(const struct sqlite_store *store, const struct store_stamp *stamp);
+struct store_figures sqlite_figures(const struct sqlite_store *store);
+void sqlite_upkeep(struct sqlite_store *store);
+
 /* open.c */
-void store_disconnect_writer(struct store *store, bool abandon);
-bool store_reconnect_writer(struct store *store, struct err *err) BERTH_MUST_CHECK;
+void sqlite_disconnect_writer(struct sqlite_store *store, bool abandon);
+bool sqlite_reconnect_writer(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 /* If the file, its WAL or its index is no longer the one at its path: saves what only the open WAL
  * has, closes them all, and unpublishes the sentinel: readers then find that nothing is current. */
-void store_notice_file(struct store *store);
+void sqlite_notice_file(struct sqlite_store *store);
 /* After a commit, if the WAL that it was written to has lost its name: whether the commit is in the
  * file now. */
-bool store_salvage_commit(struct store *store) BERTH_MUST_CHECK;
+bool sqlite_salvage_commit(struct sqlite_store *store) BERTH_MUST_CHECK;
 /* The same in any case: the next begin opens the file as at a start. */
-void store_forget_file(struct store *store);
-void store_close_retired(struct store *store, int64_t retired_before_us);
+void sqlite_forget_file(struct sqlite_store *store);
+void sqlite_close_retired(struct sqlite_store *store, int64_t retired_before_us);
 /* Notices this, and opens the file at the path. False and err if there is no usable file now. */
-bool store_ensure_file(struct store *store, struct err *err) BERTH_MUST_CHECK;
+bool sqlite_ensure_file(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* checkpoint.c */
 /* Ensures that the WAL is copied into the file. Between two batches; takes milliseconds. */
-void store_checkpoint(struct store *store);
-void store_cut_wal(struct store *store);
+void sqlite_checkpoint(struct sqlite_store *store);
+void sqlite_cut_wal(struct sqlite_store *store);
 /* Waits some milliseconds if the WAL outgrows its limit while it is being copied. */
-void store_brake(struct store *store);
+void sqlite_brake(struct sqlite_store *store);
 
 /* resolve.c: whether a row of the log has that mark. */
-bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
-                     struct err *err) BERTH_MUST_CHECK;
+bool sqlite_find_mark(struct sqlite_store *store, const unsigned char mark[static MARK_LEN],
+                      bool *found, struct err *err) BERTH_MUST_CHECK;
 /* The same file after a failed COMMIT that broke the connection. STORE_OK: the commit has happened
  * nevertheless; STORE_FAILED: it has not and never will; STORE_UNKNOWN: this could not be
  * determined in time. */
-enum store_result store_resolve_commit(struct store *store,
-                                       const unsigned char mark[static MARK_LEN],
-                                       struct arena *arena) BERTH_MUST_CHECK;
+enum store_result sqlite_resolve_commit(struct sqlite_store *store,
+                                        const unsigned char mark[static MARK_LEN],
+                                        struct arena *arena) BERTH_MUST_CHECK;
 
 /* statements.c */
 /* Whether there is a statement STATEMENT_MANY for the kind: its parameters are those of several
  * rows, one row after the other. If a row cannot be inserted, those before it stay. */
 bool statement_has_many(enum change_kind kind);
-sqlite3_stmt *store_statement(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
+sqlite3_stmt *sqlite_statement(struct sqlite_store *store, int which,
+                               struct err *err) BERTH_MUST_CHECK;
 /* A reading statement in a transaction has failed: sets err, and ends the connection together with
  * the transaction if the connection is broken. False. */
-bool store_read_failed(struct store *store, struct err *err);
+bool sqlite_read_failed(struct sqlite_store *store, struct err *err);
 /* Steps a statement that returns no rows, and resets it. False and err when it fails. */
-bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err) BERTH_MUST_CHECK;
-bool store_run(struct store *store, int which, struct err *err) BERTH_MUST_CHECK;
-bool store_data_version(struct store *store, int64_t *version, struct err *err) BERTH_MUST_CHECK;
-void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, int64_t us);
+bool sqlite_step(struct sqlite_store *store, sqlite3_stmt *statement,
+                 struct err *err) BERTH_MUST_CHECK;
+bool sqlite_run(struct sqlite_store *store, int which, struct err *err) BERTH_MUST_CHECK;
+bool sqlite_data_version(struct sqlite_store *store, int64_t *version,
+                         struct err *err) BERTH_MUST_CHECK;
+void sqlite_bind_instant(struct sqlite_store *store, sqlite3_stmt *statement, int at, int64_t us);
 
 /* record_rows.c */
 /* Binds a change of one of record_tables to its statement. */
-void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct change *change);
+void sqlite_bind_row(struct sqlite_store *store, sqlite3_stmt *statement,
+                     const struct change *change);
 
 /* next_ids.c */
-bool store_read_next_ids(struct store *store, struct err *err) BERTH_MUST_CHECK;
+bool sqlite_read_next_ids(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* begin.c */
 /* Memory now has the state that the open transaction sees. */
-void store_mark_followed(struct store *store);
+void sqlite_mark_followed(struct sqlite_store *store);
 
 /* share.c */
-void store_saw_other(struct store *store);
+void sqlite_saw_other(struct sqlite_store *store);
 /* After a commit: decides for how long the lock is left free. */
-void store_plan_leaving_free(struct store *store);
+void sqlite_plan_leaving_free(struct sqlite_store *store);
 /* Waits until another writer has had its turn, or for the time that was decided. */
-void store_leave_free(struct store *store);
+void sqlite_leave_free(struct sqlite_store *store);
 
 /* begin.c */
 /* What has happened before the open transaction. */
-enum store_news store_examine(struct store *store, struct err *err) BERTH_MUST_CHECK;
+enum store_news sqlite_examine(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* end.c */
 /* Rolls back the open transaction, if any. */
-void store_end_transaction(struct store *store);
+void sqlite_end_transaction(struct sqlite_store *store);
 /* It has ended. */
-void store_forget_transaction(struct store *store);
+void sqlite_forget_transaction(struct sqlite_store *store);
 /* The stamp of the open transaction's state. False: it is not known, or memory does not have that
  * state. */
-bool store_read_stamp(struct store *store, struct store_stamp *stamp);
+bool sqlite_read_stamp(struct sqlite_store *store, struct store_stamp *stamp);
 
 /* apply.c: executes the statements of a batch. If this fails, the transaction must be rolled back.
  */
-enum store_result store_apply(struct store *store, const struct store_batch *batch,
-                              struct err *err) BERTH_MUST_CHECK;
+enum store_result sqlite_apply(struct sqlite_store *store, const struct store_batch *batch,
+                               struct err *err) BERTH_MUST_CHECK;
 
 #endif

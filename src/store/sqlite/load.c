@@ -15,7 +15,7 @@ enum { LOAD_SHARE = 64, LOAD_MIN_KIB = 1024, LOAD_MAX_KIB = 8192 };
 enum { WRITE_SHARE = 4, WRITE_MIN_KIB = 8192, WRITE_MAX_KIB = 262144 };
 
 /* That fraction of the file, within limits. */
-static bool size_cache(struct store *store, int share, int64_t min_kib, int64_t max_kib,
+static bool size_cache(struct sqlite_store *store, int share, int64_t min_kib, int64_t max_kib,
                        struct err *err)
 {
     int64_t pages = 0;
@@ -30,18 +30,18 @@ static bool size_cache(struct store *store, int share, int64_t min_kib, int64_t 
     return db_exec(&store->writer, sql, err);
 }
 
-static bool load_rows(struct store *store, struct tree_order *forest, store_sink *sink, void *cls,
-                      struct err *err)
+static bool load_rows(struct sqlite_store *store, struct tree_order *forest, store_sink *sink,
+                      void *cls, struct err *err)
 {
-    const struct row_reader reader = store_row_reader(store);
+    const struct row_reader reader = sqlite_row_reader(store);
     return size_cache(store, LOAD_SHARE, LOAD_MIN_KIB, LOAD_MAX_KIB, err) &&
            load_stream(&reader, forest, &store->skipped, sink, cls, err) &&
-           store_read_next_ids(store, err) &&
+           sqlite_read_next_ids(store, err) &&
            size_cache(store, WRITE_SHARE, WRITE_MIN_KIB, WRITE_MAX_KIB, err);
 }
 
-static bool stream_all(struct store *store, struct tree_order *forest, store_sink *sink, void *cls,
-                       struct err *err)
+static bool stream_all(struct sqlite_store *store, struct tree_order *forest, store_sink *sink,
+                       void *cls, struct err *err)
 {
     check(store->transaction.is_reading);
     bool ok = load_rows(store, forest, sink, cls, err);
@@ -52,7 +52,8 @@ static bool stream_all(struct store *store, struct tree_order *forest, store_sin
     return ok;
 }
 
-enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+enum store_result sqlite_load(struct sqlite_store *store, store_sink *sink, void *cls,
+                              struct err *err)
 {
     struct tree_order forest = {0};
     if (!store->mismatches.reads_again)
@@ -62,12 +63,12 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     tree_order_free(&forest);
     if (!ok)
         return STORE_FAILED;
-    store_mark_followed(store);
+    sqlite_mark_followed(store);
     return STORE_OK;
 }
 
-enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
-                              store_sink *sink, void *cls, bool *merged, struct err *err)
+enum store_result sqlite_merge(struct sqlite_store *store, const struct store_comparer *comparer,
+                               store_sink *sink, void *cls, bool *merged, struct err *err)
 {
     struct tree_order forest = {0};
     *merged = false;
@@ -76,7 +77,7 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
     bool ok = stream_all(store, &forest, comparer->compare, comparer->cls, err);
     const struct differences *differences = ok ? comparer->end(comparer->cls) : NULL;
     if (differences != NULL) {
-        const struct row_reader reader = store_row_reader(store);
+        const struct row_reader reader = sqlite_row_reader(store);
         ok = merge_read(&reader, &forest, differences, sink, cls, err);
         *merged = ok;
     }
@@ -87,18 +88,19 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
     }
     if (*merged) {
         store->mismatches = (struct mismatches){0};
-        store_mark_followed(store);
+        sqlite_mark_followed(store);
     }
     return STORE_OK;
 }
 
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+enum store_result sqlite_follow(struct sqlite_store *store, store_sink *sink, void *cls,
+                                struct err *err)
 {
     check(store->transaction.is_reading);
-    const struct row_reader reader = store_row_reader(store);
-    if (!store_read_next_ids(store, err) ||
+    const struct row_reader reader = sqlite_row_reader(store);
+    if (!sqlite_read_next_ids(store, err) ||
         !follow_read(&reader, &store->transaction.to_follow, sink, cls, err))
         return STORE_FAILED;
-    store_mark_followed(store);
+    sqlite_mark_followed(store);
     return STORE_OK;
 }

@@ -10,7 +10,7 @@ static const int64_t ID_MAX = INT64_MAX / 2;
     "(SELECT ifnull(max(" column "), 0) FROM " table " WHERE typeof(" column ") = 'integer'"       \
     " AND " column " < 4611686018427387903)"
 
-bool store_read_next_ids(struct store *store, struct err *err)
+bool sqlite_read_next_ids(struct sqlite_store *store, struct err *err)
 {
     static const char *const max_id[STORE_TABLE_COUNT] = {
         [STORE_CLASSES] = "SELECT max(max(id), 9999) FROM resource_classes",
@@ -57,12 +57,12 @@ bool store_read_next_ids(struct store *store, struct err *err)
     return true;
 }
 
-int64_t store_next_id(struct store *store, enum store_table table)
+int64_t sqlite_next_id(struct sqlite_store *store, enum store_table table)
 {
     return store->next_ids[table]++;
 }
 
-void store_reuse_ids(struct store *store)
+void sqlite_reuse_ids(struct sqlite_store *store)
 {
     memcpy(store->next_ids, store->followed.next_ids, sizeof(store->next_ids));
 }

@@ -44,7 +44,7 @@ static char *absolute_path(struct slice path, struct err *err)
 }
 
 /* In memory, the schema can only be created. */
-static bool prepare_contents(struct store *store, bool sync_schema, struct err *err)
+static bool prepare_contents(struct sqlite_store *store, bool sync_schema, struct err *err)
 {
     struct db *db = &store->writer;
     return db_exec(db, "BEGIN IMMEDIATE", err) &&
@@ -52,7 +52,7 @@ static bool prepare_contents(struct store *store, bool sync_schema, struct err *
            db_exec(db, "COMMIT", err);
 }
 
-static bool can_be_written(const struct store *store)
+static bool can_be_written(const struct sqlite_store *store)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     int answer = 0;
@@ -60,17 +60,17 @@ static bool can_be_written(const struct store *store)
            answer != 0;
 }
 
-static bool is_read_only_still(const struct store *store)
+static bool is_read_only_still(const struct sqlite_store *store)
 {
     struct stat file;
     return store->read_only && store->writer.handle != NULL && stat(store->path, &file) == 0 &&
            file.st_dev == store->device && file.st_ino == store->inode && !can_be_written(store);
 }
 
-static bool connect_read_only(struct store *store, struct err *err)
+static bool connect_read_only(struct sqlite_store *store, struct err *err)
 {
     if (!migrate_check_read_only(&store->writer, err)) {
-        store_disconnect_writer(store, true);
+        sqlite_disconnect_writer(store, true);
         return false;
     }
     struct stat file = {0};
@@ -84,7 +84,8 @@ static bool connect_read_only(struct store *store, struct err *err)
     return true;
 }
 
-static bool store_connect(struct store *store, bool sync_schema, bool create, struct err *err)
+static bool sqlite_connect(struct sqlite_store *store, bool sync_schema, bool create,
+                           struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = create;
@@ -99,7 +100,7 @@ static bool store_connect(struct store *store, bool sync_schema, bool create, st
     if (store->writer.read_only)
         return connect_read_only(store, err);
     if (!prepare_contents(store, sync_schema, err)) {
-        store_disconnect_writer(store, false);
+        sqlite_disconnect_writer(store, false);
         return false;
     }
     if (store->in_memory)
@@ -115,11 +116,11 @@ static bool store_connect(struct store *store, bool sync_schema, bool create, st
         err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
         sentinel_close(sentinel, true);
     }
-    store_disconnect_writer(store, true);
+    sqlite_disconnect_writer(store, true);
     return false;
 }
 
-void store_disconnect_writer(struct store *store, bool abandon)
+void sqlite_disconnect_writer(struct sqlite_store *store, bool abandon)
 {
     /* db_close finalizes the statements. */
     memset(store->statements, 0, sizeof(store->statements));
@@ -128,7 +129,7 @@ void store_disconnect_writer(struct store *store, bool abandon)
     store->followed.valid = false;
 }
 
-bool store_reconnect_writer(struct store *store, struct err *err)
+bool sqlite_reconnect_writer(struct sqlite_store *store, struct err *err)
 {
     struct db_options options = store->db_options;
     options.create = false;
@@ -138,18 +139,18 @@ bool store_reconnect_writer(struct store *store, struct err *err)
     struct sentinel *sentinel = store->sentinel;
     if (sentinel != NULL && sentinel_shares_file(sentinel, &store->writer))
         return true;
-    store_disconnect_writer(store, true);
+    sqlite_disconnect_writer(store, true);
     return err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
 }
 
-static void retire(struct store *store, struct sentinel *sentinel)
+static void retire(struct sqlite_store *store, struct sentinel *sentinel)
 {
     sentinel->retired_at_us = (int64_t)clock_monotonic_us();
     sentinel->next_retired = store->retired;
     store->retired = sentinel;
 }
 
-void store_close_retired(struct store *store, int64_t retired_before_us)
+void sqlite_close_retired(struct sqlite_store *store, int64_t retired_before_us)
 {
     struct sentinel **link = &store->retired;
     while (*link != NULL) {
@@ -163,7 +164,7 @@ void store_close_retired(struct store *store, int64_t retired_before_us)
     }
 }
 
-void store_forget_file(struct store *store)
+void sqlite_forget_file(struct sqlite_store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     if (sentinel == NULL)
@@ -173,7 +174,8 @@ void store_forget_file(struct store *store)
     store->followed.valid = false;
 }
 
-static void log_salvage(const struct store *store, enum sentinel_salvage salvage, bool is_moved)
+static void log_salvage(const struct sqlite_store *store, enum sentinel_salvage salvage,
+                        bool is_moved)
 {
     bool is_cut = store->sentinel->wal_is_cut;
     const char *what = is_moved ? "was removed, moved or replaced"
@@ -203,7 +205,7 @@ static void log_salvage(const struct store *store, enum sentinel_salvage salvage
 
 /* The file at the path is not the one that is open: nothing more is written to the open file, and
  * its data is saved. If the file at the path is missing, it is not waited for. */
-static void leave_file(struct store *store, bool is_moved)
+static void leave_file(struct sqlite_store *store, bool is_moved)
 {
     int64_t now_us = (int64_t)clock_monotonic_us();
     if (now_us < store->salvage_again_us)
@@ -217,10 +219,10 @@ static void leave_file(struct store *store, bool is_moved)
     if (!is_logged || salvage != SENTINEL_BLOCKED)
         log_salvage(store, salvage, is_moved);
     if (store->salvage_again_us == 0)
-        store_forget_file(store);
+        sqlite_forget_file(store);
 }
 
-void store_notice_file(struct store *store)
+void sqlite_notice_file(struct sqlite_store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     store->file_checked_at_us = (int64_t)clock_monotonic_us();
@@ -234,7 +236,7 @@ void store_notice_file(struct store *store)
         store->salvage_again_us = 0;
 }
 
-bool store_salvage_commit(struct store *store)
+bool sqlite_salvage_commit(struct sqlite_store *store)
 {
     int64_t deadline_us =
         (int64_t)clock_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
@@ -251,21 +253,21 @@ static bool is_empty_file(const char *path)
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0;
 }
 
-bool store_ensure_file(struct store *store, struct err *err)
+bool sqlite_ensure_file(struct sqlite_store *store, struct err *err)
 {
     if (store->in_memory)
         return true;
     if (is_read_only_still(store))
         return true;
-    store_notice_file(store);
+    sqlite_notice_file(store);
     if (store->salvage_again_us != 0)
         return err_set(err, 503, NULL,
                        "the database '%s' lost its -wal or -shm file, and its commits cannot be "
                        "copied into it yet",
                        store->path);
     if (store->sentinel != NULL)
-        return store->writer.handle != NULL || store_reconnect_writer(store, err);
-    store_disconnect_writer(store, true);
+        return store->writer.handle != NULL || sqlite_reconnect_writer(store, err);
+    sqlite_disconnect_writer(store, true);
     if (store->stale != NULL) {
         /* Connections of one process share the index: as long as one is open, no other index is
          * opened at the path. */
@@ -277,7 +279,7 @@ bool store_ensure_file(struct store *store, struct err *err)
     }
     if (is_empty_file(store->path))
         return err_set(err, 503, NULL, "the database '%s' is being replaced", store->path);
-    if (!store_connect(store, false, false, err))
+    if (!sqlite_connect(store, false, false, err))
         return false;
     if (store->stale != NULL)
         retire(store, store->stale);
@@ -285,13 +287,13 @@ bool store_ensure_file(struct store *store, struct err *err)
     return true;
 }
 
-bool store_knows_connection(struct slice connection, struct err *err)
+bool sqlite_knows_connection(struct slice connection, struct err *err)
 {
     struct slice path;
     return sqlite_url_parse(connection, &path, err);
 }
 
-struct store *store_open(const struct store_options *options, struct err *err)
+struct sqlite_store *sqlite_open(const struct store_options *options, struct err *err)
 {
     struct slice path;
     if (!sqlite_url_parse(options->connection, &path, err))
@@ -310,7 +312,7 @@ struct store *store_open(const struct store_options *options, struct err *err)
         free(absolute);
         return NULL;
     }
-    struct store *store = calloc(1, sizeof(*store));
+    struct sqlite_store *store = calloc(1, sizeof(*store));
     check(store != NULL);
     store->path = absolute;
     store->in_memory = path.len == 0;
@@ -320,17 +322,17 @@ struct store *store_open(const struct store_options *options, struct err *err)
                                             .synchronous_off = options->synchronous_off,
                                             .steps = options->steps};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
-    if (store_connect(store, options->sync_schema, create, err)) {
+    if (sqlite_connect(store, options->sync_schema, create, err)) {
         if (store->in_memory)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                       "the database is in memory: everything is lost when the process ends");
         return store;
     }
-    store_close(store);
+    sqlite_close(store);
     return NULL;
 }
 
-void store_close(struct store *store)
+void sqlite_close(struct sqlite_store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     bool abandon = false;
@@ -338,12 +340,12 @@ void store_close(struct store *store)
         copier_wait(&sentinel->copier);
         abandon = sentinel_check_file(sentinel) != SENTINEL_SAME || sentinel->copier.sync_failed;
     }
-    store_disconnect_writer(store, abandon);
+    sqlite_disconnect_writer(store, abandon);
     if (sentinel != NULL)
         sentinel_close(sentinel, abandon);
     if (store->stale != NULL)
         sentinel_close(store->stale, true);
-    store_close_retired(store, INT64_MAX);
+    sqlite_close_retired(store, INT64_MAX);
     buf_free(&store->transaction.touched);
     log_entries_free(&store->transaction.to_follow);
     skipped_free(&store->skipped);

@@ -19,7 +19,8 @@ static void bind_number(sqlite3_stmt *statement, int at, int64_t number, int64_t
         sqlite3_bind_int64(statement, at, is);
 }
 
-void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct change *change)
+void sqlite_bind_row(struct sqlite_store *store, sqlite3_stmt *statement,
+                     const struct change *change)
 {
     const struct record_table_info *table = record_table_of(change->kind);
     const struct record *record = change->row.record;
@@ -37,7 +38,7 @@ void store_bind_row(struct store *store, sqlite3_stmt *statement, const struct c
             bind_number(statement, at, number, number == RECORD_TRUE);
             break;
         case RECORD_TIME:
-            store_bind_instant(store, statement, at, number);
+            sqlite_bind_instant(store, statement, at, number);
             break;
         case RECORD_REFERENCE:
             bind_number(statement, at, number, number);

@@ -16,7 +16,7 @@
 enum { TRY_AGAIN_US = 2000 };
 
 /* Makes the frame after the last one invalid, durably. */
-static bool end_wal_here(struct store *store)
+static bool end_wal_here(struct sqlite_store *store)
 {
     static const unsigned char zeros[SENTINEL_FRAME_HEADER_BYTES];
     struct sentinel *sentinel = store->sentinel;
@@ -34,13 +34,13 @@ static bool end_wal_here(struct store *store)
 }
 
 /* Without a wal-index the journal is a file that ends with the commit: its state is checked. */
-static bool is_certain(struct store *store)
+static bool is_certain(struct sqlite_store *store)
 {
     return store->sentinel != NULL && store->sentinel->index == NULL ? true : end_wal_here(store);
 }
 
-bool store_find_mark(struct store *store, const unsigned char mark[static MARK_LEN], bool *found,
-                     struct err *err)
+bool sqlite_find_mark(struct sqlite_store *store, const unsigned char mark[static MARK_LEN],
+                      bool *found, struct err *err)
 {
     /* It would be the newest row, or near it. */
     sqlite3_stmt *rows = db_prepare(
@@ -58,30 +58,30 @@ bool store_find_mark(struct store *store, const unsigned char mark[static MARK_L
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
-static bool resolve_once(struct store *store, const unsigned char mark[static MARK_LEN],
+static bool resolve_once(struct sqlite_store *store, const unsigned char mark[static MARK_LEN],
                          bool *found, struct err *err)
 {
-    if (store->writer.handle == NULL && !store_reconnect_writer(store, err))
+    if (store->writer.handle == NULL && !sqlite_reconnect_writer(store, err))
         return false;
-    bool ok = store_run(store, STATEMENT_BEGIN, err) && store_find_mark(store, mark, found, err) &&
-              is_certain(store);
+    bool ok = sqlite_run(store, STATEMENT_BEGIN, err) &&
+              sqlite_find_mark(store, mark, found, err) && is_certain(store);
     if (sqlite3_get_autocommit(store->writer.handle) == 0)
-        ok = store_run(store, STATEMENT_ROLLBACK, err) && ok;
+        ok = sqlite_run(store, STATEMENT_ROLLBACK, err) && ok;
     /* It may have read invalid data from a failing disk. */
     if (!ok)
-        store_disconnect_writer(store, true);
+        sqlite_disconnect_writer(store, true);
     return ok;
 }
 
-enum store_result store_resolve_commit(struct store *store,
-                                       const unsigned char mark[static MARK_LEN],
-                                       struct arena *arena)
+enum store_result sqlite_resolve_commit(struct sqlite_store *store,
+                                        const unsigned char mark[static MARK_LEN],
+                                        struct arena *arena)
 {
     const struct followed before = store->followed;
     int64_t deadline_us =
         (int64_t)clock_monotonic_us() + store->db_options.busy_timeout_ms * INT64_C(1000);
     bool found = false;
-    store_disconnect_writer(store, true);
+    sqlite_disconnect_writer(store, true);
     for (;;) {
         struct err ignored = {.arena = arena};
         if (resolve_once(store, mark, &found, &ignored))

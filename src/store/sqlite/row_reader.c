@@ -6,10 +6,10 @@
 #include "store/sqlite/rows_sql.h"
 
 /* One of our tables was altered: the next begin creates what is missing, as a start does. */
-static bool refuse_broken(struct store *store, const struct record_table_info *table,
+static bool refuse_broken(struct sqlite_store *store, const struct record_table_info *table,
                           struct err *err)
 {
-    store_forget_file(store);
+    sqlite_forget_file(store);
     return err_set(err, 503, NULL,
                    "the database '%s' lacks the table %s or a column of it, which is created again",
                    store->writer.path, table->name);
@@ -17,7 +17,7 @@ static bool refuse_broken(struct store *store, const struct record_table_info *t
 
 /* Prepares reading the table's rows; *rows stays NULL with true: the file cannot be written and
  * does not have the table. */
-static bool prepare_records(struct store *store, enum rows_table of, const char *tail,
+static bool prepare_records(struct sqlite_store *store, enum rows_table of, const char *tail,
                             sqlite3_stmt **rows, struct err *err)
 {
     const struct record_table_info *table = rows_record_info(of);
@@ -38,7 +38,7 @@ static bool prepare_records(struct store *store, enum rows_table of, const char 
     return ok;
 }
 
-static bool prepare_rows(struct store *store, enum rows_table table,
+static bool prepare_rows(struct sqlite_store *store, enum rows_table table,
                          void append(enum rows_table table, struct buf *sql), sqlite3_stmt **rows,
                          struct err *err)
 {
@@ -52,7 +52,7 @@ static bool prepare_rows(struct store *store, enum rows_table table,
 static bool stream(void *cls, enum rows_table table, row_take *take, void *take_cls,
                    struct err *err)
 {
-    struct store *store = cls;
+    struct sqlite_store *store = cls;
     struct cells cells;
     sqlite3_stmt *rows = NULL;
     if (rows_is_record(table) ? !prepare_records(store, table, "ORDER BY t.id", &rows, err)
@@ -67,14 +67,14 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
         take(take_cls, cells.at);
     }
     if (rc != SQLITE_DONE)
-        store_read_failed(store, err);
+        sqlite_read_failed(store, err);
     sqlite3_finalize(rows);
     return rc == SQLITE_DONE;
 }
 
 /* The rows of one id. */
-static bool find_id(struct store *store, const struct row_set *set, int64_t id, struct cells *cells,
-                    struct err *err)
+static bool find_id(struct sqlite_store *store, const struct row_set *set, int64_t id,
+                    struct cells *cells, struct err *err)
 {
     sqlite3_stmt *rows = store->row_statements[set->table];
     int rc;
@@ -84,12 +84,12 @@ static bool find_id(struct store *store, const struct row_set *set, int64_t id, 
         row_set_take(set, cells->at);
     }
     if (rc != SQLITE_DONE)
-        store_read_failed(store, err);
+        sqlite_read_failed(store, err);
     sqlite3_reset(rows);
     return rc == SQLITE_DONE;
 }
 
-static bool find_set(struct store *store, const struct row_set *set, struct err *err)
+static bool find_set(struct sqlite_store *store, const struct row_set *set, struct err *err)
 {
     struct cells cells;
     sqlite3_stmt **rows = &store->row_statements[set->table];
@@ -113,7 +113,7 @@ static bool row_reader_find_sets(void *cls, const struct row_set *sets, size_t c
     return true;
 }
 
-struct row_reader store_row_reader(struct store *store)
+struct row_reader sqlite_row_reader(struct sqlite_store *store)
 {
     return (struct row_reader){
         .name = store->path, .cls = store, .stream = stream, .find = row_reader_find_sets};

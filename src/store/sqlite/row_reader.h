@@ -5,6 +5,6 @@
 #include "store/row_reader.h"
 #include "store/sqlite/internal.h"
 
-struct row_reader store_row_reader(struct store *store);
+struct row_reader sqlite_row_reader(struct sqlite_store *store);
 
 #endif

@@ -21,13 +21,13 @@ enum {
     ASK_EVERY_US = 200,
 };
 
-void store_saw_other(struct store *store)
+void sqlite_saw_other(struct sqlite_store *store)
 {
     store->sharing.seen_at_us = (int64_t)clock_monotonic_us();
     store->sharing.unused = 0;
 }
 
-void store_plan_leaving_free(struct store *store)
+void sqlite_plan_leaving_free(struct sqlite_store *store)
 {
     struct sharing *sharing = &store->sharing;
     int64_t now_us = (int64_t)clock_monotonic_us();
@@ -41,7 +41,7 @@ void store_plan_leaving_free(struct store *store)
     sharing->unused++;
 }
 
-void store_leave_free(struct store *store)
+void sqlite_leave_free(struct sqlite_store *store)
 {
     const struct followed *followed = &store->followed;
     int64_t until_us = store->sharing.free_until_us;
@@ -49,7 +49,7 @@ void store_leave_free(struct store *store)
     for (;;) {
         int64_t left_us = until_us - (int64_t)clock_monotonic_us();
         /* If there is no stamp, another process has committed since. */
-        if (left_us <= 0 || !followed->stamp_known || !store_is_current(store, &followed->stamp))
+        if (left_us <= 0 || !followed->stamp_known || !sqlite_is_current(store, &followed->stamp))
             return;
         int64_t us = left_us < ASK_EVERY_US ? left_us : ASK_EVERY_US;
         wait_sleep_us((uint64_t)us);

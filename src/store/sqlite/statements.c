@@ -90,7 +90,7 @@ static void make_many(struct buf *made, enum change_kind kind)
     rows_append_into(made, rows_inserted_by(kind), STATEMENT_ROWS, '?');
 }
 
-sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
+sqlite3_stmt *sqlite_statement(struct sqlite_store *store, int which, struct err *err)
 {
     if (store->statements[which] != NULL)
         return store->statements[which];
@@ -108,7 +108,7 @@ sqlite3_stmt *store_statement(struct store *store, int which, struct err *err)
 
 /* The connection may cache pages of a broken file, and find them there when the file has been
  * repaired. */
-static bool statements_fail(struct store *store, const char *what, struct err *err)
+static bool statements_fail(struct sqlite_store *store, const char *what, struct err *err)
 {
     int primary = sqlite3_errcode(store->writer.handle) & 0xff;
     if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
@@ -116,12 +116,12 @@ static bool statements_fail(struct store *store, const char *what, struct err *e
     return db_fail(&store->writer, what, err);
 }
 
-bool store_read_failed(struct store *store, struct err *err)
+bool sqlite_read_failed(struct sqlite_store *store, struct err *err)
 {
     return statements_fail(store, "read", err);
 }
 
-bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
+bool sqlite_step(struct sqlite_store *store, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);
     if (rc != SQLITE_DONE)
@@ -130,27 +130,27 @@ bool store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
     return rc == SQLITE_DONE;
 }
 
-bool store_run(struct store *store, int which, struct err *err)
+bool sqlite_run(struct sqlite_store *store, int which, struct err *err)
 {
-    sqlite3_stmt *statement = store_statement(store, which, err);
-    return statement != NULL && store_step(store, statement, err);
+    sqlite3_stmt *statement = sqlite_statement(store, which, err);
+    return statement != NULL && sqlite_step(store, statement, err);
 }
 
-bool store_data_version(struct store *store, int64_t *version, struct err *err)
+bool sqlite_data_version(struct sqlite_store *store, int64_t *version, struct err *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_DATA_VERSION, err);
+    sqlite3_stmt *statement = sqlite_statement(store, STATEMENT_DATA_VERSION, err);
     if (statement == NULL)
         return false;
     bool ok = sqlite3_step(statement) == SQLITE_ROW;
     if (ok)
         *version = sqlite3_column_int64(statement, 0);
     else
-        store_read_failed(store, err);
+        sqlite_read_failed(store, err);
     sqlite3_reset(statement);
     return ok;
 }
 
-void store_bind_instant(struct store *store, sqlite3_stmt *statement, int at, int64_t us)
+void sqlite_bind_instant(struct sqlite_store *store, sqlite3_stmt *statement, int at, int64_t us)
 {
     if (us == 0) {
         sqlite3_bind_null(statement, at);

@@ -6,7 +6,7 @@
 
 enum { EVERY_US = 100000, RETIRED_FOR_US = 60000000 };
 
-static void notice_overwriting(const struct store *store)
+static void notice_overwriting(const struct sqlite_store *store)
 {
     struct sentinel *sentinel = store->sentinel;
     if (sentinel != NULL && sentinel_sees_overwriting(sentinel))
@@ -16,17 +16,17 @@ static void notice_overwriting(const struct store *store)
                   store->path);
 }
 
-void store_upkeep(struct store *store)
+void sqlite_upkeep(struct sqlite_store *store)
 {
     check(!store->transaction.open);
     if (store->in_memory)
         return;
     int64_t now_us = (int64_t)clock_monotonic_us();
     if (now_us - store->file_checked_at_us >= EVERY_US) {
-        store_notice_file(store);
+        sqlite_notice_file(store);
         notice_overwriting(store);
-        store_close_retired(store, now_us - RETIRED_FOR_US);
+        sqlite_close_retired(store, now_us - RETIRED_FOR_US);
     }
-    store_checkpoint(store);
-    store_cut_wal(store);
+    sqlite_checkpoint(store);
+    sqlite_cut_wal(store);
 }

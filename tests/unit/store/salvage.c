@@ -52,11 +52,11 @@ static int at_commit(void *cls)
 enum store_result salvage_commit_meanwhile(struct fixture *fixture, struct store *store,
                                            int64_t from, struct salvage_meanwhile *meanwhile)
 {
-    sqlite3_commit_hook(store->writer.handle, at_commit, meanwhile);
+    sqlite3_commit_hook(sqlite_of(store)->writer.handle, at_commit, meanwhile);
     enum store_result result = salvage_try_commit(fixture, store, from);
     assert_true(meanwhile->count > 0);
-    if (store->writer.handle != NULL)
-        sqlite3_commit_hook(store->writer.handle, NULL, NULL);
+    if (sqlite_of(store)->writer.handle != NULL)
+        sqlite3_commit_hook(sqlite_of(store)->writer.handle, NULL, NULL);
     return result;
 }
 
@@ -112,7 +112,7 @@ void salvage_expect_after_crash(const struct fixture *fixture, const char *file,
 
 void salvage_checkpoint(struct store *store)
 {
-    assert_int_equal(sqlite3_wal_checkpoint_v2(store->writer.handle, "main",
+    assert_int_equal(sqlite3_wal_checkpoint_v2(sqlite_of(store)->writer.handle, "main",
                                                SQLITE_CHECKPOINT_PASSIVE, NULL, NULL),
                      SQLITE_OK);
 }

@@ -159,7 +159,7 @@ static void test_backlog_is_copied_beside_the_writer(void **state)
 
 static bool copier_has_ended(const struct store *store)
 {
-    const struct copier *copier = &store->sentinel->copier;
+    const struct copier *copier = &sqlite_of_const(store)->sentinel->copier;
     return !copier->is_started || atomic_load(&copier->is_done);
 }
 
@@ -193,7 +193,7 @@ static void test_all_is_copied_again_after_a_failed_sync(void **state)
             before = bytes;
             commit_batch(fixture, store, batches++);
             store_upkeep(store);
-            is_forgotten |= sentinel_backfilled(store->sentinel) == 0;
+            is_forgotten |= sentinel_backfilled(sqlite_of(store)->sentinel) == 0;
             bytes = store_figures(store).wal_bytes;
             AWAIT(copier_has_ended(store));
             fake_clock_advance_ms(1); /* the pause after an attempt is over */
@@ -228,20 +228,20 @@ static void test_writers_own_sync_fails(void **state)
                            " SELECT i + 1 FROM n WHERE i < 300) INSERT INTO others"
                            " SELECT zeroblob(4000) FROM n");
     shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
-    store_checkpoint(store);
+    sqlite_checkpoint(sqlite_of(store));
     assert_int_equal(shim.database_sync_fails_once, 0);
-    assert_true(store->sentinel->copier.sync_failed);
+    assert_true(sqlite_of(store)->sentinel->copier.sync_failed);
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     lock_writing(other, true);
-    store_checkpoint(store);
-    assert_true(store->sentinel->copier.sync_failed);
+    sqlite_checkpoint(sqlite_of(store));
+    assert_true(sqlite_of(store)->sentinel->copier.sync_failed);
     lock_writing(other, false);
-    store_checkpoint(store);
-    assert_false(store->sentinel->copier.sync_failed);
-    assert_int_equal(sentinel_backfilled(store->sentinel), 0);
+    sqlite_checkpoint(sqlite_of(store));
+    assert_false(sqlite_of(store)->sentinel->copier.sync_failed);
+    assert_int_equal(sentinel_backfilled(sqlite_of(store)->sentinel), 0);
     fake_clock_advance_ms(2); /* the pause after an attempt is over */
-    store_checkpoint(store);
-    assert_in_range(sentinel_backfilled(store->sentinel), 300, 1000);
+    sqlite_checkpoint(sqlite_of(store));
+    assert_in_range(sentinel_backfilled(sqlite_of(store)->sentinel), 300, 1000);
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
     store_close(store);
     assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM others"), 300);
@@ -260,11 +260,11 @@ static void test_sync_fails_while_the_wal_is_saved(void **state)
     shim.database_sync_fails_once = SQLITE_IOERR_FSYNC;
     assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
     assert_int_equal(shim.database_sync_fails_once, 0);
-    assert_true(store->sentinel->copier.sync_failed);
+    assert_true(sqlite_of(store)->sentinel->copier.sync_failed);
     lock_writing(other, true);
     fake_clock_advance_ms(25); /* it is tried again */
     assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_FAILED);
-    assert_true(store->sentinel->copier.sync_failed);
+    assert_true(sqlite_of(store)->sentinel->copier.sync_failed);
     lock_writing(other, false);
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
     fake_clock_advance_ms(25);

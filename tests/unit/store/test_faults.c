@@ -127,10 +127,10 @@ static void test_find_mark(void **state)
     assert_int_equal(try_commit(fixture, store, 1), STORE_OK);
     unsigned char mark[MARK_LEN];
     bool found = false;
-    memcpy(mark, store->instance, sizeof(store->instance));
+    memcpy(mark, sqlite_of(store)->instance, sizeof(sqlite_of(store)->instance));
     for (uint64_t batch = 0; batch < 4; batch++) {
-        memcpy(mark + sizeof(store->instance), &batch, sizeof(batch));
-        assert_true(store_find_mark(store, mark, &found, &fixture->err));
+        memcpy(mark + sizeof(sqlite_of(store)->instance), &batch, sizeof(batch));
+        assert_true(sqlite_find_mark(sqlite_of(store), mark, &found, &fixture->err));
         assert_int_equal(found, batch < 3);
     }
     store_close(store);
@@ -226,7 +226,7 @@ static void test_without_shared_memory(void **state)
     struct fixture *fixture = *state;
     shim.no_shared_memory = true;
     struct store *store = open_synced(fixture);
-    assert_null(store->sentinel->index);
+    assert_null(sqlite_of(store)->sentinel->index);
     struct store_stamp stamp;
     assert_int_equal(lock_into(fixture, store, NULL), STORE_NEWS_NONE);
     assert_true(end_news(store, &stamp));

@@ -34,7 +34,7 @@ static void test_overwritten_once(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    struct sentinel *sentinel = store->sentinel;
+    struct sentinel *sentinel = sqlite_of(store)->sentinel;
     assert_false(sentinel_sees_overwriting(sentinel));
     commit_number(fixture, store, 0);
     assert_false(sentinel_sees_overwriting(sentinel));
@@ -54,7 +54,7 @@ static void test_behind_a_checkpoint(void **state)
                                               "PRAGMA wal_checkpoint(TRUNCATE)"};
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    struct sentinel *sentinel = store->sentinel;
+    struct sentinel *sentinel = sqlite_of(store)->sentinel;
     assert_false(sentinel_sees_overwriting(sentinel));
     for (int64_t i = 0; i < 30; i++) {
         commit_number(fixture, store, i);
@@ -97,7 +97,7 @@ static void test_during_checkpoints(void **state)
     for (int64_t i = 0; i < COMMITS || checkpointer.done < CHECKPOINTS; i++) {
         commit_number(fixture, store, i);
         for (int look = 0; look < LOOKS; look++)
-            assert_false(sentinel_sees_overwriting(store->sentinel));
+            assert_false(sentinel_sees_overwriting(sqlite_of(store)->sentinel));
     }
     checkpointer.ends = true;
     pthread_join(thread, NULL);

@@ -38,7 +38,7 @@ static void test_taken_away_at_rest(void **state)
         struct store *store = salvage_open_first(fixture);
         assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
         salvage_take_away(fixture, what);
-        store->file_checked_at_us = 0; /* 100 ms ago */
+        sqlite_of(store)->file_checked_at_us = 0; /* 100 ms ago */
         store_upkeep(store);
         salvage_expect_after_crash(fixture, fixture->path, 1);
         expect_news(fixture, store, STORE_NEWS_RELOAD);
@@ -59,7 +59,7 @@ static void test_a_link_in_its_place(void **state)
     assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
     assert_int_equal(rename(name, elsewhere), 0);
     assert_int_equal(symlink(elsewhere, name), 0);
-    store->file_checked_at_us = 0; /* 100 ms ago */
+    sqlite_of(store)->file_checked_at_us = 0; /* 100 ms ago */
     store_upkeep(store);
     unlink(name); /* as an operator would after a crash */
     salvage_expect_after_crash(fixture, fixture->path, 1);
@@ -89,7 +89,7 @@ static void test_an_older_copy_in_its_place(void **state)
                 salvage_checkpoint(store);
             assert_int_equal(rename(older, name), 0);
             if (i == 0) {
-                store->file_checked_at_us = 0; /* 100 ms ago */
+                sqlite_of(store)->file_checked_at_us = 0; /* 100 ms ago */
                 store_upkeep(store);
                 salvage_expect_after_crash(fixture, fixture->path, i + 2);
             }
@@ -128,7 +128,7 @@ static void test_cut_off(void **state)
         struct store_stamp stamp;
         salvage_checkpoint(store);
         assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
-        assert_true(sentinel_read(store->sentinel, &stamp));
+        assert_true(sentinel_read(sqlite_of(store)->sentinel, &stamp));
         off_t missing = is_in_transaction ? (off_t)sentinel_stamp_frame_bytes(&stamp) : 1;
         off_t left = is_emptied ? 0 : (off_t)sentinel_stamp_wal_bytes(&stamp) - missing;
         struct cut cut = {name, left};

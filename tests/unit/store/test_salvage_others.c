@@ -104,7 +104,7 @@ static void test_a_reader_in_the_way_of_a_commit(void **state)
     struct store *store = salvage_open_first(fixture);
     struct salvage_meanwhile meanwhile = {take_wal_away, fixture, 0};
     sqlite3 *reader;
-    store->db_options.busy_timeout_ms = 50; /* so long it is tried */
+    sqlite_of(store)->db_options.busy_timeout_ms = 50; /* so long it is tried */
     assert_int_equal(sqlite3_open(fixture->path, &reader), SQLITE_OK);
     assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM traits", NULL, NULL, NULL),
                      SQLITE_OK);
@@ -174,7 +174,7 @@ static void test_file_moved(void **state)
     salvage_name_of(fixture, ".moved", moved);
     assert_int_equal(salvage_try_commit(fixture, store, 0), STORE_OK);
     assert_int_equal(rename(fixture->path, moved), 0);
-    store->file_checked_at_us = 0;
+    sqlite_of(store)->file_checked_at_us = 0;
     store_upkeep(store);
     salvage_expect_after_crash(fixture, moved, 1);
     fixture->err = (struct err){.arena = fixture->arena};

@@ -1,0 +1,47 @@
+/* What a database implements: the functions of store.h, which call the driver of the database that
+ * the URL names. */
+#ifndef BERTH_STORE_DRIVER_H
+#define BERTH_STORE_DRIVER_H
+
+#include "store/store.h"
+
+/* Each function does what the one of the same name in store.h does. */
+struct store_driver {
+    const char *schemes; /* of its URLs, separated by blanks */
+    bool (*knows_connection)(struct slice connection, struct err *err);
+    struct store *(*open)(const struct store_options *options, struct err *err);
+    void (*close)(struct store *store);
+    enum store_news (*begin_read)(struct store *store, struct err *err);
+    enum store_result (*load)(struct store *store, store_sink *sink, void *cls, struct err *err);
+    enum store_result (*merge)(struct store *store, const struct store_comparer *comparer,
+                               store_sink *sink, void *cls, bool *merged, struct err *err);
+    enum store_result (*follow)(struct store *store, store_sink *sink, void *cls, struct err *err);
+    bool (*check_schema)(struct store *store, char revision[static STORE_REVISION_BYTES],
+                         struct err *err);
+    bool (*end_read)(struct store *store, struct store_stamp *stamp);
+    bool (*locks_first)(const struct store *store);
+    enum store_lock (*lock)(struct store *store, struct err *err);
+    void (*unlock)(struct store *store);
+    int64_t (*next_id)(struct store *store, enum store_table table);
+    void (*reuse_ids)(struct store *store);
+    bool (*is_taken)(const struct store *store, enum change_kind kind, unsigned field,
+                     struct slice text);
+    enum store_result (*commit)(struct store *store, const struct store_batch *batch,
+                                struct store_stamp *stamp, bool *foreign, struct err *err);
+    const struct store_refusal *(*why_refused)(const struct store *store);
+    bool (*is_current)(const struct store *store, const struct store_stamp *stamp);
+    struct store_figures (*figures)(const struct store *store);
+    void (*upkeep)(struct store *store);
+};
+
+/* A database's own struct begins with it. */
+struct store {
+    const struct store_driver *driver;
+};
+
+/* drivers.c: those of this build; NULL-terminated. */
+extern const struct store_driver *const store_drivers[];
+
+extern const struct store_driver sqlite_driver;
+
+#endif

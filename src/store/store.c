@@ -1,0 +1,135 @@
+/* Calls the driver of the database that a URL names. */
+#include "store/driver.h"
+
+static struct slice scheme_of(struct slice connection)
+{
+    static const char end[] = "://";
+    for (size_t at = 0; at + strlen(end) <= connection.len; at++)
+        if (memcmp(connection.data + at, end, strlen(end)) == 0)
+            return (struct slice){connection.data, at};
+    return (struct slice){0};
+}
+
+/* NULL: err is set. */
+static const struct store_driver *driver_of(struct slice connection, struct err *err)
+{
+    struct slice scheme = scheme_of(connection);
+    for (const struct store_driver *const *driver = store_drivers; *driver != NULL; driver++) {
+        struct slice schemes = slice_of((*driver)->schemes);
+        while (schemes.len > 0)
+            if (slice_equal(slice_cut(&schemes, ' '), scheme))
+                return *driver;
+    }
+    if (scheme.len == 0)
+        err_set(err, 503, NULL, "the database connection is not a URL (sqlite:////absolute/path)");
+    else
+        err_set(err, 503, NULL, "the database connection %.*s:// is not supported in this build",
+                SLICE_ARG(scheme));
+    return NULL;
+}
+
+bool store_knows_connection(struct slice connection, struct err *err)
+{
+    const struct store_driver *driver = driver_of(connection, err);
+    return driver != NULL && driver->knows_connection(connection, err);
+}
+
+struct store *store_open(const struct store_options *options, struct err *err)
+{
+    const struct store_driver *driver = driver_of(options->connection, err);
+    return driver == NULL ? NULL : driver->open(options, err);
+}
+
+void store_close(struct store *store)
+{
+    store->driver->close(store);
+}
+
+enum store_news store_begin_read(struct store *store, struct err *err)
+{
+    return store->driver->begin_read(store, err);
+}
+
+enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    return store->driver->load(store, sink, cls, err);
+}
+
+enum store_result store_merge(struct store *store, const struct store_comparer *comparer,
+                              store_sink *sink, void *cls, bool *merged, struct err *err)
+{
+    return store->driver->merge(store, comparer, sink, cls, merged, err);
+}
+
+enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+{
+    return store->driver->follow(store, sink, cls, err);
+}
+
+bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
+                        struct err *err)
+{
+    return store->driver->check_schema(store, revision, err);
+}
+
+bool store_end_read(struct store *store, struct store_stamp *stamp)
+{
+    return store->driver->end_read(store, stamp);
+}
+
+bool store_locks_first(const struct store *store)
+{
+    return store->driver->locks_first(store);
+}
+
+enum store_lock store_lock(struct store *store, struct err *err)
+{
+    return store->driver->lock(store, err);
+}
+
+void store_unlock(struct store *store)
+{
+    store->driver->unlock(store);
+}
+
+int64_t store_next_id(struct store *store, enum store_table table)
+{
+    return store->driver->next_id(store, table);
+}
+
+void store_reuse_ids(struct store *store)
+{
+    store->driver->reuse_ids(store);
+}
+
+bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                    struct slice text)
+{
+    return store->driver->is_taken(store, kind, field, text);
+}
+
+enum store_result store_commit(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    return store->driver->commit(store, batch, stamp, foreign, err);
+}
+
+const struct store_refusal *store_why_refused(const struct store *store)
+{
+    return store->driver->why_refused(store);
+}
+
+bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    return store->driver->is_current(store, stamp);
+}
+
+struct store_figures store_figures(const struct store *store)
+{
+    return store->driver->figures(store);
+}
+
+void store_upkeep(struct store *store)
+{
+    store->driver->upkeep(store);
+}
