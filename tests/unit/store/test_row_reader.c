@@ -3,7 +3,7 @@
  * to 1; 100 + n has the parent n; 201 and 202 have each other; consumer n has the allocations 3 n +
  * 2, 3 n + 1 and 3 n. */
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "fixture.h"
 #include "store/follow.h"
@@ -382,6 +382,24 @@ static void numbers_are_limited(void **state)
     assert_true(change.inventory.allocation_ratio == -3.40282e+38);
 }
 
+/* Every byte, at every place. */
+static void texts_that_can_be_shown_as_uuids(void **state)
+{
+    (void)state;
+    char bytes[38];
+    memset(bytes, 'a', sizeof(bytes));
+    for (size_t len = 0; len <= sizeof(bytes) - 1; len++)
+        assert_int_equal(cell_is_uuid((struct slice){bytes, len}), len >= 1 && len <= 36);
+    for (size_t at = 0; at < 36; at++) {
+        for (int c = 0; c < 256; c++) {
+            bytes[at] = (char)c;
+            assert_int_equal(cell_is_uuid((struct slice){bytes, 36}),
+                             c >= ' ' && c <= '~' && c != '"' && c != '\\');
+        }
+        bytes[at] = 'a';
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_merge_asks_once),
         cmocka_unit_test(every_column_has_its_field),
         cmocka_unit_test(numbers_are_limited),
+        cmocka_unit_test(texts_that_can_be_shown_as_uuids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
