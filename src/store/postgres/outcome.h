@@ -32,7 +32,8 @@ struct pg_failure {
     char table[PG_NAME_BYTES];
     char column[PG_NAME_BYTES];
     char constraint[PG_NAME_BYTES];
-    size_t statement;    /* in a pipeline: the position of the statement that failed, from 0 */
+    size_t statement;    /* in a pipeline: the position of the statement that failed, from 0; their
+ number, if it is their end that failed */
     bool before_sending; /* PG_REFUSED: U+0000 in a text; nothing has been sent */
     size_t parameter;    /* before_sending: the position of the parameter, from 0 */
 };

@@ -1,5 +1,5 @@
 /* Parameters are sent with their lengths, in binary form, or as C strings in text form. Prepared
- * statements have names with a keyed hash of their text: behind a pooler, another client's
+ * statements have names with a keyed hash of what they are: behind a pooler, another client's
  * statement of the same name would otherwise be executed. One thread at a time. */
 #include "store/postgres/send.h"
 
@@ -116,6 +116,13 @@ static bool send_prepare(struct pg_session *session, const struct pg_statement *
                          bound->types) != 0;
 }
 
+/* Of the text and of the types, which the server fixes when it prepares the statement. */
+static uint64_t hash_statement(const struct pg_statement *statement, const struct parameters *bound)
+{
+    struct slice types = {(const char *)bound->types, statement->parameters_n * sizeof(Oid)};
+    return hash_text(slice_of(statement->sql)) ^ (types.len == 0 ? 0 : hash_text(types) * 3);
+}
+
 bool pg_send_statement(struct pg_session *session, const struct pg_statement *statement)
 {
     struct parameters bound = bind_parameters(session, statement);
@@ -125,7 +132,7 @@ bool pg_send_statement(struct pg_session *session, const struct pg_statement *st
         return PQsendQueryParams(session->conn, statement->sql, n, bound.types, bound.values,
                                  bound.lengths, bound.formats, result_format) != 0;
     char name[NAME_BYTES];
-    uint64_t hash = hash_text(slice_of(statement->sql));
+    uint64_t hash = hash_statement(statement, &bound);
     snprintf(name, sizeof(name), "berth_%016llx", (unsigned long long)hash);
     return send_prepare(session, statement, name, hash, &bound) &&
            PQsendQueryPrepared(session->conn, name, n, bound.values, bound.lengths, bound.formats,

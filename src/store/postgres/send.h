@@ -16,7 +16,7 @@ enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statem
 bool pg_send_statement(struct pg_session *session,
                        const struct pg_statement *statement) BERTH_MUST_CHECK;
 
-/* The connection now has the prepared statement whose text has this hash. */
+/* The connection now has the prepared statement with this hash. */
 void pg_send_remember(struct pg_session *session, uint64_t hash);
 
 #endif

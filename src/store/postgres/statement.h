@@ -102,7 +102,7 @@ struct pg_statement {
     size_t parameters_n; /* at most PG_PARAMETERS_MOST */
     bool binary_results; /* otherwise they come as text */
     bool is_prepared; /* parsed once for each connection, if that works: for statements that recur.
- Found by their text */
+ Found by their text and types */
     bool is_commit;   /* COMMIT: see pg_session_commit() */
     const char *what; /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
 };

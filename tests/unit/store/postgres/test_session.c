@@ -409,6 +409,7 @@ static void test_pipeline_without_begin_is_one_transaction(void **state)
            PG_REFUSED,
            "used: insert or update on table \"child\" violates foreign key constraint "
            "\"child_parent_fkey\"");
+    assert_int_equal(pg_session_failure(session)->statement, 1);
     value_is("SELECT count(*) FROM child", "0");
 }
 
@@ -460,6 +461,10 @@ static void test_prepared(void **state)
     for (int i = 0; i < 3; i++)
         EXPECT(execute(statement, err), PG_OK, NULL);
     value_is("SELECT count(*) FROM pg_prepared_statements", "1");
+    /* the same text with another type is another statement */
+    value = pg_int4(41);
+    EXPECT(execute(statement, err), PG_OK, NULL);
+    value_is("SELECT count(*) FROM pg_prepared_statements", "2");
     /* one that the server does not accept is prepared again next time */
     static const char missing[] = "SELECT * FROM not_yet";
     struct pg_statement early = {.sql = missing, .is_prepared = true};
