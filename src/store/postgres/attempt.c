@@ -147,7 +147,6 @@ enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host 
         if (next == PGRES_POLLING_FAILED)
             return end_attempt(attempt, failure, reason);
     }
-    PQsetErrorVerbosity(attempt->conn, PQERRORS_DEFAULT);
     check(PQsetnonblocking(attempt->conn, 1) == 0);
     return PG_OK;
 }
