@@ -43,6 +43,7 @@ SUITES = [
     ["tests/keystone/run.py", "--berthd", BERTHD],
     ["tests/keystone/faults.py", "--berthd", BERTHD],
     ["tests/conf/run.py", "--build", BUILD],
+    ["tests/databases/sessions.py", "--build", BUILD],
     ["tests/conf/reload.py", "--berthd", BERTHD],
     ["tests/cli/run.py", "--build", BUILD],
     ["tests/cli/operator.py", "--build", BUILD],

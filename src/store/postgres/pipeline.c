@@ -243,7 +243,8 @@ static enum pg_outcome next_result(struct pg_session *session, int wake_fd, uint
     struct pg_queue *queue = &session->queue;
     if (!queue->is_open)
         return pg_exchange_lose(session, NULL, err);
-    while (queue->next < queue->count) {
+    for (;;) {
+        check(queue->next < queue->count); /* pg_pipeline_send() ends it with one more */
         struct pg_entry entry = queue->entries[queue->next];
         if (entry.kind == PG_ENTRY_SYNC)
             return PG_END;
@@ -252,7 +253,6 @@ static enum pg_outcome next_result(struct pg_session *session, int wake_fd, uint
             return got;
         PQclear(*answer);
     }
-    return PG_END;
 }
 
 static enum pg_outcome next_rows(struct pg_session *session, struct pg_rows *rows, int wake_fd,

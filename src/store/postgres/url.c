@@ -111,17 +111,15 @@ static bool in_query(const struct settings *settings, const char *keyword)
     return at < settings->count && settings->in_query[at];
 }
 
-static bool learn_keywords(struct settings *settings, struct err *err)
+static void learn_keywords(struct settings *settings)
 {
     settings->known = PQconninfoParse("", NULL);
-    if (settings->known == NULL)
-        return err_set(err, 503, NULL, "libpq has run out of memory");
+    check(settings->known != NULL);
     while (settings->known[settings->count].keyword != NULL)
         settings->count++;
     settings->values = arena_zalloc(settings->arena, settings->count * sizeof(*settings->values));
     settings->in_query =
         arena_zalloc(settings->arena, settings->count * sizeof(*settings->in_query));
-    return true;
 }
 
 /* Empty parts count as absent. */
@@ -318,9 +316,9 @@ bool pg_url_parse(struct slice url, struct slice parameters, struct arena *arena
 {
     struct settings settings = {.arena = arena};
     struct url_parts parts;
-    if (!url_parts_parse(url, &parts, err) || !check_scheme(parts.scheme, err) ||
-        !learn_keywords(&settings, err))
+    if (!url_parts_parse(url, &parts, err) || !check_scheme(parts.scheme, err))
         return false;
+    learn_keywords(&settings);
     bool ok = set_parts(&settings, &parts, err) && add_query(&settings, parts.query, err) &&
               add_query(&settings, parameters, err) && set_hosts(&settings, err) &&
               check_values(&settings, err);

@@ -132,6 +132,8 @@ static void test_several_hosts(void **state)
     expect("postgresql:///d?host=a:5433", "dbname=d|host=a|port=5433", "postgresql://a:5433/d");
     expect("postgresql://x:1/d?host=a:", "dbname=d|host=a|port=1", "postgresql://a:1/d");
     expect("postgresql:///d?host=a:5&port=6", "dbname=d|host=a:5|port=6", "postgresql://[a:5]:6/d");
+    expect("postgresql:///d?host=::1", "dbname=d|host=::1", "postgresql://[::1]/d");
+    expect("postgresql:///d?host=/run:5", "dbname=d|host=/run:5", "postgresql:///d?host=/run:5");
     expect_refusal("postgresql://h:1/d?host=a&host=b",
                    "the database connection has several hosts and a port: write host=A,B&port=1,2 "
                    "or host=A:1&host=B:2");
