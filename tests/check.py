@@ -212,6 +212,7 @@ PARTS = [
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),
     Part("sessions", script("tests/databases/sessions.py"), waits=True),
+    Part("schema", script("tests/databases/schema.py"), waits=True),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("dev", script("tests/cli/dev.py")),

@@ -2,8 +2,14 @@
 #include "store/schema_drivers.h"
 
 #include "store/sqlite/schema_driver.h"
+#ifdef BERTH_POSTGRES
+#include "store/postgres/schema_driver.h"
+#endif
 
 static const struct schema_driver *const servers[] = {
+#ifdef BERTH_POSTGRES
+    &pg_schema_driver,
+#endif
     NULL,
 };
 

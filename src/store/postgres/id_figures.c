@@ -1,0 +1,51 @@
+/* See id_figures.h. The sequence is the one that belongs to the column, whatever its name. One
+ * thread at a time. */
+#include "store/postgres/id_figures.h"
+
+#include "base/buf.h"
+
+static const char *const tables[PG_ID_TABLES] = {
+    "allocations", "consumer_types",   "consumers",          "inventories", "placement_aggregates",
+    "projects",    "resource_classes", "resource_providers", "traits",      "users",
+};
+
+static void append_question(struct buf *sql, const char *table)
+{
+    buf_printf(sql,
+               "SELECT pg_get_serial_sequence('%s', 'id') IS NOT NULL,"
+               " coalesce(pg_sequence_last_value(pg_get_serial_sequence('%s', 'id')::regclass), 0),"
+               " (SELECT coalesce(max(id), 0) FROM %s)",
+               table, table, table);
+}
+
+static void read_figure(const struct pg_rows *rows, size_t row, struct pg_id_figure *figure)
+{
+    int64_t has_sequence = 0;
+    check(pg_rows_int(rows, row, 0, &has_sequence));
+    check(pg_rows_int(rows, row, 1, &figure->handed_out));
+    check(pg_rows_int(rows, row, 2, &figure->largest));
+    figure->has_sequence = has_sequence != 0;
+}
+
+enum pg_outcome pg_id_figures_read(struct pg_session *session,
+                                   struct pg_id_figure figures[static PG_ID_TABLES],
+                                   uint64_t deadline_us, struct err *err)
+{
+    struct buf sql = {0};
+    for (size_t i = 0; i < PG_ID_TABLES; i++) {
+        if (i > 0)
+            buf_append_lit(&sql, " UNION ALL ");
+        append_question(&sql, tables[i]);
+    }
+    buf_append_char(&sql, '\0');
+    struct pg_statement statement = {.sql = sql.data, .what = "read"};
+    struct pg_rows rows = {0};
+    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    for (size_t i = 0; i < PG_ID_TABLES && outcome == PG_OK; i++) {
+        figures[i] = (struct pg_id_figure){.table = tables[i]};
+        read_figure(&rows, i, &figures[i]);
+    }
+    pg_rows_free(&rows);
+    buf_free(&sql);
+    return outcome;
+}

@@ -1,0 +1,17 @@
+/* See schema_driver.h. Constant. */
+#include "store/postgres/schema_driver.h"
+
+#include "store/postgres/migrate.h"
+#include "store/postgres/repair.h"
+#include "store/postgres/url.h"
+
+const struct schema_driver pg_schema_driver = {
+    .matches = pg_url_matches,
+    .sync = pg_migrate_sync,
+    .version = pg_migrate_version,
+    .stamp = pg_migrate_stamp,
+    .find_missing_roots = pg_find_missing_roots,
+    .count_missing_consumers = pg_count_missing_consumers,
+    .set_roots = pg_set_roots,
+    .create_consumers = pg_create_consumers,
+};
