@@ -6,10 +6,15 @@
 
 static const char MASK[] = "****";
 
+static bool ends_with(struct slice name, struct slice end)
+{
+    return name.len >= end.len && slice_equal_nocase(slice_skip(name, name.len - end.len), end);
+}
+
+/* Also that of a client's key: libpq's sslpassword, PyMySQL's ssl_key_password. */
 static bool is_password(struct slice name)
 {
-    return slice_equal_nocase(name, SLICE_LIT("password")) ||
-           slice_equal_nocase(name, SLICE_LIT("passwd"));
+    return ends_with(name, SLICE_LIT("password")) || ends_with(name, SLICE_LIT("passwd"));
 }
 
 static void write_parameters(struct slice parameters, struct buf *out)

@@ -25,6 +25,9 @@ static void passwords(void **state)
     expect("postgresql:///x?host=/run&password=s&user=p",
            "postgresql:///x?host=/run&password=****&user=p");
     expect("mysql://db/x?PASSWD=s", "mysql://db/x?PASSWD=****");
+    expect("postgresql://h/x?sslkey=/k&sslpassword=s",
+           "postgresql://h/x?sslkey=/k&sslpassword=****");
+    expect("mysql://db/x?ssl_key_password=s", "mysql://db/x?ssl_key_password=****");
     /* an '@' there need not be escaped */
     expect("mysql://db/x?password=s@t", "mysql://db/x?password=****");
     expect("mysql://db/x?a=b&passwd=s@t:u@v&c=d", "mysql://db/x?a=b&passwd=****&c=d");
