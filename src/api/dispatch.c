@@ -73,10 +73,7 @@ static enum http_step run_handler(struct api_request *request)
     if (!request->route->reads)
         return after_handler(request, handle(request));
     struct replica_reader *reader = thread_reader(request->api->replica);
-    if (request->passage->phase == PHASE_FOLLOWING)
-        request->version = replica_pin(reader);
-    else
-        request->version = pin_current(request, reader);
+    request->version = pin_current(request, reader);
     if (request->version == NULL)
         return write_passage_follow(request);
     enum api_step step = handle(request);
@@ -223,10 +220,12 @@ static enum http_step on_resume(struct http_exchange *exchange, void *cls)
     case PHASE_FINISHING:
         return answer_give(request);
     case PHASE_FOLLOWING:
-        if (!err_is_set(&request->write->err))
-            return run_handler(request);
-        request->err = request->write->err;
-        return answer_give(request);
+        if (err_is_set(&request->write->err)) {
+            request->err = request->write->err;
+            return answer_give(request);
+        }
+        request->passage->has_waited = true;
+        return run_handler(request);
     case PHASE_AGAIN:
         return run_handler(request);
     case PHASE_CHECKING:

@@ -53,6 +53,8 @@ struct api_passage {
     struct json_heap *heap;        /* where the parsed body is; NULL: in memory of its own */
     struct budget *pace;           /* the budget for reading the body; NULL: a worker reads it */
     struct replica_reader *reader; /* pins the version of an answer in pieces; NULL: not yet */
+    bool has_waited;               /* the newest version contains everything that was committed
+                                    * before the request arrived */
     bool is_preflight;             /* a CORS preflight: its headers are already set */
 };
 

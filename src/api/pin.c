@@ -11,15 +11,21 @@
 
 enum { FRESH_SPINS = 64 };
 
-/* berth's own writer publishes its commits within microseconds, so it is worth trying a few
- * times. */
+/* berth's own writer publishes its commits within microseconds, so it is worth trying a few times.
+ * A request that has waited does not check again, or it could wait for as long as others commit:
+ * the newest version contains everything that was committed before the wait (engine/currency.c). */
 const struct version *pin_current(struct api_request *request, struct replica_reader *reader)
 {
+    if (request->passage->has_waited)
+        return replica_pin(reader);
     for (unsigned i = 0; i < FRESH_SPINS; i++) {
         const struct version *version = replica_pin(reader);
-        if (pipeline_is_current(request->api->pipeline, version))
+        enum store_currency currency = pipeline_currency(request->api->pipeline, version);
+        if (currency == STORE_IS_CURRENT)
             return version;
         replica_unpin(reader);
+        if (currency == STORE_MUST_ASK)
+            return NULL;
         if (i % 8 == 7)
             sched_yield();
     }

@@ -23,6 +23,8 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     request->write->author = request->definition->author;
     if (request->definition->submit != NULL && phase == PHASE_WRITING)
         request->definition->submit(request);
+    else if (phase == PHASE_FOLLOWING)
+        pipeline_await_current(request->api->pipeline, request->write);
     else
         pipeline_submit(request->api->pipeline, request->write);
     return HTTP_PENDING;
@@ -58,5 +60,8 @@ bool write_passage_must_repeat(struct api_request *request)
         return false;
     request->write->plan = NULL;
     request->write->applied = NULL;
+    /* it was decided on a state that was the newest after the request arrived, and that has been
+     * published */
+    request->passage->has_waited = true;
     return request->passage->changes_met++ < CHANGES_MET_MAX;
 }

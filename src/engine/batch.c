@@ -66,12 +66,14 @@ static bool lock_and_take_news(struct pipeline *pipeline, struct err *err)
                       news_under_lock(pipeline, &again, err));
 }
 
-/* Memory becomes as new as the database, as far as that can be known before the commit. */
+/* Memory becomes as new as the database, as far as that can be known before the commit. A database
+ * that must be asked is asked by the commit. */
 static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err *err)
 {
     if (store_locks_first(pipeline->store))
         return lock_and_take_news(pipeline, err);
-    return (!was_taken && pipeline_is_current(pipeline, replica_newest(pipeline->replica))) ||
+    return (!was_taken &&
+            pipeline_currency(pipeline, replica_newest(pipeline->replica)) != STORE_IS_OUTDATED) ||
            news_take(pipeline, err);
 }
 
@@ -84,8 +86,8 @@ static void note_commit(struct pipeline *pipeline, uint64_t began_us)
 }
 
 /* Makes what was planned durable and visible, or undoes it. */
-static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
-                                const struct planned *planned, struct err *err)
+static enum store_result commit_and_publish(struct pipeline *pipeline, struct edit *edit,
+                                            const struct planned *planned, struct err *err)
 {
     const struct store_batch batch = planned_batch(planned);
     struct store_stamp stamp;
@@ -102,6 +104,15 @@ static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
         news_publish(pipeline, edit, &stamp, !foreign);
     }
     return STORE_OK;
+}
+
+static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
+                                const struct planned *planned, struct err *err)
+{
+    currency_commit_begins(pipeline->currency);
+    enum store_result result = commit_and_publish(pipeline, edit, planned, err);
+    currency_commit_ended(pipeline->currency);
+    return result;
 }
 
 static struct pipeline_request *last_planned(const struct planned *planned)

@@ -84,6 +84,9 @@ void news_publish(struct pipeline *pipeline, struct edit *edit, const struct sto
     if (holds)
         counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
     replica_publish(pipeline->replica, edit, &copy);
+    struct store_stamp published;
+    memcpy(&published, &copy, sizeof(published));
+    currency_published(pipeline->currency, &published);
 }
 
 /* Memory has the state that was read. The same state may have got a new stamp. */

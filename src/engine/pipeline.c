@@ -86,6 +86,11 @@ static void *writer(void *cls)
     }
 }
 
+static void submit_to_writer(void *cls, struct pipeline_request *request)
+{
+    pipeline_submit(cls, request);
+}
+
 struct pipeline *pipeline_create(struct store *store, struct replica *replica,
                                  const struct rules *rules, struct err *err)
 {
@@ -95,6 +100,8 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline->replica = replica;
     pipeline->rules = rules;
     pipeline->arena = arena_create();
+    pipeline->currency =
+        currency_create(store, (struct currency_writer){submit_to_writer, pipeline});
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
     pthread_mutex_init(&pipeline->lock, NULL);
@@ -114,6 +121,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
+    currency_destroy(pipeline->currency);
     arena_destroy(pipeline->arena);
     free(pipeline);
 }
@@ -137,7 +145,7 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
     pthread_mutex_lock(&pipeline->lock);
     if (pipeline->stopping) {
         pthread_mutex_unlock(&pipeline->lock);
-        err_set(&request->err, 503, NULL, "The service is stopping.");
+        err_set(&request->err, 503, NULL, ANSWER_STOPPING);
         request->done(request);
         return;
     }
@@ -148,8 +156,14 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
         pthread_cond_signal(&pipeline->wake);
 }
 
+void pipeline_await_current(struct pipeline *pipeline, struct pipeline_request *request)
+{
+    currency_submit(pipeline->currency, request);
+}
+
 void pipeline_stop(struct pipeline *pipeline)
 {
+    currency_stop(pipeline->currency);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stopping = true;
     pthread_mutex_unlock(&pipeline->lock);
@@ -194,6 +208,9 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
         figures.refused[i] = counter_read(&pipeline->refused[i]);
     for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
         figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
+    figures.currency = currency_figures(pipeline->currency);
+    if (now_us - figures.currency.known_at_us < figures.fresh_us)
+        figures.fresh_us = now_us - figures.currency.known_at_us;
     histogram_read(&pipeline->batch_requests, &figures.batch_requests);
     histogram_read(&pipeline->commit_us, &figures.commit_us);
     pthread_mutex_lock(&pipeline->lock);

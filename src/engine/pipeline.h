@@ -5,51 +5,12 @@
 #define BERTH_ENGINE_PIPELINE_H
 
 #include "base/histogram.h"
+#include "engine/currency.h"
 #include "engine/outage.h"
-#include "engine/plan.h"
+#include "engine/pipeline_request.h"
 #include "replica/replica.h"
 
 struct pipeline;
-struct pipeline_request;
-
-/* Decides one request on the writer thread: appends its changes and returns true, or sets err and
- * returns false, in which case the appended changes are discarded. Planners only plan. The engine
- * decides whether the products' rules allow the changes, which consequences follow, and which
- * generations of providers to raise (rules.h, generations.h).
- *
- * Invariant: a plan may run any number of times, each time on a newer version, and only the last
- * run counts. A plan therefore changes nothing except its list and the results that it returns, and
- * does not read earlier results. */
-typedef bool pipeline_plan(struct pipeline_request *request, const struct plan *plan);
-
-/* The result of reading the database itself, even if memory seems to be up to date. After a
- * failure, the reason is in the request's err. */
-struct pipeline_probe {
-    bool is_reached;  /* the database could be read */
-    bool is_served;   /* its schema is at a supported revision */
-    bool is_followed; /* memory is as new as the state that was read */
-    char revision[STORE_REVISION_BYTES];
-};
-
-struct pipeline_request {
-    pipeline_plan
-        *plan; /* NULL: changes nothing, and only waits until memory is as new as the database */
-    /* Called after the plan's changes and all their consequences were applied: plan->version is the
-     * result. Not called for a request without changes. NULL: not needed. */
-    void (*applied)(struct pipeline_request *request, const struct plan *plan);
-    struct pipeline_probe *probe; /* the probe to fill, with plan NULL; otherwise NULL */
-    /* Called once on the writer thread when the request is decided and durable (err not set) or
-     * refused (err set). The pipeline does not use the request afterwards. */
-    void (*done)(struct pipeline_request *request);
-    void *submitter;           /* for the submitter's use */
-    const struct rule *author; /* the rules of the product that submits it; NULL: none */
-    uint64_t least_rows;       /* a lower bound for the rows that it writes, known before it is
-                                * planned */
-    uint64_t max_rows;         /* rows that it may write, consequences included; 0: any number */
-    struct err err;            /* err.arena: the request's own, which only the writer uses until
-                                * done */
-    struct pipeline_request *next;
-};
 
 /* Loads the database into the replica and starts the writer thread. The caller provides store,
  * replica and rules (NULL: there are none), which outlive the pipeline. NULL with err if the load
@@ -87,7 +48,21 @@ void pipeline_stop(struct pipeline *pipeline);
 uint64_t pipeline_changes(const struct pipeline *pipeline);
 
 /* Whether the version is the database's newest state. Any thread, wait-free. */
-bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version);
+enum store_currency pipeline_currency(const struct pipeline *pipeline,
+                                      const struct version *version);
+
+/* Whether that is known without a query to the database. */
+static inline bool pipeline_is_current(const struct pipeline *pipeline,
+                                       const struct version *version)
+{
+    return pipeline_currency(pipeline, version) == STORE_IS_CURRENT;
+}
+
+/* Completes a request without a plan as soon as the newest version contains everything that was
+ * committed to the database before this call, by whomever: the submitter may then use the newest
+ * version without another check. If the database cannot be read, the request is refused with 503.
+ * `done` may be called on any thread, also before this function returns. Any thread. */
+void pipeline_await_current(struct pipeline *pipeline, struct pipeline_request *request);
 
 static const struct histogram_shape PIPELINE_BATCH_SHAPE = {
     .count = 10, .bounds = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}};
@@ -114,6 +89,7 @@ struct pipeline_figures {
     uint64_t silent_us; /* since the writer last ran, which it does about ten times a second unless
                          * the database blocks it */
     uint64_t fresh_us;  /* since memory was last found to be as new as the database */
+    struct currency_figures currency;
 };
 
 /* Any thread. */

@@ -9,16 +9,11 @@
 #include "engine/planned.h"
 #include "engine/rules.h"
 
-struct queue {
-    struct pipeline_request *first;
-    struct pipeline_request **last;
-    unsigned count;
-};
-
 struct pipeline {
     struct store *store;
     struct replica *replica;
     const struct rules *rules;
+    struct currency *currency;
     bool plans_twice;
     struct arena *arena; /* the batch's */
     pthread_t thread;
@@ -42,20 +37,6 @@ struct pipeline {
     struct counter alive_at_us;
     struct counter fresh_at_us;
 };
-
-/* Queues are lists through pipeline_request.next. */
-static inline void queue_clear(struct queue *queue)
-{
-    *queue = (struct queue){.last = &queue->first};
-}
-
-static inline void queue_append(struct queue *queue, struct pipeline_request *request)
-{
-    request->next = NULL;
-    *queue->last = request;
-    queue->last = &request->next;
-    queue->count++;
-}
 
 /* queue.c, under the lock: takes all requests and counts them; NULL: there are none. */
 struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *count);
@@ -86,8 +67,6 @@ void news_publish(struct pipeline *pipeline, struct edit *edit, const struct sto
 bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
                   const struct pipeline_request *end, struct planned *planned,
                   struct err *err) BERTH_MUST_CHECK;
-
-#define ANSWER_UNAVAILABLE "The database is unavailable, and nothing was changed. Try again later."
 
 /* answers.c: the error that clients receive if the database fails; the cause and the place are in
  * the log. */

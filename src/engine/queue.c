@@ -39,9 +39,14 @@ void pipeline_beat(struct pipeline *pipeline)
     counter_set(&pipeline->alive_at_us, clock_monotonic_us());
 }
 
-bool pipeline_is_current(const struct pipeline *pipeline, const struct version *version)
+enum store_currency pipeline_currency(const struct pipeline *pipeline,
+                                      const struct version *version)
 {
+    static const struct store_stamp UNKNOWN;
     struct store_stamp stamp;
     memcpy(&stamp, &version->stamp, sizeof(stamp));
-    return store_is_current(pipeline->store, &stamp);
+    enum store_currency currency = store_currency(pipeline->store, &stamp);
+    if (currency == STORE_MUST_ASK && memcmp(&stamp, &UNKNOWN, sizeof(stamp)) == 0)
+        return STORE_IS_OUTDATED;
+    return currency;
 }

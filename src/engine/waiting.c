@@ -41,11 +41,22 @@ static void answer_probes(struct pipeline *pipeline, struct pipeline_request *fi
     answers_give(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
+/* Whether the newest version contains the states that these requests wait for. */
+static bool contains_all(const struct pipeline *pipeline, const struct pipeline_request *first)
+{
+    struct store_stamp newest;
+    memcpy(&newest, &replica_newest(pipeline->replica)->stamp, sizeof(newest));
+    for (const struct pipeline_request *at = first; at != NULL; at = at->next)
+        if (at->head == NULL || !store_covers(pipeline->store, &newest, at->head))
+            return false;
+    return true;
+}
+
 static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct err err = {.arena = pipeline->arena};
     /* Most often the only news is berth's own last commit. */
-    if (is_current(pipeline) || news_take(pipeline, &err)) {
+    if (contains_all(pipeline, first) || is_current(pipeline) || news_take(pipeline, &err)) {
         answers_give(pipeline, first, NULL, NULL);
         return;
     }

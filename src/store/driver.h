@@ -29,7 +29,12 @@ struct store_driver {
     enum store_result (*commit)(struct store *store, const struct store_batch *batch,
                                 struct store_stamp *stamp, bool *foreign, struct err *err);
     const struct store_refusal *(*why_refused)(const struct store *store);
-    bool (*is_current)(const struct store *store, const struct store_stamp *stamp);
+    enum store_currency (*currency)(const struct store *store, const struct store_stamp *stamp);
+    /* NULL, both: the database need never be asked. */
+    void (*query_head)(struct store *store,
+                       void (*answered)(void *cls, const struct store_head *head), void *cls);
+    bool (*covers)(const struct store *store, const struct store_stamp *have,
+                   const struct store_stamp *head);
     struct store_figures (*figures)(const struct store *store);
     void (*upkeep)(struct store *store);
 };

@@ -119,9 +119,23 @@ const struct store_refusal *store_why_refused(const struct store *store)
     return store->driver->why_refused(store);
 }
 
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+enum store_currency store_currency(const struct store *store, const struct store_stamp *stamp)
 {
-    return store->driver->is_current(store, stamp);
+    return store->driver->currency(store, stamp);
+}
+
+void store_query_head(struct store *store,
+                      void (*answered)(void *cls, const struct store_head *head), void *cls)
+{
+    check(store->driver->query_head != NULL);
+    store->driver->query_head(store, answered, cls);
+}
+
+bool store_covers(const struct store *store, const struct store_stamp *have,
+                  const struct store_stamp *head)
+{
+    check(store->driver->covers != NULL);
+    return store->driver->covers(store, have, head);
 }
 
 struct store_figures store_figures(const struct store *store)

@@ -19,7 +19,7 @@
 
 struct store;
 
-/* A database state, for store_is_current(): equal stamps are equal states. Opaque bytes. */
+/* A database state: equal stamps are equal states. Opaque bytes; all zero: no known state. */
 struct store_stamp {
     unsigned char bytes[48];
 };
@@ -199,9 +199,42 @@ struct store_refusal {
 };
 const struct store_refusal *store_why_refused(const struct store *store);
 
-/* Whether the database is still in the state of that stamp: any thread, wait-free, usually without
- * a system call. False as soon as any process (including this one) has committed a newer state. */
-bool store_is_current(const struct store *store, const struct store_stamp *stamp);
+/* ---- currency ---- */
+
+/* Whether the database is still in the state of a stamp. */
+enum store_currency {
+    STORE_IS_CURRENT,
+    STORE_IS_OUTDATED, /* some process, perhaps this one, has committed a newer state */
+    STORE_MUST_ASK,    /* only the database knows: see store_query_head() */
+};
+
+/* Any thread, wait-free, usually without a system call. */
+enum store_currency store_currency(const struct store *store, const struct store_stamp *stamp);
+
+/* Whether that is known without a query to the database. */
+static inline bool store_is_current(const struct store *store, const struct store_stamp *stamp)
+{
+    return store_currency(store, stamp) == STORE_IS_CURRENT;
+}
+
+/* The newest state of the database, at a moment between a query and its answer. */
+struct store_head {
+    struct store_stamp stamp;
+    bool is_known; /* false: the database has not answered in time, or with an error */
+};
+
+/* Sends a query for the newest state to the database. Only for stores that return STORE_MUST_ASK.
+ * `answered` is called once, within the store's deadline, on a thread of the store or during this
+ * call; the head is valid only during the call. It may send the next query. At most two queries are
+ * unanswered at a time, and none when the store is closed. Any thread. */
+void store_query_head(struct store *store,
+                      void (*answered)(void *cls, const struct store_head *head), void *cls);
+
+/* Whether memory with the stamp `have` contains the state `head`: it is that state or, in the same
+ * history of the database, a later one. False if that is not known. Only for stores that return
+ * STORE_MUST_ASK. Any thread. */
+bool store_covers(const struct store *store, const struct store_stamp *have,
+                  const struct store_stamp *head);
 
 /* For metrics; 0 if a figure does not apply. */
 struct store_figures {

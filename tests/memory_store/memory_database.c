@@ -15,6 +15,7 @@ const char *const MEMORY_FAULT_NAMES[MEMORY_FAULT_COUNT] = {
     [MEMORY_FOREIGN_WRITE] = "foreign_write",
     [MEMORY_LOG_TRIMMED] = "log_trimmed",
     [MEMORY_MERGE_GIVEN_UP] = "merge_given_up",
+    [MEMORY_QUERY_FAILS] = "query_fails",
     [MEMORY_IDS_REUSED] = "ids_reused",
 };
 
@@ -56,6 +57,8 @@ void memory_database_commit(struct memory_database *database, const struct table
         if (highest > database->highest_id[t])
             database->highest_id[t] = highest;
     }
+    if (database->on_state != NULL)
+        database->on_state(database->cls, database);
 }
 
 void memory_database_commit_foreign(struct memory_database *database, const struct tables *tables)

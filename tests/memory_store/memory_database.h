@@ -21,6 +21,7 @@ enum memory_fault {
                               locked */
     MEMORY_LOG_TRIMMED,     /* a follow is impossible: STORE_NEWS_RELOAD */
     MEMORY_MERGE_GIVEN_UP,  /* a merge asks for a load */
+    MEMORY_QUERY_FAILS,     /* for the newest state */
     MEMORY_IDS_REUSED,      /* ids of deleted rows are given out again; strikes always or never */
     MEMORY_FAULT_COUNT
 };
@@ -53,10 +54,13 @@ struct memory_database {
     enum memory_lock_order lock_order;
     bool quiet;                /* no fault strikes */
     bool stamps_never_current; /* so that each read asks the store */
+    bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
     bool loads_only_if_asked;  /* a load or merge is an error unless the news are that */
 
     /* All are NULL if nobody needs them, and get this cls. */
     void *cls;
+    /* The database has a new committed state, by whomever. */
+    void (*on_state)(void *cls, const struct memory_database *database);
     /* A commit of a store, before it is visible. */
     void (*on_commit)(void *cls, const struct tables *before, const struct tables *after);
     /* A change broke a constraint. If it returns, or is NULL, the change is refused. */

@@ -42,12 +42,6 @@ bool memory_store_fails(struct store *store, enum memory_fault fault, const char
     return true;
 }
 
-static void write_stamp(struct store_stamp *stamp, uint64_t commit)
-{
-    memset(stamp, 0, sizeof(*stamp));
-    memcpy(stamp->bytes, &commit, sizeof(commit));
-}
-
 /* With a copy of the generator: store_follow() draws the same again. */
 static bool can_follow(const struct store *store)
 {
@@ -103,11 +97,13 @@ void store_reuse_ids(struct store *store)
     memcpy(store->next_id, store->first_id, sizeof(store->next_id));
 }
 
-void memory_store_meet_foreign_write(struct store *store)
+void memory_store_meet_others(struct store *store)
 {
     struct memory_database *database = store->database;
     if (!store->is_locked && memory_database_strikes(database, MEMORY_FOREIGN_WRITE))
         database->foreign_write(database->cls, database);
+    if (store->meanwhile != NULL)
+        store->meanwhile(store->cls);
 }
 
 static void take_snapshot(struct store *store)
@@ -122,7 +118,7 @@ enum store_news store_begin_read(struct store *store, struct err *err)
     store->outcome = MEMORY_OUTCOME_FAILED;
     if (memory_store_fails(store, MEMORY_BEGIN_READ_FAILS, "begins no read", err))
         return STORE_NEWS_FAILED;
-    memory_store_meet_foreign_write(store);
+    memory_store_meet_others(store);
     take_snapshot(store);
     read_next_ids(store);
     store->is_reading = true;
@@ -137,8 +133,8 @@ bool store_end_read(struct store *store, struct store_stamp *stamp)
     store->is_reading = false;
     bool holds = is_in_memory(store);
     store->outcome = holds ? MEMORY_OUTCOME_DONE : MEMORY_OUTCOME_FAILED;
-    memory_store_meet_foreign_write(store);
-    write_stamp(stamp, store->read_commit);
+    memory_store_meet_others(store);
+    memory_store_write_stamp(stamp, store->read_commit);
     return holds && store->read_commit == store->database->commit;
 }
 
@@ -155,14 +151,14 @@ enum store_lock store_lock(struct store *store, struct err *err)
     check(!store->is_locked && !store->is_reading);
     store->outcome = MEMORY_OUTCOME_FAILED;
     if (memory_database_strikes(store->database, MEMORY_LOCK_HELD)) {
-        memory_store_meet_foreign_write(store);
+        memory_store_meet_others(store);
         if (store->while_locked != NULL)
             store->while_locked(store->cls);
         return STORE_LOCK_HELD;
     }
     if (memory_store_fails(store, MEMORY_LOCK_FAILS, "cannot be locked", err))
         return STORE_LOCK_FAILED;
-    memory_store_meet_foreign_write(store);
+    memory_store_meet_others(store);
     store->is_locked = true;
     return STORE_LOCKED;
 }
@@ -209,9 +205,9 @@ static enum store_result end_commit(struct store *store, struct store_stamp *sta
         *foreign = true;
         return STORE_OK;
     }
-    memory_store_meet_foreign_write(store);
+    memory_store_meet_others(store);
     *foreign = store->seen.commit != store->database->commit;
-    write_stamp(stamp, store->seen.commit);
+    memory_store_write_stamp(stamp, store->seen.commit);
     return STORE_OK;
 }
 
@@ -225,7 +221,7 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
         store->is_locked = false;
         return STORE_FAILED;
     }
-    memory_store_meet_foreign_write(store);
+    memory_store_meet_others(store);
     store->is_locked = false;
     take_snapshot(store);
     if (!is_in_memory(store)) {
@@ -235,19 +231,11 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
     if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0) {
         store->outcome = MEMORY_OUTCOME_DONE;
         *foreign = false;
-        write_stamp(stamp, store->read_commit);
+        memory_store_write_stamp(stamp, store->read_commit);
         return STORE_OK;
     }
     if (store->before_commit != NULL)
         store->before_commit(store->cls);
     enum store_result result = memory_store_execute(store, batch, err);
     return result == STORE_OK ? end_commit(store, stamp, foreign, err) : result;
-}
-
-bool store_is_current(const struct store *store, const struct store_stamp *stamp)
-{
-    struct store_stamp now;
-    write_stamp(&now, store->database->commit);
-    return !store->database->stamps_never_current &&
-           memcmp(now.bytes, stamp->bytes, sizeof(now.bytes)) == 0;
 }

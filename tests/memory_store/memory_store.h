@@ -26,6 +26,16 @@ struct memory_seen {
     bool is_valid; /* false: the reader must load */
 };
 
+/* A query for the newest state, which has reached the database once it is executed. */
+struct memory_query {
+    void (*answered)(void *cls, const struct store_head *head); /* NULL: there is none */
+    void *cls;
+    bool is_executed;
+    struct store_head head;
+};
+
+enum { MEMORY_QUERIES = 2 };
+
 /* Tests may read all members, and set the hooks and the next ids. */
 struct store {
     struct memory_database *database;
@@ -44,11 +54,13 @@ struct store {
     uint64_t plans;   /* the same */
     enum memory_outcome outcome;
     bool is_dead; /* the process died in a commit: nobody gets its answers */
+    struct memory_query queries[MEMORY_QUERIES]; /* unanswered */
 
     /* Hooks; NULL if nobody needs them. */
     void (*before_commit)(void *cls);
     void (*while_locked)(void *cls); /* MEMORY_LOCK_HELD has struck */
-    void *cls;                       /* of both */
+    void (*meanwhile)(void *cls);    /* wherever other threads and processes may do something */
+    void *cls;                       /* of all */
 };
 
 /* A store on the database, in the state of a process that has just started. store_close() frees it.
@@ -56,6 +68,13 @@ struct store {
  * connection share until the last of them is closed. With sync_schema it has the standard resource
  * classes and traits. */
 struct store *memory_store_open(struct memory_database *database);
+
+/* store_query_head() only notes the query. Executes one: its head is the newest state at present.
+ * False: there is no such query, or it has been executed. */
+bool memory_store_run_query(struct store *store, unsigned query);
+
+/* Answers a query, which is executed now if it has not been. False: there is no such query. */
+bool memory_store_answer(struct store *store, unsigned query);
 
 /* The reader's memory counts as unknown: the next news are STORE_NEWS_RELOAD. */
 void memory_store_forget(struct store *store);

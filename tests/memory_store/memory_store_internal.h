@@ -22,7 +22,10 @@ void memory_store_mark_seen(struct store *store, uint64_t commit);
 enum store_result memory_store_execute(struct store *store, const struct store_batch *batch,
                                        struct err *err);
 
-/* MEMORY_FOREIGN_WRITE may strike. */
-void memory_store_meet_foreign_write(struct store *store);
+/* The stamp of the state after that many commits. */
+void memory_store_write_stamp(struct store_stamp *stamp, uint64_t commit);
+
+/* MEMORY_FOREIGN_WRITE may strike, and other threads may do something. */
+void memory_store_meet_others(struct store *store);
 
 #endif

@@ -5,8 +5,8 @@
  * There is one probe at a time, which serves all waiting requests, except those that came after it
  * began and require a fresh one, for which the next probe begins at once. The list of waits is
  * protected by the lock; a wait is removed from it before it is answered, so it is answered once.
- * Frequent requests cannot keep the writer busy: while there are no writes, a report is valid for
- * READINESS_AGAIN_MS. */
+ * Frequent requests cannot keep the writer busy: while there are no writes, as far as is known
+ * without a query to the database, a report is valid for READINESS_AGAIN_MS. */
 #include "api/services/readiness.h"
 
 #include <pthread.h>
@@ -161,29 +161,36 @@ static void begin_probe(struct readiness *readiness)
 
 /* Whether memory is as new as the database, and the number of its version. Under the lock; does not
  * wait. */
-static bool is_current(const struct readiness *readiness, unsigned long long *number)
+static enum store_currency currency(const struct readiness *readiness, unsigned long long *number)
 {
     const struct version *version = replica_pin(readiness->reader);
-    bool current = pipeline_is_current(readiness->pipeline, version);
+    enum store_currency currency = pipeline_currency(readiness->pipeline, version);
     *number = version->node.birth;
     replica_unpin(readiness->reader);
-    return current;
+    return currency;
+}
+
+static void find_replica(struct readiness *readiness, struct readiness_report *report)
+{
+    static const char *const TEXTS[] = {
+        [STORE_IS_CURRENT] = "as new as the database, version",
+        [STORE_IS_OUTDATED] = "behind the database, at version",
+        [STORE_MUST_ASK] = "not known to be as new as the database, at version",
+    };
+    unsigned long long number;
+    enum store_currency now = currency(readiness, &number);
+    readiness_find(report, READINESS_REPLICA, now == STORE_IS_CURRENT, "%s %llu", TEXTS[now],
+                   number);
 }
 
 /* The database blocks the writer: reports what is known without it. */
 static struct readiness_report report_silence(struct readiness *readiness)
 {
     struct readiness_report report = {0};
-    unsigned long long number;
     readiness_find(&report, READINESS_DATABASE, false, "has not answered within %d ms",
                    READINESS_MOST_MS);
     readiness_find(&report, READINESS_SCHEMA, false, "not known");
-    if (is_current(readiness, &number))
-        readiness_find(&report, READINESS_REPLICA, true, "as new as the database, version %llu",
-                       number);
-    else
-        readiness_find(&report, READINESS_REPLICA, false, "behind the database, at version %llu",
-                       number);
+    find_replica(readiness, &report);
     return report;
 }
 
@@ -224,7 +231,7 @@ void readiness_ask(struct readiness *readiness, struct readiness_wait *wait)
     pthread_mutex_lock(&readiness->lock);
     if (!wait->is_fresh && !readiness->is_probing && readiness->reported_at_us > 0 &&
         now_us - readiness->reported_at_us < READINESS_AGAIN_MS * 1000 &&
-        is_current(readiness, &number)) {
+        currency(readiness, &number) != STORE_IS_OUTDATED) {
         readiness_answer(readiness, wait, &readiness->report);
         pthread_mutex_unlock(&readiness->lock);
         return;

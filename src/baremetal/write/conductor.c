@@ -78,7 +78,7 @@ static void follow(struct conductor *conductor)
         .conductor = conductor,
     };
     conductor->pending = 1;
-    pipeline_submit(conductor->pipeline, &conductor->jobs[0].request);
+    pipeline_await_current(conductor->pipeline, &conductor->jobs[0].request);
     wait_for_pending(conductor);
 }
 

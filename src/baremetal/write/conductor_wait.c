@@ -11,7 +11,8 @@ enum {
     WAITING_LOOK_US = 50000,
 };
 
-/* Whether the database file is newer than the version in memory. */
+/* Whether the database is, or may be, newer than the version in memory. If only the database knows,
+ * the batches of the requests that are tried again find out. */
 static bool has_news(struct conductor *conductor)
 {
     bool is_current = pipeline_is_current(conductor->pipeline, replica_pin(conductor->reader));

@@ -91,9 +91,10 @@ static const struct store_refusal *driver_why_refused(const struct store *store)
     return sqlite_why_refused(sqlite_of_const(store));
 }
 
-static bool driver_is_current(const struct store *store, const struct store_stamp *stamp)
+static enum store_currency driver_currency(const struct store *store,
+                                           const struct store_stamp *stamp)
 {
-    return sqlite_is_current(sqlite_of_const(store), stamp);
+    return sqlite_is_current(sqlite_of_const(store), stamp) ? STORE_IS_CURRENT : STORE_IS_OUTDATED;
 }
 
 static struct store_figures driver_figures(const struct store *store)
@@ -125,7 +126,7 @@ const struct store_driver sqlite_driver = {
     .is_taken = driver_is_taken,
     .commit = driver_commit,
     .why_refused = driver_why_refused,
-    .is_current = driver_is_current,
+    .currency = driver_currency,
     .figures = driver_figures,
     .upkeep = driver_upkeep,
 };

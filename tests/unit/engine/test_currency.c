@@ -1,0 +1,426 @@
+/* Requests that wait for queries to a scripted store: the test decides when and how each query is
+ * answered, what is published, and when the writer takes the news. States are numbers. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "await.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "engine/currency.h"
+#include "fake_clock.h"
+
+enum { REQUESTS = 6 };
+
+struct unanswered {
+    void (*answered)(void *cls, const struct store_head *head); /* NULL: there is none */
+    void *cls;
+};
+
+static struct {
+    enum store_currency currency;
+    struct unanswered query[2];
+    _Atomic unsigned sent;
+    bool fails_at_once;
+} script;
+
+static struct {
+    struct currency *currency;
+    struct arena *arena;
+    struct pipeline_request request[REQUESTS];
+    _Atomic unsigned done[REQUESTS];
+    struct pipeline_request *with_writer[REQUESTS];
+    unsigned with_writer_count;
+} bench;
+
+static struct store_stamp state(unsigned number)
+{
+    struct store_stamp stamp = {{0}};
+    memcpy(stamp.bytes, &number, sizeof(number));
+    return stamp;
+}
+
+static unsigned number_of(const struct store_stamp *stamp)
+{
+    unsigned number;
+    memcpy(&number, stamp->bytes, sizeof(number));
+    return number;
+}
+
+/* ---- the store ---- */
+
+enum store_currency store_currency(const struct store *store, const struct store_stamp *stamp)
+{
+    (void)store;
+    (void)stamp;
+    return script.currency;
+}
+
+bool store_covers(const struct store *store, const struct store_stamp *have,
+                  const struct store_stamp *head)
+{
+    (void)store;
+    return number_of(have) >= number_of(head);
+}
+
+void store_query_head(struct store *store,
+                      void (*answered)(void *cls, const struct store_head *head), void *cls)
+{
+    (void)store;
+    const struct store_head unknown = {.is_known = false};
+    unsigned at = script.query[0].answered == NULL ? 0 : 1;
+    assert_null(script.query[at].answered);
+    script.sent++;
+    if (script.fails_at_once)
+        answered(cls, &unknown);
+    else
+        script.query[at] = (struct unanswered){answered, cls};
+}
+
+static void answer(unsigned query, const struct store_head *head)
+{
+    struct unanswered taken = script.query[query];
+    assert_non_null(taken.answered);
+    script.query[query].answered = NULL;
+    taken.answered(taken.cls, head);
+}
+
+static void answer_state(unsigned query, unsigned number)
+{
+    answer(query, &(struct store_head){.is_known = true, .stamp = state(number)});
+}
+
+static void answer_unknown(unsigned query)
+{
+    answer(query, &(struct store_head){.is_known = false});
+}
+
+/* ---- requests and the writer ---- */
+
+static void done(struct pipeline_request *request)
+{
+    bench.done[request - bench.request]++;
+}
+
+static void hand_over(void *cls, struct pipeline_request *request)
+{
+    (void)cls;
+    bench.with_writer[bench.with_writer_count++] = request;
+}
+
+/* The writer has read the database, or (status) could not. */
+static void writer_answers(int status)
+{
+    assert_int_equal(bench.with_writer_count, 1);
+    struct pipeline_request *request = bench.with_writer[--bench.with_writer_count];
+    if (status != 0)
+        err_set(&request->err, status, NULL, "The writer's own text.");
+    request->done(request);
+}
+
+static void publish(unsigned number)
+{
+    struct store_stamp stamp = state(number);
+    currency_published(bench.currency, &stamp);
+}
+
+static void submit(unsigned request)
+{
+    bench.request[request] = (struct pipeline_request){.done = done, .err = {.arena = bench.arena}};
+    currency_submit(bench.currency, &bench.request[request]);
+}
+
+/* "dr-": request 0 is done, 1 was refused with 503, 2 waits. */
+static void assert_requests(const char *expected)
+{
+    for (unsigned i = 0; expected[i] != '\0'; i++) {
+        assert_int_equal(bench.done[i], expected[i] != '-');
+        assert_int_equal(bench.request[i].err.status, expected[i] == 'r' ? 503 : 0);
+    }
+}
+
+static struct currency_figures figures(void)
+{
+    return currency_figures(bench.currency);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    fake_clock_stop();
+    memset(&script, 0, sizeof(script));
+    memset(&bench, 0, sizeof(bench));
+    script.currency = STORE_MUST_ASK;
+    bench.arena = arena_create();
+    bench.currency = currency_create(NULL, (struct currency_writer){hand_over, NULL});
+    publish(1);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    currency_stop(bench.currency);
+    currency_destroy(bench.currency);
+    arena_destroy(bench.arena);
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static void test_one_query_completes_all_that_share_it(void **state)
+{
+    (void)state;
+    submit(0);
+    submit(1);
+    submit(2); /* two are in flight */
+    submit(3);
+    assert_int_equal(script.sent, 2);
+    answer_state(0, 1);
+    assert_requests("d---");
+    assert_int_equal(script.sent, 3); /* for both that waited */
+    answer_state(1, 1);
+    answer_state(0, 1);
+    assert_requests("dddd");
+    assert_int_equal(script.sent, 3);
+    assert_int_equal(bench.with_writer_count, 0);
+}
+
+/* An answer says nothing about what was committed after its query had been sent. */
+static void test_late_answer_serves_only_its_own_requests(void **state)
+{
+    (void)state;
+    submit(0);
+    submit(1);
+    submit(2);
+    answer_state(1, 1); /* the second one comes first */
+    assert_requests("-d-");
+    answer_state(0, 1);
+    assert_requests("dd-");
+    answer_state(1, 1);
+    assert_requests("ddd");
+}
+
+static void test_writer_takes_news(void **state)
+{
+    (void)state;
+    submit(0);
+    submit(1);
+    answer_state(0, 2);
+    assert_requests("--");
+    assert_int_equal(bench.with_writer_count, 1);
+    answer_state(1, 3); /* joins the next time */
+    assert_int_equal(bench.with_writer_count, 1);
+    publish(2);
+    assert_requests("d-");
+    writer_answers(0);
+    assert_requests("d-");
+    publish(3);
+    assert_requests("dd");
+    writer_answers(0);
+    assert_int_equal(bench.with_writer_count, 0);
+    assert_int_equal(figures().waited, 2);
+}
+
+/* The writer's read began after the request for it; its version may have no known stamp. */
+static void test_writer_s_read_is_enough_without_a_stamp(void **state)
+{
+    (void)state;
+    submit(0);
+    answer_state(0, 2);
+    submit(1);
+    publish(0);
+    answer_state(0, 2);
+    assert_requests("--");
+    writer_answers(0);
+    assert_requests("d-");
+    writer_answers(0);
+    assert_requests("dd");
+}
+
+/* With the request for the state in its hands, the writer can see that it need not read. */
+static void test_writer_knows_which_state_is_wanted(void **state)
+{
+    (void)state;
+    submit(0);
+    answer_state(0, 7);
+    assert_int_equal(number_of(bench.with_writer[0]->head), 7);
+    submit(1);
+    answer_state(0, 9);
+    assert_int_equal(number_of(bench.with_writer[0]->head), 7);
+    writer_answers(0);
+    assert_int_equal(number_of(bench.with_writer[0]->head), 9);
+    writer_answers(0);
+    assert_requests("dd");
+}
+
+static void test_own_commit_needs_no_read(void **state)
+{
+    (void)state;
+    currency_commit_begins(bench.currency);
+    submit(0);
+    answer_state(0, 2);
+    submit(1);
+    answer_state(0, 3); /* another process commits as well */
+    assert_requests("--");
+    assert_int_equal(bench.with_writer_count, 0);
+    publish(3);
+    assert_requests("dd");
+    currency_commit_ended(bench.currency);
+    assert_int_equal(bench.with_writer_count, 0);
+}
+
+static void test_failed_commit_leaves_the_news_to_the_writer(void **state)
+{
+    (void)state;
+    currency_commit_begins(bench.currency);
+    submit(0);
+    answer_state(0, 2);
+    assert_int_equal(bench.with_writer_count, 0);
+    currency_commit_ended(bench.currency);
+    assert_requests("-");
+    writer_answers(0);
+    assert_requests("d");
+}
+
+/* The answers come in the wrong order; the group waits for the later state. */
+static void test_group_waits_for_its_latest_state(void **state)
+{
+    (void)state;
+    currency_commit_begins(bench.currency);
+    submit(0);
+    submit(1);
+    answer_state(1, 5);
+    answer_state(0, 4);
+    publish(4);
+    assert_requests("--");
+    publish(5);
+    assert_requests("dd");
+    currency_commit_ended(bench.currency);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    submit(0);
+    submit(1);
+    submit(2);
+    answer_unknown(0);
+    assert_requests("r--");
+    assert_string_equal(bench.request[0].err.message.data, ANSWER_UNAVAILABLE);
+    answer_state(1, 2);
+    answer_state(0, 2);
+    assert_requests("r--");
+    writer_answers(503);
+    assert_requests("rr-");
+    assert_string_equal(bench.request[1].err.message.data, ANSWER_UNAVAILABLE);
+    writer_answers(0);
+    assert_requests("rrd");
+    assert_int_equal(figures().queries, 3);
+    assert_int_equal(figures().failed, 1);
+    assert_int_equal(figures().requests, 3);
+}
+
+static void test_query_may_fail_at_once(void **state)
+{
+    (void)state;
+    script.fails_at_once = true;
+    submit(0);
+    assert_requests("r");
+    script.fails_at_once = false;
+    submit(1);
+    answer_state(0, 1);
+    assert_requests("rd");
+}
+
+static void test_without_a_query(void **state)
+{
+    (void)state;
+    publish(0);
+    submit(0);
+    assert_ptr_equal(bench.with_writer[0], &bench.request[0]);
+    writer_answers(0);
+    publish(1);
+    script.currency = STORE_IS_OUTDATED;
+    submit(1);
+    assert_ptr_equal(bench.with_writer[0], &bench.request[1]);
+    writer_answers(0);
+    assert_requests("dd");
+    assert_int_equal(script.sent, 0);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    fake_clock_add_us(1000);
+    uint64_t first_us = clock_monotonic_us();
+    submit(0);
+    fake_clock_add_us(60);
+    uint64_t second_us = clock_monotonic_us();
+    submit(1);
+    fake_clock_add_us(20);
+    answer_state(1, 1);
+    assert_int_equal(figures().known_at_us, second_us);
+    answer_state(0, 1);
+    assert_int_equal(figures().known_at_us, second_us);
+    assert_true(first_us < second_us);
+    assert_int_equal(figures().query_us.sum, 20 + 80);
+    assert_int_equal(figures().query_us.buckets[0], 1);
+    assert_int_equal(figures().query_us.buckets[2], 1);
+    assert_int_equal(figures().waited, 0);
+}
+
+static void *stop(void *cls)
+{
+    currency_stop(bench.currency);
+    atomic_store((_Atomic bool *)cls, true);
+    return NULL;
+}
+
+/* Requests are refused at once; the end waits for what is in flight. */
+static void test_stop(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    _Atomic bool has_stopped = false;
+    for (unsigned i = 0; i < 4; i++)
+        submit(i);
+    answer_state(0, 2); /* the writer still runs, and completes these */
+    script.sent = 0;
+    assert_int_equal(pthread_create(&thread, NULL, stop, &has_stopped), 0);
+    AWAIT(bench.done[3] == 1);
+    assert_requests("-rrr");
+    assert_string_equal(bench.request[3].err.message.data, ANSWER_STOPPING);
+    answer_state(1, 1);
+    assert_false(has_stopped);
+    answer_state(0, 1);
+    AWAIT(has_stopped);
+    pthread_join(thread, NULL);
+    assert_int_equal(script.sent, 0);
+    writer_answers(0);
+    submit(4);
+    assert_requests("drrrr");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_query_completes_all_that_share_it),
+        TEST(test_late_answer_serves_only_its_own_requests),
+        TEST(test_writer_takes_news),
+        TEST(test_writer_s_read_is_enough_without_a_stamp),
+        TEST(test_writer_knows_which_state_is_wanted),
+        TEST(test_own_commit_needs_no_read),
+        TEST(test_failed_commit_leaves_the_news_to_the_writer),
+        TEST(test_group_waits_for_its_latest_state),
+        TEST(test_failures),
+        TEST(test_query_may_fail_at_once),
+        TEST(test_without_a_query),
+        TEST(test_figures),
+        TEST(test_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
