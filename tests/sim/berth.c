@@ -1,7 +1,8 @@
 /* Drives one pipeline and checks it.
  *
  * Of the architecture's invariants it asserts: 1. the newest version equals what its store has last
- * sent, row by row, and a version that is taken as current equals the database; 2. answers come
+ * sent, row by row, a version that is taken as current equals the database, and one that a read has
+ * waited for equals a state of the database while the read waited; 2. answers come
  * outside of transactions, after the commit, with the version published, and a batch that failed is
  * refused whole. One thread. */
 #include "berth.h"
@@ -52,6 +53,32 @@ static void while_locked(void *cls)
         berth->sim->world->while_locked(berth);
 }
 
+/* One query moves on: it reaches the database, or its answer arrives, in any order. */
+static void move_query(struct berth *berth)
+{
+    unsigned query = (unsigned)rng_below(&berth->sim->rng, MEMORY_QUERIES);
+    if (rng_below(&berth->sim->rng, 2) == 0)
+        memory_store_run_query(berth->store, query);
+    else
+        memory_store_answer(berth->store, query);
+}
+
+/* What other threads do: readers arrive, and answers to queries. Without faults, all arrive. */
+static void meanwhile(void *cls)
+{
+    struct berth *berth = cls;
+    struct sim *sim = berth->sim;
+    if (!sim->database.must_be_asked || berth->store->is_dead || !berth->is_up)
+        return;
+    if (sim->database.quiet)
+        while (memory_store_answer(berth->store, 0) || memory_store_answer(berth->store, 1))
+            ;
+    else if (rng_below(&sim->rng, 3) > 0)
+        move_query(berth);
+    else if (rng_below(&sim->rng, 4) == 0)
+        berth_ask_news(berth);
+}
+
 void berth_start(struct berth *berth)
 {
     struct sim *sim = berth->sim;
@@ -59,6 +86,7 @@ void berth_start(struct berth *berth)
     berth->store = memory_store_open(&sim->database);
     berth->store->before_commit = check_unpublished;
     berth->store->while_locked = while_locked;
+    berth->store->meanwhile = meanwhile;
     berth->store->cls = berth;
     berth->replica = replica_create();
     berth->is_in_pass = false;
@@ -95,11 +123,34 @@ static bool plan_sent(struct pipeline_request *request, const struct plan *plan)
     return accepted;
 }
 
+/* The version that a read would use is a state of the database after it was sent. Only the newest
+ * states are known. */
+static void check_strict(const struct sent *sent)
+{
+    struct sim *sim = sent->berth->sim;
+    const struct version *version = replica_newest(sent->berth->replica);
+    const char *what = NULL;
+    uint64_t newest = sim->database.commit;
+    for (uint64_t n = newest; n >= sent->since && n + SIM_HISTORY > newest; n--) {
+        what = compare_version(version, &sim->history[n % SIM_HISTORY]);
+        sim->tally.reads += what == NULL;
+        if (what == NULL || n == 0)
+            break;
+    }
+    if (what != NULL && sent->since + SIM_HISTORY > newest)
+        sim_fail("a read gets a version that differs in %s from all states since commit %llu", what,
+                 (unsigned long long)sent->since);
+}
+
 static void check_answer(const struct sent *sent, int status)
 {
     const struct store *store = sent->berth->store;
-    if (store->is_reading || store->is_locked)
+    bool is_read = sent->request.plan == NULL;
+    if ((store->is_reading || store->is_locked) &&
+        !(is_read && sent->berth->sim->database.must_be_asked))
         sim_fail("an answer inside a read, or with the lock");
+    if (is_read && status == 0)
+        check_strict(sent);
     if (status != 0 && status != 503 && (status < 400 || status > 409))
         sim_fail("request %d is answered %d", sent->kind, status);
     if (sent->request.plan != NULL && status != 503 && store->outcome != MEMORY_OUTCOME_DONE)
@@ -158,7 +209,11 @@ void *berth_ask(struct berth *berth, size_t bytes, int kind)
 void berth_submit(struct sent *sent)
 {
     sent->berth->sim->tally.sent[sent->kind]++;
-    pipeline_submit(sent->berth->pipeline, &sent->request);
+    sent->since = sent->berth->sim->database.commit;
+    if (sent->request.plan == NULL)
+        pipeline_await_current(sent->berth->pipeline, &sent->request);
+    else
+        pipeline_submit(sent->berth->pipeline, &sent->request);
 }
 
 void berth_ask_news(struct berth *berth)
@@ -196,14 +251,23 @@ static void end_pass(struct berth *berth)
     berth->is_in_pass = false;
 }
 
+/* Reads may wait for the answer to a query, or have come during the batch. */
+static void check_all_answered(const struct berth *berth)
+{
+    for (const struct sent *sent = berth->sent; sent != NULL; sent = sent->next)
+        if (sent->request.plan != NULL || !berth->sim->database.must_be_asked)
+            sim_fail("a batch leaves requests without an answer");
+}
+
 bool berth_run(struct berth *berth)
 {
     struct sim *sim = berth->sim;
     if (sim->world->before_batch != NULL)
         sim->world->before_batch(berth);
+    meanwhile(berth);
     bool ran = pipeline_run_once(berth->pipeline);
-    if (ran && berth->sent != NULL)
-        sim_fail("a batch leaves requests without an answer");
+    if (ran)
+        check_all_answered(berth);
     sim->tally.unknowns += ran && berth->store->outcome == MEMORY_OUTCOME_UNKNOWN;
     if (berth->store->is_dead) {
         berth_kill(berth);
@@ -220,7 +284,7 @@ void berth_catch_up(struct berth *berth)
     berth_ask_news(berth);
     berth_run(berth);
     const struct version *newest = replica_newest(berth->replica);
-    if (!pipeline_is_current(berth->pipeline, newest))
+    if (pipeline_currency(berth->pipeline, newest) == STORE_IS_OUTDATED || berth->sent != NULL)
         sim_fail("after waiting, memory is not as new as the database");
     berth_compare(berth, newest, &berth->sim->database.tables, "in the end");
     audit(berth);
@@ -234,6 +298,8 @@ static void add_figures(struct sim_tally *tally, const struct berth *berth)
     tally->taken += figures.taken;
     tally->follows += figures.follows;
     tally->reloads += figures.reloads;
+    tally->queries += figures.currency.queries;
+    tally->waited += figures.currency.waited;
     tally->deaths += berth->store->is_dead;
     tally->kills += !berth->store->is_dead;
 }

@@ -16,7 +16,8 @@ struct sent {
     struct pipeline_request request; /* first */
     struct berth *berth;
     struct sent *next;
-    int kind; /* of the world's */
+    int kind;       /* of the world's */
+    uint64_t since; /* the number of commits when it was sent */
 };
 
 struct berth {
@@ -30,7 +31,7 @@ struct berth {
     struct metal metal;
     struct conductor *conductor; /* NULL: without the Bare Metal API */
     bool is_in_pass;             /* the conductor has begun a pass */
-    struct sent *sent;           /* queued, not answered */
+    struct sent *sent;           /* not answered */
 };
 
 /* Starts, however often that fails first. */

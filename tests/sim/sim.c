@@ -111,6 +111,8 @@ void sim_draw_faults(struct sim *of, unsigned none)
             permille[choice->fault] = draw_level(of, choice);
     permille[MEMORY_LOCK_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
     permille[MEMORY_COMMIT_BEGIN_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    permille[MEMORY_QUERY_FAILS] = permille[MEMORY_BEGIN_READ_FAILS];
+    of->database.must_be_asked = rng_below(&of->rng, 2) == 0;
     of->database.lock_order = (enum memory_lock_order)rng_below(&of->rng, MEMORY_LOCK_ORDERS);
     for (int f = 0; f < MEMORY_FAULT_COUNT; f++)
         if ((of->without & 1u << f) != 0)
@@ -144,6 +146,12 @@ static void on_commit(void *cls, const struct tables *before, const struct table
         sim.world->check_commit(&sim, before, after);
 }
 
+static void on_state(void *cls, const struct memory_database *database)
+{
+    (void)cls;
+    tables_copy(&sim.history[database->commit % SIM_HISTORY], &database->tables);
+}
+
 static void write_foreign(void *cls, struct memory_database *database)
 {
     (void)cls;
@@ -171,6 +179,7 @@ static void begin_seed(uint64_t seed)
     sim.database.rng = &sim.rng;
     sim.database.loads_only_if_asked = true;
     sim.database.on_commit = on_commit;
+    sim.database.on_state = on_state;
     sim.database.on_broken = sim_constraint_broken;
     sim.database.foreign_write = write_foreign;
     for (int b = 0; b < SIM_BERTHS_MAX; b++)
@@ -221,11 +230,13 @@ static bool report(void)
     }
     printf("%" PRIu64 " failed, %" PRIu64 " unanswered; %" PRIu64 " batches, %" PRIu64
            " commits, %" PRIu64 " taken, %" PRIu64 " follows, %" PRIu64 " reloads, %" PRIu64
-           " unknown, %" PRIu64 " deaths, %" PRIu64 " kills; %" PRIu64 " requests of conductors\n",
+           " unknown, %" PRIu64 " deaths, %" PRIu64 " kills; %" PRIu64
+           " requests of conductors; %" PRIu64 " queries, %" PRIu64 " waited, %" PRIu64 " reads\n",
            tally->failed, tally->unanswered, tally->batches, tally->commits, tally->taken,
            tally->follows, tally->reloads, tally->unknowns, tally->deaths, tally->kills,
-           tally->conducted);
-    bool enough = sim.world->report(&sim) && tally->taken > 0;
+           tally->conducted, tally->queries, tally->waited, tally->reads);
+    bool enough = sim.world->report(&sim) && tally->taken > 0 && tally->queries > tally->waited &&
+                  tally->waited > 0 && tally->reads > 0;
     return (enough && every) || !is_checked;
 }
 

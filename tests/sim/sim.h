@@ -8,7 +8,7 @@
 
 #include "berth.h"
 
-enum { SIM_BERTHS_MAX = 3, SIM_KINDS_MAX = 32, SIM_LEVELS = 5 };
+enum { SIM_BERTHS_MAX = 3, SIM_KINDS_MAX = 32, SIM_LEVELS = 5, SIM_HISTORY = 8 };
 
 /* The events of all seeds. */
 struct sim_tally {
@@ -17,9 +17,11 @@ struct sim_tally {
     uint64_t failed;     /* 503 */
     uint64_t unanswered; /* the process was killed, or died in the commit */
     uint64_t batches, commits, taken, follows, reloads, unknowns;
-    uint64_t deaths;    /* in a commit */
-    uint64_t kills;     /* anywhere else */
-    uint64_t conducted; /* requests of conductors */
+    uint64_t deaths;          /* in a commit */
+    uint64_t kills;           /* anywhere else */
+    uint64_t conducted;       /* requests of conductors */
+    uint64_t queries, waited; /* for the newest state; requests that then waited for the writer */
+    uint64_t reads;           /* whose version was compared with the states while they waited */
 };
 
 struct sim {
@@ -34,6 +36,7 @@ struct sim {
     struct rng time; /* of the clock */
     struct rng rng;  /* of everything else */
     struct memory_database database;
+    struct tables history[SIM_HISTORY]; /* the state after commit N is at N % SIM_HISTORY */
     struct berth berth[SIM_BERTHS_MAX];
     int berth_count;
     uint64_t digest; /* of this seed */

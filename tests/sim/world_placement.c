@@ -92,24 +92,10 @@ static void check_published(struct berth *berth)
         sim_fail("the database is not what the answers say: %s", what);
 }
 
-/* It is answered from its own snapshot, before the batch. */
-static void check_news(const struct berth *berth, int status)
-{
-    if (status != 0 && status != 503)
-        sim_fail("a wait is answered %d", status);
-    if (status == 0 && berth->store->seen.is_valid)
-        berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables,
-                      "after a wait");
-}
-
 static void answered(struct sent *sent, int status)
 {
-    if (status == SIM_UNANSWERED)
+    if (status == SIM_UNANSWERED || sent->kind == OP_WAIT)
         return;
-    if (sent->kind == OP_WAIT) {
-        check_news(sent->berth, status);
-        return;
-    }
     check_published(sent->berth);
     enum memory_outcome outcome = sent->berth->store->outcome;
     if (outcome == MEMORY_OUTCOME_NONE || outcome == MEMORY_OUTCOME_OPEN)
