@@ -118,17 +118,19 @@ class Sessions:
     def pipeline_lost(self):
         """As above, for a batch that is sent as a whole; and before the answer to one of its first statements."""
         batch = ("BEGIN", INSERT, INSERT, "COMMIT")
-        for sender, kind, text, commit, rows in (("client", "Execute", "^COMMIT$", "UNKNOWN", None),
-                                                 ("server", "CommandComplete", "^INSERT", "UNKNOWN", 2),
-                                                 ("server", "CommandComplete", "^COMMIT$", "UNKNOWN", 2)):
+        for sender, kind, text, when, outcome, commit, rows in (
+                ("client", "Execute", "^COMMIT$", "before", "LOST", "UNKNOWN", None),
+                ("server", "CommandComplete", "^INSERT", "before", "LOST", "UNKNOWN", 2),
+                ("server", "CommandComplete", "^COMMIT$", "before", "LOST", "UNKNOWN", 2),
+                ("server", "CommandComplete", "^COMMIT$", "after", "OK", "DONE", 2)):
             self.server.sql("TRUNCATE log")
             with FaultyProxy(self.server.port) as proxy, Shell(self.server.url(port=proxy.port)) as shell:
                 shell.must("connect")
                 shell.must("pipeline", *batch, commit="DONE", results=4)
                 self._await_rows(2)
                 self.server.sql("TRUNCATE log")
-                proxy.cut(sender=sender, kind=kind, text=text)
-                shell.must("pipeline", *batch, outcome="LOST", commit=commit, open=False)
+                proxy.cut(sender=sender, kind=kind, text=text, when=when)
+                shell.must("pipeline", *batch, outcome=outcome, commit=commit, open=False)
                 if rows is not None:
                     self._await_rows(rows)
 

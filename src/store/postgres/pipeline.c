@@ -288,6 +288,20 @@ void pg_pipeline_abandon(struct pg_session *session)
     check(PQexitPipelineMode(session->conn) == 1);
 }
 
+/* After the answer to a COMMIT at the end, the loss of the connection is no failure of this
+ * pipeline. */
+static enum pg_outcome end_pipeline(struct pg_session *session, uint64_t deadline_us,
+                                    struct err *err)
+{
+    const struct pg_queue *queue = &session->queue;
+    bool is_committed = queue->next > 0 && queue->entries[queue->next - 1].is_commit &&
+                        session->commit == PG_COMMIT_DONE;
+    struct err lost = {.arena = err->arena};
+    enum pg_outcome outcome = take_sync(session, deadline_us, is_committed ? &lost : err);
+    bool is_lost = outcome == PG_LOST || outcome == PG_TIMEOUT;
+    return is_committed && is_lost ? PG_OK : outcome;
+}
+
 enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err)
 {
@@ -297,5 +311,5 @@ enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline
     enum pg_outcome got;
     while ((got = next_result(session, -1, deadline_us, &answer, err)) == PG_OK)
         PQclear(answer);
-    return got == PG_END ? take_sync(session, deadline_us, err) : got;
+    return got == PG_END ? end_pipeline(session, deadline_us, err) : got;
 }

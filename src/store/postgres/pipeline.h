@@ -48,8 +48,8 @@ void pg_pipeline_abandon(struct pg_session *session);
 
 /* Reads the results that have not been read, discards their rows and ends the pipeline. Returns the
  * first failure among them, or that of the end: without BEGIN, the statements are committed there.
- * Whether a COMMIT among them has happened is what pg_session_commit() reports, even after PG_LOST.
- * PG_OK if the pipeline has ended already. */
+ * If the last statement is a COMMIT and has happened, the outcome is PG_OK even if the connection
+ * is lost after that. PG_OK if the pipeline has ended already. */
 enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err) BERTH_MUST_CHECK;
 

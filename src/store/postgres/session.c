@@ -92,18 +92,15 @@ const struct pg_server *pg_session_server(const struct pg_session *session)
 /* ---- statements ---- */
 
 /* Sends what is queued and reads the first result. */
-static enum pg_outcome finish_single(struct pg_session *session, bool is_commit,
-                                     struct pg_rows *rows, uint64_t deadline_us, struct err *err)
+static enum pg_outcome finish_single(struct pg_session *session, struct pg_rows *rows,
+                                     uint64_t deadline_us, struct err *err)
 {
     struct pg_rows found = {0};
     enum pg_outcome result = pg_pipeline_send(session, deadline_us, err);
     if (result == PG_OK)
         result = pg_pipeline_wait(session, &found, deadline_us, err);
-    bool is_committed = result == PG_OK && is_commit;
     if (result == PG_OK)
         result = pg_pipeline_finish(session, deadline_us, err);
-    if (is_committed)
-        result = PG_OK; /* whatever became of the connection after that */
     if (result == PG_OK && rows != NULL)
         *rows = found;
     else
@@ -118,7 +115,7 @@ enum pg_outcome pg_session_execute(struct pg_session *session, const struct pg_s
     if (result == PG_OK)
         result = pg_pipeline_queue(session, statement, err);
     if (result == PG_OK)
-        return finish_single(session, statement->is_commit, rows, deadline_us, err);
+        return finish_single(session, rows, deadline_us, err);
     pg_pipeline_abandon(session);
     return result;
 }
@@ -136,7 +133,7 @@ enum pg_outcome pg_session_begin(struct pg_session *session, const char *sql, ui
     enum pg_outcome result = pg_pipeline_begin(session, err);
     if (result == PG_OK)
         result = pg_pipeline_queue_begin(session, sql, err);
-    return result == PG_OK ? finish_single(session, false, NULL, deadline_us, err) : result;
+    return result == PG_OK ? finish_single(session, NULL, deadline_us, err) : result;
 }
 
 /* ---- streams ---- */
