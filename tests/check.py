@@ -136,7 +136,9 @@ def sanitized(name, kinds):
              script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "30")),
     ]
     if name == "asan":
-        parts += [part("costly", script("tests/units.py", directory, "--slow", "6", "--only", ",".join(costly)))]
+        parts += [part("costly", script("tests/units.py", directory, "--slow", "6", "--only", ",".join(costly))),
+                  part("schema", script("tests/databases/schema.py", "--build", directory, "handed_back", "incomplete_rows", "unknown",
+                                        "broken_off", "at_once", "few_rights", "other_berths", "ids", "unreachable"), waits=True)]
     if name == "tsan":
         parts += [part("races", script("tests/baremetal/races.py", "--berthd", berthd)),
                   part("sim", *(simulate(directory, world, 20) for world in WORLDS))]

@@ -8,6 +8,7 @@ The last line is `N passed, N failed`.
 """
 
 import argparse
+import contextlib
 import itertools
 import os
 import re
@@ -22,6 +23,7 @@ from expectations import expect
 from faulty_proxy import FaultyProxy
 from pgbouncer import PgBouncer
 from postgres import Postgres, servers
+from processes import wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PYTHON = "/usr/bin/python3"
@@ -96,11 +98,11 @@ class Schema:
                               *command], capture_output=True, text=True)
         expect(run.returncode == 0, f"python_tool {command}: {run.stderr[-1500:]}")
 
-    def _tool(self, program, url, *words, begin=False):
+    def _tool(self, program, url, *words, begin=False, category="db"):
         path = os.path.join(self.place, next(self.names) + ".conf")
         with open(path, "w") as file:
             file.write("[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = " + url.replace("$", "$$") + "\n")
-        command = [program, "--config-file", path, "db", *words]
+        command = [program, "--config-file", path, category, *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         return process if begin else finished(process)
 
@@ -172,6 +174,19 @@ class Schema:
         found, wanted = self.schema(name), self.schema("at_" + revision)
         expect(found == wanted, "not the schema of " + revision + ": " + str(sorted(set(found.splitlines()) ^ set(wanted.splitlines()))))
         self.expect_revision(name, revision)
+
+    @contextlib.contextmanager
+    def transaction(self, name):
+        """A function that executes statements in an open transaction, which is committed at the end."""
+        with contextlib.closing(self.server.connect(name)) as connection, connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            yield cursor.execute
+            cursor.execute("COMMIT")
+
+    def await_waiting(self, name):
+        """Until a session waits for a lock."""
+        question = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        wait_until(lambda: self.rows(name, question) == [(1,)], "no session waits")
 
     # Cases.
 
@@ -248,6 +263,9 @@ class Schema:
                                  ((ROWS, MISSING_ROOTS, MISSING_CONSUMERS), "a resource provider lacks its root provider id")):
             ours, theirs = self.database("b4ed3a175331", *scripts), self.database("b4ed3a175331", *scripts)
             self.refused(ours, "sync", because=because)
+            told = [self._tool(program, self.server.url(name), "check", category="upgrade")
+                    for program, name in ((os.path.join(ROOT, build, "placement-status"), ours), ("/usr/bin/placement-status", theirs))]
+            expect(told[0][:2] == told[1][:2] and told[0][0] > 0, told)
             status, out, error = self.berths(ours, "online_data_migrations", "--max-count", "10")
             expect(status == 1 and "10 rows matched query" in out, (status, out, error))
             status, out, error = self.berths(ours, "online_data_migrations")
@@ -311,8 +329,7 @@ class Schema:
         expect(self.rows(ours, question) == self.rows(theirs, question), self.rows(ours, question))
         question = "SELECT name, created_at IS NULL, updated_at IS NULL FROM traits"
         expect(set(self.rows(ours, question)) > set(self.rows(theirs, question)), "traits of the Python service are missing")
-        with open(os.path.join(ROOT, "data/standard_traits.txt")) as file:
-            wanted = ["CUSTOM_A", *file.read().split()]
+        wanted = ["CUSTOM_A", *read("data/standard_traits.txt").split()]
         found = [row[0] for row in self.rows(ours, "SELECT name FROM traits ORDER BY id")]
         expect(found == wanted, "traits are in another order")
         before = self.data(ours)
@@ -339,6 +356,32 @@ class Schema:
             self.expect_schema(name, NEWEST if command == "sync" else DEBIANS)
             found = self.rows(name, "SELECT (SELECT count(*) FROM traits), (SELECT count(*) FROM resource_classes)")
             expect(found == [(TRAITS, CLASSES)] and self.own_tables(name) == OWN_TABLES, found)
+
+    def locked(self):
+        """A tool waits for another one. A start only waits if there is something to do, and survives it if another
+        program does that meanwhile."""
+        key = re.search(r'PG_LOCK_SCHEMA "(\d+)"', read("src/store/postgres/locks.h")).group(1)
+        name = self.database(DEBIANS)
+        self.start(name)
+        before = self.everything(name)
+        with self.transaction(name) as execute:
+            execute(f"SELECT pg_advisory_xact_lock({key})")
+            self.start(name)
+            waiting = self.berths(name, "sync", begin=True)
+            self.await_waiting(name)
+            expect(waiting.poll() is None and self.everything(name) == before, "it did not wait")
+        expect(finished(waiting)[0] == 0, "it failed")
+        self.expect_schema(name, NEWEST)
+        name = self.database(DEBIANS)
+        with self.transaction(name) as execute:
+            execute("INSERT INTO resource_classes (id, name) VALUES (0, 'VCPU')")
+            execute("INSERT INTO traits (name) VALUES ('HW_CPU_X86_AVX')")
+            waiting = self.shell("start", name, begin=True)
+            self.await_waiting(name)
+        status, out, error = finished(waiting)
+        expect(status == 0, (out, error))
+        found = self.rows(name, "SELECT (SELECT count(*) FROM traits), (SELECT count(*) FROM resource_classes)")
+        expect(found == [(TRAITS, CLASSES)], found)
 
     def at_once_with_python(self):
         """With the Python service, which takes no lock: whoever is refused has done nothing, and succeeds later."""
@@ -456,6 +499,11 @@ class Schema:
             expect(status == 2 and "password@" not in out + error and "berth-password" not in out + error, (status, out, error))
 
 
+def read(path):
+    with open(os.path.join(ROOT, path)) as file:
+        return file.read()
+
+
 def without_steps(error):
     """The lines on standard error, except those of migrations."""
     return [line for line in error.splitlines() if " INFO alembic.runtime.migration " not in line]
@@ -482,7 +530,7 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     build = options.build
-    cases = ("from_nothing", "handed_back", "every_revision", "incomplete_rows", "unknown", "broken_off", "served_as_it_is", "at_once",
+    cases = ("from_nothing", "handed_back", "every_revision", "incomplete_rows", "unknown", "broken_off", "served_as_it_is", "at_once", "locked",
              "at_once_with_python", "few_rights", "other_berths", "other_schema", "behind_pool", "ids", "unreachable")
     unknown = [name for name in options.cases if name not in cases]
     if unknown:
