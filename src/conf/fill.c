@@ -41,6 +41,20 @@ static const char *text(const struct conf *conf, const char *section, const char
     return value->is_set ? value->text : NULL;
 }
 
+/* The URL of the database with connection_parameters appended to its query, as oslo.db does. The
+ * path of a file is left as it is. */
+static const char *database_url(const struct conf *conf)
+{
+    const char *url = text(conf, "placement_database", "connection");
+    const char *parameters = text(conf, "placement_database", "connection_parameters");
+    if (url == NULL || url[0] == '\0' || parameters == NULL || parameters[0] == '\0' ||
+        strncmp(url, "sqlite", strlen("sqlite")) == 0)
+        return url;
+    return arena_printf(conf->arena, "%s%c%s", url, strchr(url, '?') == NULL ? '?' : '&',
+                        parameters)
+        .data;
+}
+
 /* Of [berth]; an empty text means none. */
 static const char *text_if_any(const struct conf *conf, const char *name)
 {
@@ -168,7 +182,7 @@ static void fill_upstream(struct conf *conf)
     else
         conf->generation_strategy = CONF_STRATEGY_BREADTH_FIRST;
 
-    conf->connection = text(conf, "placement_database", "connection");
+    conf->connection = database_url(conf);
     conf->sync_on_startup = flag(conf, "placement_database", "sync_on_startup");
 }
 

@@ -270,6 +270,9 @@ static const struct details table[] = {
     {"placement_database", "sync_on_startup",
      "The same as `placement-manage db sync` before each start. Leave it off if several berthd "
      "processes share a database and an operator decides when it is upgraded."},
+    {"placement_database", "connection_parameters",
+     "For database servers, such as `sslmode=verify-full`; an SQLite file has none. They are never "
+     "shown or logged, because they may contain a password."},
     {"placement_database", "slave_connection", "All reads are answered from memory."},
     {"placement_database", "sqlite_synchronous", "A change is on disk before it is answered."},
     {"placement_database", "max_pool_size",

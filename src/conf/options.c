@@ -154,7 +154,7 @@ const struct option option_table[] = {
 
     ROW(STR, USED, "placement_database", "connection", NULL, "URL of the database.", SECRET),
     ROW(BOOL, USED, "placement_database", "sync_on_startup", "false", "Upgrade the database schema to the newest revision at startup."),
-    ROW(STR, NONE, "placement_database", "connection_parameters", "", "Parameters appended to the URL, as name=value&name=value.", SECRET),
+    ROW(STR, USED, "placement_database", "connection_parameters", "", "Parameters appended to the URL, as name=value&name=value.", SECRET),
     ROW(STR, NONE, "placement_database", "slave_connection", NULL, "URL of a read-only replica of the database.", SECRET),
     ROW(BOOL, NONE, "placement_database", "sqlite_synchronous", "true", "Make SQLite wait for the disk at each commit; berth always does."),
     ROW(STR, NONE, "placement_database", "mysql_sql_mode", "TRADITIONAL", "SQL mode of MySQL sessions; empty: the server's default."),

@@ -98,10 +98,11 @@ class Schema:
                               *command], capture_output=True, text=True)
         expect(run.returncode == 0, f"python_tool {command}: {run.stderr[-1500:]}")
 
-    def _tool(self, program, url, *words, begin=False, category="db"):
+    def _tool(self, program, url, *words, begin=False, category="db", parameters=""):
         path = os.path.join(self.place, next(self.names) + ".conf")
         with open(path, "w") as file:
-            file.write("[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = " + url.replace("$", "$$") + "\n")
+            file.write("[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = " + url.replace("$", "$$") + "\n"
+                       "connection_parameters = " + parameters + "\n")
         command = [program, "--config-file", path, category, *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         return process if begin else finished(process)
@@ -110,9 +111,9 @@ class Schema:
         """placement-manage of the Python service in Debian."""
         return self._tool("/usr/bin/placement-manage", self.server.url(name), *words)
 
-    def berths(self, name, *words, url=None, begin=False):
+    def berths(self, name, *words, url=None, **more):
         """placement-manage of berth."""
-        return self._tool(os.path.join(ROOT, build, "placement-manage"), url or self.server.url(name), *words, begin=begin)
+        return self._tool(os.path.join(ROOT, build, "placement-manage"), url or self.server.url(name), *words, **more)
 
     def berth(self, name, *words, **more):
         status, out, error = self.berths(name, *words, **more)
@@ -460,7 +461,8 @@ class Schema:
         expect(self.berth(name, "version", url=url) == "None\n", "the other schema's revision")
         self.berth(name, "sync", url=url)
         self.start(name, url=url)
-        expect(self.berth(name, "version", url=url) == NEWEST + "\n", "another revision")
+        for more in ({"url": url}, {"parameters": "options=-csearch_path%3Down"}):
+            expect(self.berth(name, "version", **more) == NEWEST + "\n", f"another revision with {more}")
         expect(self.dump(name, "--schema=public") == public, "the other schema has changed")
         ours = self.dump(name, "--schema-only", "--table=own.*", "--exclude-table=own.berth_*")
         wanted = self.dump("at_" + NEWEST, "--schema-only", "--table=public.*")

@@ -5,6 +5,30 @@
 #include "loading.h"
 #include "unit.h"
 
+static void parameters_of_the_database(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        const char *parameters;
+        const char *joined;
+    } cases[] = {
+        {"postgresql://u:p@h/d", "a=b&c=d", "postgresql://u:p@h/d?a=b&c=d"},
+        {"postgresql://u:p@h/d?x=y", "a=b", "postgresql://u:p@h/d?x=y&a=b"},
+        {"postgresql://u:p@h/d?x=y", "", "postgresql://u:p@h/d?x=y"},
+        {"sqlite:////x.db", "a=b", "sqlite:////x.db"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "[placement_database]\nconnection = %s\nconnection_parameters = %s\n",
+                 cases[i].url, cases[i].parameters);
+        use_file("a.conf", text);
+        load_ok();
+        assert_string_equal(conf->connection, cases[i].joined);
+    }
+}
+
 static void defaults_with_a_file(void **state)
 {
     (void)state;
@@ -318,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOADING_TEST(defaults_with_a_file),
+        LOADING_TEST(parameters_of_the_database),
         LOADING_TEST(all_fields),
         LOADING_TEST(baremetal),
         LOADING_TEST(valet),
