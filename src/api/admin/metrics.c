@@ -183,12 +183,25 @@ static void write_writer(const struct pipeline_figures *figures, struct expositi
     write_seconds(exposition, METRIC_WRITER_SILENCE, figures->silent_us);
 }
 
+static void write_head_queries(const struct currency_figures *figures,
+                               struct exposition *exposition)
+{
+    exposition_single(exposition, METRIC_HEAD_QUERIES, figures->queries);
+    exposition_single(exposition, METRIC_HEAD_QUERIES_FAILED, figures->failed);
+    exposition_begin(exposition, METRIC_HEAD_QUERY_DURATION);
+    exposition_histogram(exposition, NULL, 0, &CURRENCY_QUERY_SHAPE_US, &figures->query_us,
+                         US_PER_S);
+    exposition_single(exposition, METRIC_HEAD_QUERY_REQUESTS, figures->requests);
+    exposition_single(exposition, METRIC_HEAD_QUERY_OUTDATED, figures->waited);
+}
+
 static void write_database(const struct admin *admin, const struct pipeline_figures *figures,
                            struct exposition *exposition)
 {
     struct store_figures store = store_figures(admin->store);
     struct label writes = label_of("extent", "writes");
     struct label all = label_of("extent", "all");
+    write_head_queries(&figures->currency, exposition);
     exposition_begin(exposition, METRIC_DATABASE_OUTAGE);
     exposition_count(exposition, &writes, 1, figures->outage == OUTAGE_WRITES);
     exposition_count(exposition, &all, 1, figures->outage == OUTAGE_ALL);
