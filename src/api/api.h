@@ -41,6 +41,7 @@ struct api {
     _Atomic bool access_log;
     _Atomic uint64_t query_deadline_us; /* how long a request may stay on the slow lane */
     _Atomic uint64_t max_write_rows;    /* rows that one request may write */
+    _Atomic uint64_t staleness_us;      /* of bounded reads; 0: reads are strict */
     _Atomic uint64_t slow_request_us; /* requests that took longer get a line in the log; 0: none */
 };
 

@@ -7,9 +7,18 @@
 #include "api/api.h"
 #include "api/passage.h"
 #include "api/services/thread_reader.h"
+#include "base/clock.h"
 #include "engine/pipeline.h"
 
 enum { FRESH_SPINS = 64 };
+
+/* Whether a version that is pinned from now on is recent enough for reads = bounded. */
+static bool is_recent_enough(const struct api *api)
+{
+    uint64_t staleness_us = api->staleness_us;
+    uint64_t known_at_us = staleness_us == 0 ? 0 : pipeline_known_at_us(api->pipeline);
+    return known_at_us != 0 && clock_monotonic_us() - known_at_us <= staleness_us;
+}
 
 /* berth's own writer publishes its commits within microseconds, so it is worth trying a few times.
  * A request that has waited does not check again, or it could wait for as long as others commit:
@@ -25,7 +34,7 @@ const struct version *pin_current(struct api_request *request, struct replica_re
             return version;
         replica_unpin(reader);
         if (currency == STORE_MUST_ASK)
-            return NULL;
+            return is_recent_enough(request->api) ? replica_pin(reader) : NULL;
         if (i % 8 == 7)
             sched_yield();
     }

@@ -6,8 +6,9 @@
 
 struct replica_reader;
 
-/* Pins a version that contains everything that was committed before the request arrived, or returns
- * NULL: the request must wait first (write_passage_follow()). */
+/* Pins a version that contains everything that was committed before the request arrived, or up to
+ * the staleness of bounded reads earlier; or returns NULL: the request must wait first
+ * (write_passage_follow()). */
 const struct version *pin_current(struct api_request *request, struct replica_reader *reader);
 
 /* After the handler: releases the version, or keeps it for an answer in pieces. */

@@ -119,8 +119,17 @@ static const struct details table[] = {
      "The time counts from the request line to the answer, including time spent waiting for the "
      "database's lock, which another program may hold. The line is a warning with the request and "
      "its duration."},
-    {"berth", "bounded_staleness_ms",
-     "Every answer reflects the newest committed state, regardless of this option."},
+    {"berth", "reads",
+     "A strict read reflects everything that any instance committed before the read arrived. On a "
+     "network database, berth has to query the database for that; reads that arrive at about the "
+     "same time share a query, which returns one row. With bounded reads, a read that arrives "
+     "within `staleness` of a query that found memory up to date is answered without one. It may "
+     "then miss what other instances have committed since, but nothing that this instance has "
+     "answered. Writes are not affected. With SQLite the option makes no difference: the state of "
+     "a file is known without a query, so reads are always strict."},
+    {"berth", "staleness",
+     "Only used with `reads = bounded`. With 0, every read queries the database, as a strict read "
+     "does."},
 
     {"baremetal", "enabled",
      "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The switch "

@@ -82,7 +82,8 @@ const struct option option_table[] = {
      * 2330 */
     ROW(INT, USED, "berth", "max_write_rows", "3000", "Database rows that one request may write.", BOUNDS(100, 1000000000), MUTABLE),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "Log requests that take longer than this, in milliseconds; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
-    ROW(INT, NONE, "berth", "bounded_staleness_ms", "0", "Maximum age of answers, in milliseconds; 0: reads are strict.", BOUNDS(0, DAY_S * 1000)),
+    ROW(STR, USED, "berth", "reads", "strict", "Whether a read always reflects the newest state of the database (strict), or one that is at most `staleness` old (bounded).", CHOICES("strict|bounded"), MUTABLE),
+    ROW(INT, USED, "berth", "staleness", "100", "Maximum age in milliseconds of the state that a bounded read reflects.", BOUNDS(0, DAY_S * 1000), MUTABLE),
 
     ROW(BOOL, USED, "baremetal", "enabled", "false", "Serve the bare metal API: nodes and their allocations."),
     ROW(MULT, USED, "baremetal", "listen", "127.0.0.1:6385", "Where the bare metal API is served: ADDRESS:PORT, https://ADDRESS:PORT or unix:/PATH."),

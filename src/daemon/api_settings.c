@@ -60,6 +60,7 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->slow_request_us = conf->slow_request_us;
     api->query_deadline_us = conf->query_deadline_us;
     api->max_write_rows = conf->max_write_rows;
+    api->staleness_us = conf->staleness_us;
 }
 
 static struct api_endpoint endpoint_open(struct daemon *daemon,

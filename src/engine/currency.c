@@ -17,6 +17,7 @@
 #include "engine/currency.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -53,7 +54,8 @@ struct currency {
     bool is_committing;
     bool is_stopping;
     struct store_stamp published;
-    struct counter sent, failed, requests, waited, known_at_us;
+    struct counter sent, failed, requests, waited;
+    _Atomic uint64_t known_at_us; /* read without the lock */
     struct histogram query_us;
 };
 
@@ -166,8 +168,8 @@ static void note_answer(struct currency *currency, const struct head_query *quer
 /* The version contains the state that was the newest at some moment after the query was sent. */
 static void note_known(struct currency *currency, uint64_t at_us)
 {
-    if (at_us > counter_read(&currency->known_at_us))
-        counter_set(&currency->known_at_us, at_us);
+    if (at_us > currency->known_at_us)
+        currency->known_at_us = at_us;
 }
 
 /* Decides about the requests of an answered query. This is the only place that decides what happens
@@ -291,6 +293,11 @@ struct currency *currency_create(struct store *store, struct currency_writer wri
     return currency;
 }
 
+uint64_t currency_known_at_us(const struct currency *currency)
+{
+    return currency->known_at_us;
+}
+
 void currency_stop(struct currency *currency)
 {
     struct todo todo;
@@ -322,7 +329,6 @@ struct currency_figures currency_figures(struct currency *currency)
         .failed = counter_read(&currency->failed),
         .requests = counter_read(&currency->requests),
         .waited = counter_read(&currency->waited),
-        .known_at_us = counter_read(&currency->known_at_us),
     };
     histogram_read(&currency->query_us, &figures.query_us);
     return figures;

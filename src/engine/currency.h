@@ -45,6 +45,10 @@ void currency_published(struct currency *currency, const struct store_stamp *sta
 void currency_commit_begins(struct currency *currency);
 void currency_commit_ended(struct currency *currency);
 
+/* When the newest version was last found to be the newest state by a query; 0: never. Any thread.
+ */
+uint64_t currency_known_at_us(const struct currency *currency);
+
 static const struct histogram_shape CURRENCY_QUERY_SHAPE_US = {
     .count = 14,
     .bounds = {25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 1000000,
@@ -55,8 +59,6 @@ struct currency_figures {
     uint64_t failed;                 /* of these */
     uint64_t requests;               /* that have shared the queries */
     uint64_t waited;                 /* of these: the version did not contain the answer */
-    uint64_t known_at_us;            /* when the newest version was last known to be the newest
-                                      * state by a query; 0: never */
     struct histogram_total query_us; /* from the query to its answer */
 };
 

@@ -161,6 +161,11 @@ void pipeline_await_current(struct pipeline *pipeline, struct pipeline_request *
     currency_submit(pipeline->currency, request);
 }
 
+uint64_t pipeline_known_at_us(const struct pipeline *pipeline)
+{
+    return currency_known_at_us(pipeline->currency);
+}
+
 void pipeline_stop(struct pipeline *pipeline)
 {
     currency_stop(pipeline->currency);
@@ -209,8 +214,9 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
     for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
         figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
     figures.currency = currency_figures(pipeline->currency);
-    if (now_us - figures.currency.known_at_us < figures.fresh_us)
-        figures.fresh_us = now_us - figures.currency.known_at_us;
+    uint64_t known_us = now_us - pipeline_known_at_us(pipeline);
+    if (known_us < figures.fresh_us)
+        figures.fresh_us = known_us;
     histogram_read(&pipeline->batch_requests, &figures.batch_requests);
     histogram_read(&pipeline->commit_us, &figures.commit_us);
     pthread_mutex_lock(&pipeline->lock);

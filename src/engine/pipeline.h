@@ -43,6 +43,11 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
 /* Completes queued requests, then stops the writer and frees the pipeline. */
 void pipeline_stop(struct pipeline *pipeline);
 
+/* When the newest version was last found to be the newest state by a query to the database; 0:
+ * never. A version that is pinned after this call is at least as new as the database was then. Any
+ * thread. */
+uint64_t pipeline_known_at_us(const struct pipeline *pipeline);
+
 /* A counter that grows whenever memory changes: by a commit or by other processes' writes. Any
  * thread. */
 uint64_t pipeline_changes(const struct pipeline *pipeline);
