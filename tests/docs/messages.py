@@ -17,6 +17,8 @@ LEAST = 8         # shorter parts occur everywhere
 LEAST_REFUSAL = 14
 REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/engine/**/*.c",
             "src/placement/**/*.c", "src/baremetal/**/*.c", "src/valet/api/**/*.c", "src/valet/write/*.c")
+NO_REFUSALS = ('{"', '["', "/v1/", "SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "CREATE ", "ALTER ", "FROM ",
+               "CROSS JOIN ", "JOIN ", "WHERE ", "ORDER BY ", ") SELECT ", "ON CONFLICT ")
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 
@@ -50,7 +52,8 @@ def sources(*patterns):
 
 def literals():
     """The fixed parts of every string in the sources."""
-    return {part for _, source in sources("src/**/*.c") for text in strings(source) for part in pieces(text, SPEC)}
+    return {part.replace("%%", "%") for _, source in sources("src/**/*.c") for text in strings(source)
+            for part in pieces(text, SPEC)}
 
 
 def refusals():
@@ -58,8 +61,7 @@ def refusals():
     for path, source in sources(*REFUSING):
         for call in CALL.finditer(source):
             for text in strings(call.group(1)):
-                if '": ' not in text and "</" not in text and not text.lstrip().startswith(
-                        ('{"', '["', "/v1/", "SELECT ", "FROM ", "CROSS JOIN ", "ORDER BY ")):
+                if '": ' not in text and "</" not in text and not text.lstrip().startswith(NO_REFUSALS):
                     yield from ((path, part.strip()) for part in pieces(text, SPEC, LEAST_REFUSAL))
 
 
