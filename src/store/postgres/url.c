@@ -173,6 +173,9 @@ static bool fail_parameter(const struct settings *settings, struct slice name, c
 
 static bool add_host(struct settings *settings, struct slice value, struct err *err)
 {
+    bool is_path = value.data[0] == '/' || value.data[0] == '@';
+    if (!is_path && memchr(value.data, '=', value.len) != NULL) /* of another parameter */
+        return fail_parameter(settings, SLICE_LIT("host"), "contains \"=\"", err);
     if (settings->hosts_n++ == 0) {
         settings->hosts = value;
         return true;

@@ -97,18 +97,17 @@ static bool password_is_port_and_query(struct slice password)
     while (digits < password.len && isdigit((unsigned char)password.data[digits]))
         digits++;
     struct slice rest = slice_skip(password, digits);
-    if (!skip_char(&rest, '/'))
-        return false;
+    bool ends_port = rest.len > 0 && (rest.data[0] == '/' || rest.data[0] == '?');
     (void)slice_cut(&rest, '?');
-    return has_char(rest, '=');
+    return digits > 0 && ends_port && has_char(rest, '=');
 }
 
-/* In "a/b:secret@h/db", everything behind the "/" counts as the database. */
-static bool database_has_password(struct slice database)
+/* In "a/b:secret@h/db", everything behind the "/" counts as the database, and so does it all in
+ * "h/db&password=secret". */
+static bool database_is_more(struct slice database)
 {
-    struct slice rest = database;
-    (void)slice_cut(&rest, ':');
-    return has_char(rest, '@');
+    return has_char(database, '@') ||
+           (database.len > 0 && memmem(database.data, database.len, "password=", 9) != NULL);
 }
 
 bool url_parts_parse(struct slice url, struct url_parts *parts, struct err *err)
@@ -132,12 +131,15 @@ bool url_parts_parse(struct slice url, struct url_parts *parts, struct err *err)
     if (has_char(parts->host, '@'))
         return err_set(err, 503, NULL,
                        "the password of the database connection contains \"@\": write %%40");
-    if (password_is_port_and_query(parts->password))
+    if (password_is_port_and_query(parts->password) || has_char(parts->host, '&') ||
+        has_char(parts->host, '='))
         return err_set(err, 503, NULL,
                        "a parameter of the database connection contains \"@\": write %%40");
-    if (database_has_password(parts->database))
+    if (database_is_more(parts->database))
         return err_set(err, 503, NULL,
-                       "the user of the database connection contains \"/\": write %%2F");
+                       "the database connection has \"@\" or \"password=\" in the name of its "
+                       "database: write %%2F for a \"/\" in a user or password, and \"?\" before "
+                       "parameters");
     if (rest.len > 0)
         return err_set(err, 503, NULL,
                        "the database connection has unexpected text after its host or its "

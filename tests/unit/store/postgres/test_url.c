@@ -232,8 +232,23 @@ static void test_misplaced_secrets(void **state)
                    "the password of the database connection contains \"@\": write %40");
     expect_refusal("postgresql://h:5432/d?password=sec@ret",
                    "a parameter of the database connection contains \"@\": write %40");
-    expect_refusal("postgresql://u/v:secret@h/d",
-                   "the user of the database connection contains \"/\": write %2F");
+    expect_refusal("postgresql://[::1]/d?a=b@&password=secret",
+                   "a parameter of the database connection contains \"@\": write %40");
+    expect_refusal("postgresql://h/d?host=a:password=secret",
+                   "the parameter \"host\" of the database connection contains \"=\"");
+    expect("postgresql:///d?host=/a=b", "dbname=d|host=/a=b", "postgresql:///d?host=/a=b");
+    expect_refusal("postgresql://h:5432?password=sec@ret",
+                   "a parameter of the database connection contains \"@\": write %40");
+    const char *more = "the database connection has \"@\" or \"password=\" in the name of its "
+                       "database: write %2F for a \"/\" in a user or password, and \"?\" before "
+                       "parameters";
+    expect_refusal("postgresql://u/v:secret@h/d", more);
+    expect_refusal("postgresql://u@sec/ret@h/d", more);
+    expect_refusal("postgresql://h/d&password=secret", more);
+    expect("postgresql://h/?dbname=a@b", "dbname=a@b|host=h", "postgresql://h/a@b");
+    /* a password that only looks strange */
+    expect("postgresql://u:/a?b=c@h/d", "user=u|password=/a?b=c|dbname=d|host=h",
+           "postgresql://u@h/d");
     expect_refusal("postgresql://h/d?password=se&cret=x",
                    "a parameter of the database connection is not one of libpq's");
     expect_refusal("postgresql://u:secret/d",
