@@ -78,6 +78,28 @@ static void defaults_with_a_file(void **state)
     assert_int_equal(conf->unknown_n + conf->no_effect.n + conf->deprecated.n, 0);
 }
 
+static void reads(void **state)
+{
+    static const struct {
+        const char *lines;
+        uint64_t staleness_us;
+    } cases[] = {
+        {"", 0},
+        {"staleness = 30\n", 0},
+        {"reads = strict\nstaleness = 30\n", 0},
+        {"reads = bounded\n", 100000},
+        {"reads = bounded\nstaleness = 0\n", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), BASE "[berth]\n%s", cases[i].lines);
+        use_file("a.conf", text);
+        load_ok();
+        assert_int_equal(conf->staleness_us, cases[i].staleness_us);
+    }
+}
+
 static void all_fields(void **state)
 {
     (void)state;
@@ -97,7 +119,8 @@ static void all_fields(void **state)
                   "mount_prefix = /b/c\n"
                   "listen = https://[::1]:3\nlisten = unix:/x\nsocket_mode = 600\n"
                   "tls_cert_file = c\ntls_key_file = k\ntls_ca_file = a\ntls_priorities = p\n"
-                  "stop_grace = 0\naccess_log = no\nslow_request_ms = 20\n");
+                  "stop_grace = 0\naccess_log = no\nslow_request_ms = 20\n"
+                  "reads = bounded\nstaleness = 30\n");
     load_ok();
     assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
     assert_true(!conf->enforce_scope && conf->proxy_headers);
@@ -133,6 +156,7 @@ static void all_fields(void **state)
     assert_string_equal(conf->mount_prefixes[1].data, "/b/c");
     assert_false(conf->access_log);
     assert_int_equal(conf->slow_request_us, 20000);
+    assert_int_equal(conf->staleness_us, 30000);
 }
 
 static void baremetal(void **state)
@@ -343,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADING_TEST(defaults_with_a_file),
         LOADING_TEST(parameters_of_the_database),
+        LOADING_TEST(reads),
         LOADING_TEST(all_fields),
         LOADING_TEST(baremetal),
         LOADING_TEST(valet),

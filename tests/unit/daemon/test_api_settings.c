@@ -21,7 +21,7 @@ static void settings(void **state)
                             "[placement]\nmax_allocation_candidates = 7\n"
                             "allocation_candidates_generation_strategy = depth-first\n"
                             "[berth]\nmount_prefix = /a\nmount_prefix = /b\naccess_log = no\n"
-                            "slow_request_ms = 3\n"
+                            "slow_request_ms = 3\nreads = bounded\nstaleness = 4\n"
                             "[oslo_middleware]\nenable_proxy_headers_parsing = yes\n"
                             "[cors]\nallowed_origin = http://x,http://y\nexpose_headers = A,B\n"
                             "max_age = 9\nallow_credentials = no\n") > 0);
@@ -39,6 +39,7 @@ static void settings(void **state)
     assert_true(slice_equal(api->endpoints[API_PLACEMENT].mount_prefixes[1], SLICE_LIT("/b")));
     assert_false(api->access_log);
     assert_int_equal(api->slow_request_us, 3000);
+    assert_int_equal(api->staleness_us, 4000);
     assert_true(api->trust_proxies);
     assert_int_equal(api->cors.allowed_origins.count, 2);
     assert_true(slice_equal(api->cors.allowed_origins.names[1], SLICE_LIT("http://y")));
