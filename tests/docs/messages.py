@@ -62,7 +62,7 @@ def refusals():
         for call in CALL.finditer(source):
             for text in strings(call.group(1)):
                 if '": ' not in text and "</" not in text and not text.lstrip().startswith(NO_REFUSALS):
-                    yield from ((path, part.strip()) for part in pieces(text, SPEC, LEAST_REFUSAL))
+                    yield from ((path, part.strip().replace("%%", "%")) for part in pieces(text, SPEC, LEAST_REFUSAL))
 
 
 def cells_of(page):
