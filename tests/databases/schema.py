@@ -226,7 +226,7 @@ class Schema:
         self.start(name)
         expect(self.data(name) == data, "the rows have changed")
         self.berth(name, "stamp", "422e")
-        self.as_owner(name, "".join(f"DROP TABLE {table};" for table in sorted(OWN_TABLES)))
+        self.as_owner(name, documented("DROP TABLE"))
         expect(self.dump(name, "--schema-only") == self.dump("at_" + DEBIANS, "--schema-only"), "something of berth is left")
 
     def every_revision(self):
@@ -417,8 +417,7 @@ class Schema:
         """A user who may not create tables can serve a database that lacks nothing; otherwise one line says what to do."""
         if not self.rows("postgres", "SELECT FROM pg_roles WHERE rolname = 'few'"):
             self.server.sql("CREATE ROLE few LOGIN PASSWORD 'berth-password'", database="postgres")
-        grant = ("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO few;"
-                 "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO few")
+        grant = documented("GRANT ").replace(" TO berth", " TO few")
         name = self.database(DEBIANS, grant)
         url = self.server.url(name, user="few")
         lacks = ("lacks tables or columns of berth that this user may not create: run \"placement-manage db sync\" as the owner of "
@@ -504,6 +503,13 @@ class Schema:
 def read(path):
     with open(os.path.join(ROOT, path)) as file:
         return file.read()
+
+
+def documented(what):
+    """The SQL in docs/upgrade.md that contains the text."""
+    found = [block for block in re.findall(r"^```sql\n(.*?)^```", read("docs/upgrade.md"), re.M | re.S) if what in block]
+    expect(len(found) == 1, f"{what} is in {len(found)} blocks")
+    return found[0]
 
 
 def without_steps(error):

@@ -3,6 +3,8 @@
  * even CREATE TABLE IF NOT EXISTS needs that right. One thread at a time. */
 #include "store/postgres/own_tables.h"
 
+#include <stdarg.h>
+
 #include "base/buf.h"
 #include "store/record_tables.h"
 
@@ -120,11 +122,16 @@ struct comparison {
     struct own_statements *statements;
 };
 
-static void add(struct comparison *c, struct slice sql)
+static void append_statement(struct comparison *c, const char *format, ...) BERTH_PRINTF(2, 3);
+
+static void append_statement(struct comparison *c, const char *format, ...)
 {
     struct own_statements *all = c->statements;
+    va_list args;
     all->sql = arena_grow(c->arena, all->sql, all->count, &all->capacity, sizeof(*all->sql));
-    all->sql[all->count++] = sql.data;
+    va_start(args, format);
+    all->sql[all->count++] = arena_vprintf(c->arena, format, args).data;
+    va_end(args);
 }
 
 static struct slice unique_name(struct comparison *c, const struct own_table *table,
@@ -146,7 +153,7 @@ static void create_own_table(struct comparison *c, const struct own_table *table
             buf_printf(&sql, "CONSTRAINT %s UNIQUE (\"%s\"), ",
                        unique_name(c, table, &table->columns[i]).data, table->columns[i].name);
     buf_printf(&sql, "PRIMARY KEY (\"%s\"))", table->columns[0].name);
-    add(c, arena_copy(c->arena, buf_slice(&sql)));
+    append_statement(c, "%.*s", SLICE_ARG(buf_slice(&sql)));
     buf_free(&sql);
 }
 
@@ -155,14 +162,14 @@ static void complete_own_table(struct comparison *c, const struct own_table *tab
     for (size_t i = 0; i < table->count; i++) {
         const struct own_column *column = &table->columns[i];
         if (!own_has(c->names, table->name, slice_of(column->name)))
-            add(c, arena_printf(c->arena, "ALTER TABLE %s ADD COLUMN \"%s\" %s", table->name,
-                                column->name, column->type));
+            append_statement(c, "ALTER TABLE %s ADD COLUMN \"%s\" %s", table->name, column->name,
+                             column->type);
         if (!column->is_unique)
             continue;
         struct slice name = unique_name(c, table, column);
         if (!own_has(c->names, table->name, name))
-            add(c, arena_printf(c->arena, "ALTER TABLE %s ADD CONSTRAINT %s UNIQUE (\"%s\")",
-                                table->name, name.data, column->name));
+            append_statement(c, "ALTER TABLE %s ADD CONSTRAINT %s UNIQUE (\"%s\")", table->name,
+                             name.data, column->name);
     }
 }
 
