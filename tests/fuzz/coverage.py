@@ -45,6 +45,7 @@ PARSERS = {
     "store_texts": ["store/sqlite/instant.c", "store/log.c", "store/sqlite/url.c"],
     "target": ["api/routes.c", "api/text/uuid_like.c"],
     "valet": ["valet/api/body.c", "valet/api/body_schemas.c", "valet/api/path.c"],
+    "waves": ["store/accesses.c", "store/waves.c"],
     "write": ["placement/api/claim_read.c", "placement/api/reshaper.c"],
 }
 
