@@ -44,6 +44,7 @@ SUITES = [
     ["tests/keystone/faults.py", "--berthd", BERTHD],
     ["tests/conf/run.py", "--build", BUILD],
     ["tests/databases/sessions.py", "--build", BUILD],
+    ["tests/databases/schema.py", "--build", BUILD],
     ["tests/conf/reload.py", "--berthd", BERTHD],
     ["tests/cli/run.py", "--build", BUILD],
     ["tests/cli/operator.py", "--build", BUILD],

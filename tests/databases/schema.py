@@ -417,7 +417,7 @@ class Schema:
         """A user who may not create tables can serve a database that lacks nothing; otherwise one line says what to do."""
         if not self.rows("postgres", "SELECT FROM pg_roles WHERE rolname = 'few'"):
             self.server.sql("CREATE ROLE few LOGIN PASSWORD 'berth-password'", database="postgres")
-        grant = documented("GRANT ").replace(" TO berth", " TO few")
+        grant = documented("GRANT ").replace(" TO placement_service", " TO few")
         name = self.database(DEBIANS, grant)
         url = self.server.url(name, user="few")
         lacks = ("lacks tables or columns of berth that this user may not create: run \"placement-manage db sync\" as the owner of "
@@ -506,8 +506,8 @@ def read(path):
 
 
 def documented(what):
-    """The SQL in docs/upgrade.md that contains the text."""
-    found = [block for block in re.findall(r"^```sql\n(.*?)^```", read("docs/upgrade.md"), re.M | re.S) if what in block]
+    """The SQL in docs/postgresql.md that contains the text."""
+    found = [block for block in re.findall(r"^```sql\n(.*?)^```", read("docs/postgresql.md"), re.M | re.S) if what in block]
     expect(len(found) == 1, f"{what} is in {len(found)} blocks")
     return found[0]
 
