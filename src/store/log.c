@@ -180,6 +180,33 @@ void log_append(struct buf *blob, const struct change *change)
     append_entry(blob, change);
 }
 
+/* 0: it does not concern a consumer. */
+static int64_t consumer_of(const struct change *change)
+{
+    switch (change->kind) {
+    case CHANGE_CONSUMER_INSERT:
+    case CHANGE_CONSUMER_UPDATE:
+    case CHANGE_CONSUMER_DELETE:
+        return change->consumer.id;
+    case CHANGE_ALLOCATION_INSERT:
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+        return change->allocation.consumer_id;
+    default:
+        return 0;
+    }
+}
+
+void log_append_all(struct buf *blob, const struct change *changes, size_t count)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t consumer = consumer_of(&changes[i]);
+        if (consumer == 0 || consumer != last)
+            log_append(blob, &changes[i]);
+        last = consumer == 0 ? last : consumer;
+    }
+}
+
 struct reader {
     const unsigned char *at;
     size_t left;

@@ -51,6 +51,10 @@ struct log_entries {
 /* Appends the entities that `change` affects to the blob. */
 void log_append(struct buf *blob, const struct change *change);
 
+/* The same for all changes of a batch. Those of one consumer usually come together: it is then
+ * named once. */
+void log_append_all(struct buf *blob, const struct change *changes, size_t count);
+
 /* False: not a blob written by this version, or more than LOG_ENTRIES_MAX entries in total. */
 bool log_parse(struct slice blob, struct log_entries *entries);
 

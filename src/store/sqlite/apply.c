@@ -216,34 +216,6 @@ static enum store_result refuse_step(struct sqlite_store *store)
                : STORE_FAILED;
 }
 
-/* 0: it does not concern a consumer. */
-static int64_t consumer_of(const struct change *change)
-{
-    switch (change->kind) {
-    case CHANGE_CONSUMER_INSERT:
-    case CHANGE_CONSUMER_UPDATE:
-    case CHANGE_CONSUMER_DELETE:
-        return change->consumer.id;
-    case CHANGE_ALLOCATION_INSERT:
-    case CHANGE_ALLOCATIONS_OF_DELETE:
-        return change->allocation.consumer_id;
-    default:
-        return 0;
-    }
-}
-
-/* The changes to a consumer usually come together; it is named only once. */
-static void log_touched(struct sqlite_store *store, const struct change *change)
-{
-    struct transaction *transaction = &store->transaction;
-    int64_t consumer = consumer_of(change);
-    if (consumer != 0 && consumer == transaction->touched_consumer)
-        return;
-    log_append(&transaction->touched, change);
-    if (consumer != 0)
-        transaction->touched_consumer = consumer;
-}
-
 static int statement_of(const struct change *change)
 {
     if (change->kind == CHANGE_PROVIDER_UPDATE && change->is_root_only)
@@ -264,7 +236,6 @@ static enum store_result apply_one(struct sqlite_store *store, const struct chan
         return refuse_step(store);
     if (change->kind != CHANGE_ALLOCATIONS_OF_DELETE && sqlite3_changes(store->writer.handle) != 1)
         return refuse_mismatch(store, change, err);
-    log_touched(store, change);
     return STORE_OK;
 }
 
@@ -276,10 +247,8 @@ static enum store_result apply_many(struct sqlite_store *store, const struct cha
     if (statement == NULL)
         return STORE_FAILED;
     int parameters = sqlite3_bind_parameter_count(statement) / STATEMENT_ROWS;
-    for (int i = 0; i < STATEMENT_ROWS; i++) {
+    for (int i = 0; i < STATEMENT_ROWS; i++)
         bind_change(store, statement, i * parameters, &changes[i]);
-        log_touched(store, &changes[i]);
-    }
     bool ok = sqlite_step(store, statement, err);
     *done = (size_t)sqlite3_changes(store->writer.handle);
     check(!ok || *done == STATEMENT_ROWS);

@@ -41,7 +41,6 @@ static void transaction_start(struct sqlite_store *store, bool is_locked)
     transaction->stamp_known = false;
     transaction->is_in_memory = false;
     transaction->touched.len = 0;
-    transaction->touched_consumer = 0;
     log_entries_free(&transaction->to_follow);
 }
 

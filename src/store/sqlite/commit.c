@@ -141,6 +141,7 @@ static enum store_result write_batch(struct sqlite_store *store, const struct st
     memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
     store->batches++;
     enum store_result result = sqlite_apply(store, batch, err);
+    log_append_all(&store->transaction.touched, batch->changes, batch->ends[batch->requests - 1]);
     if (result == STORE_OK && !write_log(store, mark, err))
         result = STORE_FAILED;
     if (result == STORE_OK)

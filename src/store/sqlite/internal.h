@@ -56,10 +56,9 @@ struct transaction {
     int64_t data_version;
     struct store_stamp stamp; /* of the state at its beginning */
     bool stamp_known;
-    uint32_t change;          /* the stamp's */
-    bool is_in_memory;        /* memory has the state at its beginning */
-    bool broken;              /* because of I/O: the connection must not be used again */
-    int64_t touched_consumer; /* the last one that `touched` names; 0: none is known */
+    uint32_t change;   /* the stamp's */
+    bool is_in_memory; /* memory has the state at its beginning */
+    bool broken;       /* because of I/O: the connection must not be used again */
     struct buf touched;
     struct log_entries to_follow;
 };
