@@ -7,7 +7,8 @@
 
 /* Each function does what the one of the same name in store.h does. */
 struct store_driver {
-    const char *schemes; /* of its URLs, separated by blanks */
+    bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
+                                                 if no other driver's is */
     bool (*knows_connection)(struct slice connection, struct err *err);
     struct store *(*open)(const struct store_options *options, struct err *err);
     void (*close)(struct store *store);
@@ -44,9 +45,11 @@ struct store {
     const struct store_driver *driver;
 };
 
-/* drivers.c: those of this build; NULL-terminated. */
-extern const struct store_driver *const store_drivers[];
+/* drivers.c: the driver for a URL. For one that no driver matches, it is SQLite's, whose functions
+ * say what is wrong with it. */
+const struct store_driver *store_driver_of(struct slice connection);
 
 extern const struct store_driver sqlite_driver;
+extern const struct store_driver postgres_driver;
 
 #endif

@@ -1,43 +1,14 @@
 /* Calls the driver of the database that a URL names. */
 #include "store/driver.h"
 
-static struct slice scheme_of(struct slice connection)
-{
-    static const char end[] = "://";
-    for (size_t at = 0; at + strlen(end) <= connection.len; at++)
-        if (memcmp(connection.data + at, end, strlen(end)) == 0)
-            return (struct slice){connection.data, at};
-    return (struct slice){0};
-}
-
-/* NULL: err is set. */
-static const struct store_driver *driver_of(struct slice connection, struct err *err)
-{
-    struct slice scheme = scheme_of(connection);
-    for (const struct store_driver *const *driver = store_drivers; *driver != NULL; driver++) {
-        struct slice schemes = slice_of((*driver)->schemes);
-        while (schemes.len > 0)
-            if (slice_equal(slice_cut(&schemes, ' '), scheme))
-                return *driver;
-    }
-    if (scheme.len == 0)
-        err_set(err, 503, NULL, "the database connection is not a URL (sqlite:////absolute/path)");
-    else
-        err_set(err, 503, NULL, "the database connection %.*s:// is not supported in this build",
-                SLICE_ARG(scheme));
-    return NULL;
-}
-
 bool store_knows_connection(struct slice connection, struct err *err)
 {
-    const struct store_driver *driver = driver_of(connection, err);
-    return driver != NULL && driver->knows_connection(connection, err);
+    return store_driver_of(connection)->knows_connection(connection, err);
 }
 
 struct store *store_open(const struct store_options *options, struct err *err)
 {
-    const struct store_driver *driver = driver_of(options->connection, err);
-    return driver == NULL ? NULL : driver->open(options, err);
+    return store_driver_of(options->connection)->open(options, err);
 }
 
 void store_close(struct store *store)

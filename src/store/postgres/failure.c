@@ -75,4 +75,5 @@ void pg_failure_read(struct pg_failure *failure, const PGresult *result)
     copy_field(failure->table, sizeof(failure->table), result, PG_DIAG_TABLE_NAME);
     copy_field(failure->column, sizeof(failure->column), result, PG_DIAG_COLUMN_NAME);
     copy_field(failure->constraint, sizeof(failure->constraint), result, PG_DIAG_CONSTRAINT_NAME);
+    copy_field(failure->detail, sizeof(failure->detail), result, PG_DIAG_MESSAGE_DETAIL);
 }

@@ -84,6 +84,14 @@ static void pg_migration_init(struct pg_migration *m, struct pg_session *session
     };
 }
 
+bool pg_migrate_check_served(struct pg_session *session, char revision[static 33],
+                             uint64_t deadline_us, struct err *err)
+{
+    struct pg_migration m;
+    pg_migration_init(&m, session, deadline_us);
+    return migration_check_served(&m.steps, revision, err);
+}
+
 /* ---- transactions ---- */
 
 static bool begin_locked(struct pg_migration *m, struct err *err)

@@ -19,6 +19,11 @@
 bool pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadline_us,
                          struct err *err) BERTH_MUST_CHECK;
 
+/* Inside a transaction that reads: whether berth can serve the revision, which is left in
+ * `revision`. */
+bool pg_migrate_check_served(struct pg_session *session, char revision[static 33],
+                             uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
 /* The functions of schema.h. A sync also creates berth's own tables. */
 bool pg_migrate_sync(struct slice connection, struct err *err) BERTH_MUST_CHECK;
 bool pg_migrate_version(struct slice connection, char revision[static 33],

@@ -32,6 +32,7 @@ struct pg_failure {
     char table[PG_NAME_BYTES];
     char column[PG_NAME_BYTES];
     char constraint[PG_NAME_BYTES];
+    char detail[256];    /* cut to that length */
     size_t statement;    /* in a pipeline: the position of the statement that failed, from 0; their
  number, if it is their end that failed */
     bool before_sending; /* PG_REFUSED: U+0000 in a text; nothing has been sent */

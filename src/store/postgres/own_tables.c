@@ -75,7 +75,7 @@ static const char *type_of_field(const struct record_field *field)
 {
     static const char *const types[] = {
         [RECORD_TEXT] = "text", [RECORD_BOOL] = "boolean", [RECORD_TIME] = "timestamp",
-        [RECORD_JSON] = "text", [RECORD_WORDS] = "text",   [RECORD_REFERENCE] = "bigint",
+        [RECORD_JSON] = "json", [RECORD_WORDS] = "text",   [RECORD_REFERENCE] = "bigint",
     };
     check(field->kind < sizeof(types) / sizeof(types[0]));
     return types[field->kind];

@@ -18,10 +18,12 @@ enum pg_type {
     PG_INT4 = 23,
     PG_TEXT = 25,
     PG_FLOAT8 = 701,
+    PG_BOOL_ARRAY = 1000,
     PG_INT4_ARRAY = 1007,
     PG_TEXT_ARRAY = 1009,
     PG_INT8_ARRAY = 1016,
     PG_FLOAT8_ARRAY = 1022,
+    PG_TIMESTAMP_ARRAY = 1115,
     PG_TIMESTAMP = 1114, /* without time zone; in binary: int8, microseconds since 2000 */
 };
 

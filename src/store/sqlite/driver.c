@@ -108,7 +108,6 @@ static void driver_upkeep(struct store *store)
 }
 
 const struct store_driver sqlite_driver = {
-    .schemes = "sqlite sqlite+pysqlite",
     .knows_connection = sqlite_knows_connection,
     .open = driver_open,
     .close = driver_close,

@@ -1,0 +1,377 @@
+/* Commits a batch in one round trip: the lock, the row of the log, the changes, COMMIT.
+ *
+ * The row's number is a primary key, so of two instances that write on top of the same state one
+ * waits for the other and is then refused: the order of all batches is that of the log. The lock
+ * decides nothing. It is taken all the same, because whoever writes without it would overtake those
+ * that wait for it; and after a batch came too late, some batches are planned under the lock, so
+ * that two loaded instances take turns. Writer thread only. */
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "store/postgres/cells.h"
+#include "store/postgres/locks.h"
+#include "store/postgres/unknown.h"
+#include "store/postgres/write_sql.h"
+#include "store/waves.h"
+
+enum {
+    CROWDED_BATCHES = 16, /* planned under the lock after one came too late */
+    STATEMENT_ROWS_MOST = 8192,
+    LOG_NUMBER_PARAMETERS = 5,
+    KEY_COLUMNS_MOST = 4,
+};
+
+static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+static const char LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
+static const char LOG_INSERT[] =
+    "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
+    " VALUES ($1::bigint, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
+
+/* ---- the lock ---- */
+
+bool postgres_locks_first(const struct store *base)
+{
+    return postgres_of_const(base)->crowded > 0;
+}
+
+enum store_lock postgres_lock(struct store *base, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct pg_session *session = store->writer;
+    check(!store->is_locked && !store->read.is_open);
+    store->is_locked =
+        postgres_ensure_session(store, session, err) &&
+        pg_session_begin(session, BEGIN, postgres_deadline(store), err) == PG_OK &&
+        pg_session_run(session, LOCK, "locked", postgres_deadline(store), err) == PG_OK;
+    if (!store->is_locked)
+        pg_session_close(session);
+    return store->is_locked ? STORE_LOCKED : STORE_LOCK_FAILED;
+}
+
+void postgres_unlock(struct store *base)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct err ignored = {.status = 503};
+    store->is_locked = false;
+    if (pg_session_in_transaction(store->writer) &&
+        pg_session_run(store->writer, "ROLLBACK", "unlocked", postgres_deadline(store), &ignored) !=
+            PG_OK)
+        pg_session_close(store->writer);
+}
+
+/* ---- the pipeline ---- */
+
+/* A batch on its way to the server. */
+struct sending {
+    struct postgres_store *store;
+    const struct store_batch *batch;
+    struct arena *arena;
+    struct log_row row;
+    unsigned char mark[LOG_MARK_LEN];
+    unsigned char before[LOG_DIGEST_LEN];
+    size_t log_statement;  /* its position in the pipeline */
+    size_t statements;     /* queued so far */
+    struct bundle *chunks; /* of the statements after the log's */
+    size_t chunk_count, chunk_capacity;
+    bool is_out_of_range;
+    size_t nul_change; /* the first change with U+0000 in a text; SIZE_MAX: none has */
+};
+
+static bool queue_sql(struct sending *sending, const char *sql,
+                      const struct pg_parameter *parameters, size_t count, struct err *err)
+{
+    const struct pg_statement statement = {.sql = sql,
+                                           .parameters = parameters,
+                                           .parameters_n = count,
+                                           .binary_results = true,
+                                           .is_prepared = true,
+                                           .what = "written"};
+    sending->statements++;
+    return pg_pipeline_queue(sending->store->writer, &statement, err) == PG_OK;
+}
+
+static bool queue_begin(struct sending *sending, struct err *err)
+{
+    if (sending->store->is_locked)
+        return true;
+    sending->statements++;
+    return pg_pipeline_queue_begin(sending->store->writer, BEGIN, err) == PG_OK &&
+           queue_sql(sending, LOCK, NULL, 0, err);
+}
+
+static bool queue_log(struct sending *sending, struct err *err)
+{
+    const struct log_row *row = &sending->row;
+    int64_t now_us = clock_wall_us() - PG_EPOCH_S * INT64_C(1000000);
+    const struct pg_parameter parameters[LOG_NUMBER_PARAMETERS] = {
+        pg_int8(row->number),   pg_bytes(row->mark),
+        pg_bytes(row->before),  pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
+        pg_bytes(row->entries),
+    };
+    sending->log_statement = sending->statements;
+    return queue_sql(sending, LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
+}
+
+static bool queue_chunk(struct sending *sending, const struct bundle *chunk, struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    struct pg_parameter parameters[WRITE_SQL_ARRAYS_MOST];
+    struct buf sql = {0};
+    size_t count = write_sql_fill(chunk, sending->batch->changes, store->arrays);
+    for (size_t i = 0; i < count; i++) {
+        sending->is_out_of_range |= store->arrays[i].is_out_of_range;
+        if (store->arrays[i].nul_at < chunk->count)
+            sending->nul_change = chunk->rows[store->arrays[i].nul_at].first;
+        parameters[i] = pg_array_parameter(&store->arrays[i]);
+    }
+    sending->chunks = arena_grow(sending->arena, sending->chunks, sending->chunk_count,
+                                 &sending->chunk_capacity, sizeof(*sending->chunks));
+    sending->chunks[sending->chunk_count++] = *chunk;
+    write_sql_append(chunk->kind, &sql);
+    bool ok = queue_sql(sending, sql.data, parameters, count, err);
+    buf_free(&sql);
+    return ok;
+}
+
+static bool queue_changes(struct sending *sending, struct err *err)
+{
+    const struct bundle_limit limit = {.rows = STATEMENT_ROWS_MOST};
+    const struct waves waves = waves_arrange(sending->batch, sending->arena);
+    for (size_t i = 0; i < waves.count; i++) {
+        struct bundle chunk = {0};
+        while (bundle_next_chunk(&waves.bundles[i], sending->batch->changes, &limit, &chunk))
+            if (!queue_chunk(sending, &chunk, err))
+                return false;
+    }
+    if (sending->nul_change != SIZE_MAX)
+        return err_set(err, 503, NULL, "the database '%.*s' cannot hold a text with U+0000",
+                       SLICE_ARG(sending->store->url.target));
+    if (sending->is_out_of_range)
+        return err_set(err, 503, NULL, "the database '%.*s' cannot hold a number of 64 bits",
+                       SLICE_ARG(sending->store->url.target));
+    return true;
+}
+
+static bool queue_commit(struct sending *sending, struct err *err)
+{
+    const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
+    return pg_pipeline_queue(sending->store->writer, &commit, err) == PG_OK;
+}
+
+static bool queue_all(struct sending *sending, struct err *err)
+{
+    struct pg_session *session = sending->store->writer;
+    return pg_pipeline_begin(session, err) == PG_OK && queue_begin(sending, err) &&
+           queue_log(sending, err) && queue_changes(sending, err) && queue_commit(sending, err);
+}
+
+/* Names what the batch changes, in the row of the log. */
+static void make_row(struct sending *sending)
+{
+    struct postgres_store *store = sending->store;
+    const struct store_batch *batch = sending->batch;
+    store->touched.len = 0;
+    log_append_all(&store->touched, batch->changes, batch->ends[batch->requests - 1]);
+    postgres_make_mark(store, sending->mark);
+    memcpy(sending->before, store->followed.digest, LOG_DIGEST_LEN);
+    sending->row = (struct log_row){
+        .number = store->followed.number + 1,
+        .mark = {(const char *)sending->mark, LOG_MARK_LEN},
+        .before = {(const char *)sending->before, LOG_DIGEST_LEN},
+        .entries = buf_slice(&store->touched),
+    };
+}
+
+/* ---- what came of it ---- */
+
+static bool sqlstate_is(const struct pg_failure *failure, const char *state)
+{
+    return strcmp(failure->sqlstate, state) == 0;
+}
+
+/* Nothing was written, because of what others have written: the batch is to be planned again. */
+static enum store_result again(struct sending *sending, struct err *err)
+{
+    *err = (struct err){.arena = err->arena};
+    err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
+            SLICE_ARG(sending->store->url.target));
+    return STORE_TAKEN;
+}
+
+/* "Key (a, b)=(1, x) already exists.": the parentheses are the same in all languages. */
+static size_t parse_key(struct slice detail, struct bundle_value values[static KEY_COLUMNS_MOST])
+{
+    struct slice columns = detail;
+    struct slice texts;
+    size_t count = 0;
+    (void)slice_cut(&columns, '(');
+    texts = columns;
+    columns = slice_cut(&texts, ')');
+    (void)slice_cut(&texts, '(');
+    while (columns.len > 0 && count < KEY_COLUMNS_MOST) {
+        struct slice column = slice_cut(&columns, ',');
+        struct slice text = slice_cut(&texts, columns.len > 0 ? ',' : ')');
+        while (column.len > 0 && column.data[0] == ' ')
+            column = slice_skip(column, 1);
+        while (count > 0 && text.len > 0 && text.data[0] == ' ')
+            text = slice_skip(text, 1);
+        values[count++] = (struct bundle_value){column, text};
+    }
+    return count;
+}
+
+/* The change because of which the statement of the chunk failed: what the error names, or the first
+ * one. */
+static size_t find_culprit(const struct sending *sending, const struct bundle *chunk,
+                           const struct pg_failure *failure)
+{
+    struct bundle_value values[KEY_COLUMNS_MOST];
+    size_t count = parse_key(slice_of(failure->detail), values);
+    size_t change =
+        count == 0 ? SIZE_MAX : bundle_find(chunk, sending->batch->changes, values, count);
+    return change == SIZE_MAX ? chunk->rows[0].first : change;
+}
+
+static bool constraint_ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text);
+    return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
+}
+
+/* A statement that writes a chunk was refused. */
+static enum store_result refuse(struct sending *sending, const struct pg_failure *failure,
+                                struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    const struct bundle *chunk = &sending->chunks[failure->statement - sending->log_statement - 1];
+    size_t row = write_sql_row(err->message);
+    bool is_known_row = row < chunk->count;
+    bool is_duplicate = sqlstate_is(failure, "23505");
+    if (is_duplicate && constraint_ends_with(failure->constraint, "_pkey")) {
+        store->mends_sequences = true; /* somebody inserted rows without the sequence */
+        return again(sending, err);
+    }
+    size_t change = is_known_row ? chunk->rows[row].first : find_culprit(sending, chunk, failure);
+    store->refusal = (struct store_refusal){
+        .change = change,
+        .request = bundle_request_of(sending->batch, change),
+        .is_duplicate = is_duplicate,
+        .memory_is_wrong = is_known_row,
+    };
+    if (is_duplicate)
+        snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
+    store->has_state &= !is_known_row;
+    return STORE_REFUSED;
+}
+
+static enum store_result refuse_nul(struct sending *sending)
+{
+    sending->store->refusal = (struct store_refusal){
+        .change = sending->nul_change,
+        .request = bundle_request_of(sending->batch, sending->nul_change),
+    };
+    return STORE_REFUSED;
+}
+
+static enum store_result failed(struct sending *sending, enum pg_outcome outcome, struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    const struct pg_failure *failure = pg_session_failure(store->writer);
+    bool is_answer = outcome == PG_REFUSED || outcome == PG_RETRY || outcome == PG_FAILED;
+    if (outcome == PG_REFUSED && failure->statement == sending->log_statement) {
+        store->crowded = CROWDED_BATCHES;
+        return again(sending, err);
+    }
+    if (outcome == PG_REFUSED && failure->statement > sending->log_statement &&
+        failure->statement - sending->log_statement - 1 < sending->chunk_count)
+        return refuse(sending, failure, err);
+    if (is_answer && sqlstate_is(failure, "40P01"))
+        return again(sending, err);
+    return STORE_FAILED;
+}
+
+static enum store_result finish_batch(struct sending *sending, struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    enum pg_outcome outcome = pg_pipeline_send(store->writer, postgres_deadline(store), err);
+    if (outcome == PG_OK)
+        outcome = pg_pipeline_finish(store->writer, postgres_deadline(store), err);
+    if (outcome == PG_OK)
+        return STORE_OK;
+    if (pg_session_commit(store->writer) == PG_COMMIT_UNKNOWN)
+        return postgres_resolve(store, &sending->row, sending->arena);
+    return failed(sending, outcome, err);
+}
+
+static enum store_result send_batch(struct postgres_store *store, const struct store_batch *batch,
+                                    struct store_stamp *stamp, struct arena *arena, struct err *err)
+{
+    struct sending sending = {
+        .store = store, .batch = batch, .arena = arena, .nul_change = SIZE_MAX};
+    make_row(&sending);
+    if (!queue_all(&sending, err)) {
+        pg_session_close(store->writer);
+        return sending.nul_change == SIZE_MAX ? STORE_FAILED : refuse_nul(&sending);
+    }
+    enum store_result result = finish_batch(&sending, err);
+    if (result != STORE_OK)
+        return result;
+    check(log_row_state(&sending.row, &store->followed));
+    postgres_head_note(store->head, &store->followed);
+    store->crowded -= store->crowded > 0;
+    postgres_keep_ids(store);
+    counter_set(&store->log_head, (uint64_t)store->followed.number);
+    *stamp = log_state_stamp(&store->followed);
+    return STORE_OK;
+}
+
+/* Whether memory has the newest state. */
+static enum store_result confirm(struct postgres_store *store, struct store_stamp *stamp,
+                                 struct err *err)
+{
+    enum store_news news = postgres_begin_read(&store->base, err);
+    if (news == STORE_NEWS_FAILED)
+        return STORE_FAILED;
+    if (postgres_end_read(&store->base, stamp) && news == STORE_NEWS_NONE)
+        return STORE_OK;
+    err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
+            SLICE_ARG(store->url.target));
+    return STORE_TAKEN;
+}
+
+static enum store_result try_commit(struct postgres_store *store, const struct store_batch *batch,
+                                    struct store_stamp *stamp, struct err *err)
+{
+    if (!store->has_state) {
+        err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
+                SLICE_ARG(store->url.target));
+        return STORE_TAKEN;
+    }
+    if (store->lacks_ids) {
+        err_set(err, 503, NULL, "the database '%.*s' gives out no ids",
+                SLICE_ARG(store->url.target));
+        return STORE_FAILED;
+    }
+    if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0)
+        return confirm(store, stamp, err);
+    if (!postgres_ensure_session(store, store->writer, err))
+        return STORE_FAILED;
+    return send_batch(store, batch, stamp, err->arena, err);
+}
+
+enum store_result postgres_commit(struct store *base, const struct store_batch *batch,
+                                  struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(!store->read.is_open);
+    *foreign = false;
+    enum store_result result = try_commit(store, batch, stamp, err);
+    postgres_unlock(base);
+    if (store->mends_sequences) {
+        struct err ignored = {.status = 503};
+        store->mends_sequences = !(postgres_ensure_session(store, store->writer, &ignored) &&
+                                   postgres_mend_sequences(store, store->writer, &ignored));
+    }
+    return result;
+}

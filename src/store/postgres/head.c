@@ -1,0 +1,201 @@
+/* See head.h.
+ *
+ * An answer that is older than memory is normal: the writer's next batch may be committed and
+ * published while the answer is on its way. But an answer older than what memory had when the query
+ * was sent means that the database went back. It is passed on as a state that memory does not
+ * contain, so that the writer looks. */
+#include "store/postgres/head.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/wait.h"
+#include "store/postgres/session.h"
+
+enum { QUERIES_MOST = 2, STATES_KEPT = 64 };
+
+struct query {
+    void (*answered)(void *cls, const struct store_head *head);
+    void *cls;
+};
+
+struct postgres_head {
+    struct pg_session *session; /* the thread's */
+    uint64_t timeout_us;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t wake;
+    bool is_ending;
+    unsigned waiting;
+    struct query queries[QUERIES_MOST];
+    /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
+    struct log_state states[STATES_KEPT];
+    uint64_t state_count;
+};
+
+/* The log may be empty: the row is then one of NULLs. */
+static const char NEWEST[] =
+    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"
+    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"
+    " ORDER BY number DESC LIMIT 1) l ON true";
+
+static bool read_state(const struct pg_rows *rows, struct log_state *state)
+{
+    struct log_row row;
+    int64_t is_standby = 1;
+    *state = (struct log_state){0};
+    if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
+        return false;
+    if (!pg_rows_int(rows, 0, 0, &row.number))
+        return true;
+    row.mark = pg_rows_bytes(rows, 0, 1);
+    row.before = pg_rows_bytes(rows, 0, 2);
+    row.entries = pg_rows_bytes(rows, 0, 3);
+    return log_row_state(&row, state);
+}
+
+static bool ask(struct postgres_head *head, struct log_state *state)
+{
+    const struct pg_statement statement = {
+        .sql = NEWEST, .binary_results = true, .is_prepared = true, .what = "read"};
+    struct err err = {.arena = arena_create()};
+    struct pg_rows rows = {0};
+    uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
+    bool ok = (pg_session_is_open(head->session) ||
+               pg_session_connect(head->session, deadline_us, &err) == PG_OK) &&
+              pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
+              read_state(&rows, state);
+    if (!ok)
+        pg_session_close(head->session);
+    pg_rows_free(&rows);
+    arena_destroy(err.arena);
+    return ok;
+}
+
+/* Under the lock. */
+static int64_t newest_number(const struct postgres_head *head)
+{
+    return head->state_count == 0 ? 0 : head->states[(head->state_count - 1) % STATES_KEPT].number;
+}
+
+/* Takes the queries that wait; returns their number. 0: the thread ends. */
+static unsigned take_queries(struct postgres_head *head, struct query *queries, int64_t *known)
+{
+    pthread_mutex_lock(&head->lock);
+    while (head->waiting == 0 && !head->is_ending)
+        pthread_cond_wait(&head->wake, &head->lock);
+    unsigned count = head->waiting;
+    memcpy(queries, head->queries, count * sizeof(*queries));
+    head->waiting = 0;
+    *known = newest_number(head);
+    pthread_mutex_unlock(&head->lock);
+    return count;
+}
+
+static void *run_head(void *cls)
+{
+    struct postgres_head *head = cls;
+    struct query queries[QUERIES_MOST];
+    int64_t known;
+    unsigned count;
+    pthread_setname_np(pthread_self(), "head");
+    while ((count = take_queries(head, queries, &known)) > 0) {
+        struct log_state state;
+        struct store_head answer = {.is_known = ask(head, &state)};
+        if (answer.is_known)
+            answer.stamp = log_state_stamp(&state);
+        if (answer.is_known && state.number < known)
+            memset(answer.stamp.bytes, 0xff, sizeof(answer.stamp.bytes)); /* nobody has it */
+        for (unsigned i = 0; i < count; i++)
+            queries[i].answered(queries[i].cls, &answer);
+    }
+    return NULL;
+}
+
+struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us)
+{
+    struct postgres_head *head = calloc(1, sizeof(*head));
+    check(head != NULL);
+    head->timeout_us = timeout_us;
+    head->session = pg_session_create(&(struct pg_session_options){.url = url, .wake_fd = -1});
+    pthread_mutex_init(&head->lock, NULL);
+    wait_init(&head->wake);
+    if (pthread_create(&head->thread, NULL, run_head, head) == 0)
+        return head;
+    pg_session_destroy(head->session);
+    free(head);
+    return NULL;
+}
+
+void postgres_head_destroy(struct postgres_head *head)
+{
+    if (head == NULL)
+        return;
+    pthread_mutex_lock(&head->lock);
+    check(head->waiting == 0);
+    head->is_ending = true;
+    pthread_mutex_unlock(&head->lock);
+    pthread_cond_signal(&head->wake);
+    pthread_join(head->thread, NULL);
+    pg_session_destroy(head->session);
+    pthread_cond_destroy(&head->wake);
+    pthread_mutex_destroy(&head->lock);
+    free(head);
+}
+
+void postgres_head_query(struct postgres_head *head,
+                         void (*answered)(void *cls, const struct store_head *head), void *cls)
+{
+    pthread_mutex_lock(&head->lock);
+    check(head->waiting < QUERIES_MOST);
+    head->queries[head->waiting++] = (struct query){answered, cls};
+    pthread_mutex_unlock(&head->lock);
+    pthread_cond_signal(&head->wake);
+}
+
+void postgres_head_note(struct postgres_head *head, const struct log_state *state)
+{
+    pthread_mutex_lock(&head->lock);
+    head->states[head->state_count++ % STATES_KEPT] = *state;
+    pthread_mutex_unlock(&head->lock);
+}
+
+void postgres_head_forget(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    head->state_count = 0;
+    pthread_mutex_unlock(&head->lock);
+}
+
+/* Under the lock: whether memory has had that state. */
+static bool has_had(const struct postgres_head *head, const struct store_stamp *stamp)
+{
+    uint64_t kept = head->state_count < STATES_KEPT ? head->state_count : STATES_KEPT;
+    for (uint64_t i = 0; i < kept; i++) {
+        struct store_stamp one = log_state_stamp(&head->states[i]);
+        if (memcmp(&one, stamp, sizeof(one)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int64_t stamped_number(const struct store_stamp *stamp)
+{
+    struct log_state state;
+    memcpy(&state, stamp->bytes, sizeof(state));
+    return state.number;
+}
+
+bool postgres_head_covers(struct postgres_head *head, const struct store_stamp *have,
+                          const struct store_stamp *newest)
+{
+    if (memcmp(have, newest, sizeof(*have)) == 0)
+        return true;
+    pthread_mutex_lock(&head->lock);
+    bool covers = stamped_number(newest) < stamped_number(have) && has_had(head, have) &&
+                  has_had(head, newest);
+    pthread_mutex_unlock(&head->lock);
+    return covers;
+}

@@ -1,0 +1,34 @@
+/* Asks a PostgreSQL server for the newest row of the log, on a thread and a session of its own: the
+ * answer never waits for the writer, and queries that arrive together share one statement. */
+#ifndef BERTH_STORE_POSTGRES_HEAD_H
+#define BERTH_STORE_POSTGRES_HEAD_H
+
+#include "store/postgres/log_rows.h"
+#include "store/postgres/session_types.h"
+#include "store/store.h"
+
+struct postgres_head;
+
+/* The caller provides the URL, which outlives it. NULL: no thread can be started. */
+struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us);
+
+/* No query is unanswered. NULL is allowed. */
+void postgres_head_destroy(struct postgres_head *head);
+
+/* See store_query_head(). Any thread. */
+void postgres_head_query(struct postgres_head *head,
+                         void (*answered)(void *cls, const struct store_head *head), void *cls);
+
+/* Memory now has, or will have before the next query, that state of the database. The writer
+ * thread. */
+void postgres_head_note(struct postgres_head *head, const struct log_state *state);
+
+/* Memory has read the database from the beginning: states noted before may be of another history.
+ * The writer thread. */
+void postgres_head_forget(struct postgres_head *head);
+
+/* See store_covers(). Any thread. */
+bool postgres_head_covers(struct postgres_head *head, const struct store_stamp *have,
+                          const struct store_stamp *newest);
+
+#endif

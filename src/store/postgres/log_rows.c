@@ -1,0 +1,49 @@
+/* See log_rows.h. Pure; any thread. */
+#include "store/postgres/log_rows.h"
+
+#include <nettle/sha2.h>
+#include <string.h>
+
+static void hash_number(struct sha256_ctx *hash, int64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)((uint64_t)number >> (8 * (7 - i)));
+    sha256_update(hash, sizeof(bytes), bytes);
+}
+
+static void hash_bytes(struct sha256_ctx *hash, struct slice bytes)
+{
+    sha256_update(hash, bytes.len, (const uint8_t *)bytes.data);
+}
+
+bool log_row_state(const struct log_row *row, struct log_state *state)
+{
+    *state = (struct log_state){.number = row->number};
+    if (row->number <= 0 || row->mark.len != LOG_MARK_LEN || row->before.len != LOG_DIGEST_LEN)
+        return false;
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    hash_number(&hash, row->number);
+    hash_bytes(&hash, row->mark);
+    hash_bytes(&hash, row->before);
+    hash_bytes(&hash, row->entries);
+    sha256_digest(&hash, LOG_DIGEST_LEN, state->digest);
+    memcpy(state->mark, row->mark.data, LOG_MARK_LEN);
+    return true;
+}
+
+bool log_state_equal(const struct log_state *a, const struct log_state *b)
+{
+    return a->number == b->number && memcmp(a->mark, b->mark, LOG_MARK_LEN) == 0 &&
+           memcmp(a->digest, b->digest, LOG_DIGEST_LEN) == 0;
+}
+
+struct store_stamp log_state_stamp(const struct log_state *state)
+{
+    struct store_stamp stamp = {{0}};
+    _Static_assert(sizeof(*state) <= sizeof(stamp), "a stamp contains a state");
+    memcpy(stamp.bytes, state, sizeof(*state));
+    stamp.bytes[sizeof(*state)] = 1; /* no state has the stamp that is all zero */
+    return stamp;
+}

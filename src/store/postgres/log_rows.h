@@ -1,0 +1,39 @@
+/* The rows of berth_log: the order of all batches, and the proof that the database still has them.
+ *
+ * Row n + 1 contains the digest of row n. A state of the database is therefore known by the number,
+ * the mark and the digest of its newest row: two histories that differ in any batch differ in all
+ * later digests. */
+#ifndef BERTH_STORE_POSTGRES_LOG_ROWS_H
+#define BERTH_STORE_POSTGRES_LOG_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "store/store.h"
+
+enum { LOG_MARK_LEN = 16, LOG_DIGEST_LEN = 16 };
+
+/* A state: the newest row. All zero: the log is empty. */
+struct log_state {
+    int64_t number;
+    unsigned char mark[LOG_MARK_LEN];     /* of the batch; unique */
+    unsigned char digest[LOG_DIGEST_LEN]; /* of the row, for the next one */
+};
+
+/* A row as it is stored. */
+struct log_row {
+    int64_t number;
+    struct slice mark;
+    struct slice before; /* the digest of the row before; of the first row: zeros */
+    struct slice entries;
+};
+
+/* The state whose newest row this is. False: another program wrote the row. */
+bool log_row_state(const struct log_row *row, struct log_state *state);
+
+bool log_state_equal(const struct log_state *a, const struct log_state *b);
+
+struct store_stamp log_state_stamp(const struct log_state *state);
+
+#endif

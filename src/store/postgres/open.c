@@ -1,0 +1,76 @@
+/* Opens the store, and connects its sessions. Writer thread, unless a function says otherwise. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/postgres/migrate.h"
+#include "store/postgres/store_internal.h"
+
+enum { START_DEADLINE_S = 600 }; /* an upgrade may build indexes */
+
+/* Any thread. */
+bool postgres_knows_connection(struct slice connection, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct err failure = {.arena = arena};
+    struct pg_url url;
+    bool ok = pg_url_parse(connection, SLICE_LIT(""), arena, &url, &failure);
+    if (!ok)
+        err_set(err, failure.status, failure.code, "%.*s", SLICE_ARG(failure.message));
+    arena_destroy(arena);
+    return ok;
+}
+
+static struct pg_session *create_session(const struct postgres_store *store)
+{
+    return pg_session_create(
+        &(struct pg_session_options){.url = &store->url,
+                                     .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
+                                     .wake_fd = -1});
+}
+
+static bool start_writer(struct postgres_store *store, bool sync, struct err *err)
+{
+    uint64_t deadline_us = clock_monotonic_us() + START_DEADLINE_S * UINT64_C(1000000);
+    return postgres_ensure_session(store, store->writer, err) &&
+           pg_migrate_at_start(store->writer, sync, deadline_us, err) &&
+           postgres_mend_sequences(store, store->writer, err);
+}
+
+struct store *postgres_open(const struct store_options *options, struct err *err)
+{
+    struct postgres_store *store = calloc(1, sizeof(*store));
+    check(store != NULL);
+    store->arena = arena_create();
+    store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
+    if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {
+        postgres_close(&store->base);
+        return NULL;
+    }
+    store->writer = create_session(store);
+    store->follower = create_session(store);
+    store->head = postgres_head_create(&store->url, store->timeout_us);
+    if (store->head == NULL)
+        err_set(err, 503, NULL, "cannot start the thread that reads the log");
+    else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&
+             start_writer(store, options->sync_schema, err))
+        return &store->base;
+    postgres_close(&store->base);
+    return NULL;
+}
+
+void postgres_close(struct store *base)
+{
+    struct postgres_store *store = postgres_of(base);
+    postgres_head_destroy(store->head);
+    pg_session_destroy(store->writer);
+    pg_session_destroy(store->follower);
+    log_entries_free(&store->read.to_follow);
+    skipped_free(&store->skipped);
+    buf_free(&store->touched);
+    postgres_free_ids(store);
+    for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
+        buf_free(&store->arrays[i].bytes);
+    arena_destroy(store->arena);
+    free(store);
+}

@@ -1,0 +1,225 @@
+/* The news: a snapshot in a session of its own, and what has happened since memory last read the
+ * database. Writer thread only.
+ *
+ * The log is read from the row that memory has on. If that row is no longer there, or not the same,
+ * the database went back: a backup was restored, or a failover has lost commits. If it is there,
+ * each later row has to contain the digest of the one before it. */
+#include "store/postgres/store_internal.h"
+
+#include "base/clock.h"
+#include "log/log.h"
+#include "store/follow.h"
+#include "store/load.h"
+#include "store/merge.h"
+
+enum { FOLLOWED_ROWS_MOST = 10000 };
+
+static const char HEAD[] = "SELECT number, mark, digest, entries FROM berth_log"
+                           " ORDER BY number DESC LIMIT 1";
+static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
+                            " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
+
+static bool read_log_row(const struct pg_rows *rows, size_t at, struct log_row *row)
+{
+    row->mark = pg_rows_bytes(rows, at, 1);
+    row->before = pg_rows_bytes(rows, at, 2);
+    row->entries = pg_rows_bytes(rows, at, 3);
+    return pg_rows_int(rows, at, 0, &row->number);
+}
+
+static bool queue(struct postgres_store *store, const char *sql,
+                  const struct pg_parameter *parameters, size_t count, struct err *err)
+{
+    const struct pg_statement statement = {.sql = sql,
+                                           .parameters = parameters,
+                                           .parameters_n = count,
+                                           .binary_results = true,
+                                           .is_prepared = true,
+                                           .what = "read"};
+    return pg_pipeline_queue(store->follower, &statement, err) == PG_OK;
+}
+
+/* Begins the snapshot and reads the log's newest row and those since the one that memory has. */
+static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, struct pg_rows *since,
+                          struct err *err)
+{
+    struct pg_session *session = store->follower;
+    uint64_t deadline_us = postgres_deadline(store);
+    int64_t from = store->has_state ? store->followed.number : INT64_MAX;
+    const struct pg_parameter range[] = {pg_int8(from), pg_int8(FOLLOWED_ROWS_MOST + 1)};
+    bool ok = pg_pipeline_begin(session, err) == PG_OK &&
+              pg_pipeline_queue_begin(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                                      err) == PG_OK &&
+              queue(store, HEAD, NULL, 0, err) && queue(store, SINCE, range, 2, err) &&
+              pg_pipeline_send(session, deadline_us, err) == PG_OK &&
+              pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
+              pg_pipeline_next(session, head, deadline_us, err) == PG_OK &&
+              pg_pipeline_next(session, since, deadline_us, err) == PG_OK &&
+              pg_pipeline_finish(session, deadline_us, err) == PG_OK;
+    if (!ok)
+        pg_session_close(session);
+    return ok;
+}
+
+/* The state of the snapshot. */
+static bool read_head(struct postgres_store *store, const struct pg_rows *rows, struct err *err)
+{
+    struct log_row row;
+    store->read.head = (struct log_state){0};
+    if (pg_rows_count(rows) == 0)
+        return true;
+    if (read_log_row(rows, 0, &row) && log_row_state(&row, &store->read.head))
+        return true;
+    return err_set(err, 503, NULL,
+                   "the database '%.*s' cannot be used: another program wrote to berth_log; delete "
+                   "its rows",
+                   SLICE_ARG(store->url.target));
+}
+
+static void tell_gone(const struct postgres_store *store)
+{
+    log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+              "the database '%.*s' went back: it no longer has batch %lld, which memory has; its "
+              "newest batch is %lld",
+              SLICE_ARG(store->url.target), (long long)store->followed.number,
+              (long long)store->read.head.number);
+}
+
+/* Whether the rows follow from the state that memory has, one from the other; collects the entries
+ * of all but the first, which is that state's own. */
+static bool explains(struct postgres_store *store, const struct pg_rows *since, bool *is_gone)
+{
+    struct log_state state = {0};
+    *is_gone = true;
+    for (size_t i = 0; i < pg_rows_count(since); i++) {
+        struct log_row row;
+        struct log_state next;
+        if (!read_log_row(since, i, &row) || !log_row_state(&row, &next))
+            return false;
+        if (i == 0 && !log_state_equal(&next, &store->followed))
+            return false;
+        *is_gone = false;
+        if (i > 0 && (next.number != state.number + 1 ||
+                      memcmp(row.before.data, state.digest, LOG_DIGEST_LEN) != 0 ||
+                      !log_parse(row.entries, &store->read.to_follow)))
+            return false;
+        state = next;
+    }
+    return !*is_gone && log_state_equal(&state, &store->read.head);
+}
+
+/* An empty log that memory has read has no row of its own. */
+static bool is_still_empty(const struct postgres_store *store)
+{
+    return store->followed.number == 0 && store->read.head.number == 0;
+}
+
+static enum store_news examine(struct postgres_store *store, const struct pg_rows *since)
+{
+    bool is_gone = false;
+    if (!store->has_state)
+        return STORE_NEWS_RELOAD;
+    if (is_still_empty(store) || log_state_equal(&store->read.head, &store->followed))
+        return STORE_NEWS_NONE;
+    if (explains(store, since, &is_gone) && follow_is_possible(&store->read.to_follow))
+        return STORE_NEWS_FOLLOW;
+    if (is_gone && store->followed.number > 0)
+        tell_gone(store);
+    return STORE_NEWS_RELOAD;
+}
+
+enum store_news postgres_begin_read(struct store *base, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct pg_rows head = {0};
+    struct pg_rows since = {0};
+    enum store_news news = STORE_NEWS_FAILED;
+    check(!store->read.is_open);
+    log_entries_free(&store->read.to_follow);
+    postgres_reuse_ids(base);
+    if (postgres_ensure_session(store, store->follower, err) &&
+        take_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
+        news = examine(store, &since);
+        store->read.is_open = true;
+        counter_set(&store->log_head, (uint64_t)store->read.head.number);
+    }
+    pg_rows_free(&head);
+    pg_rows_free(&since);
+    return news;
+}
+
+static void mark_read(struct postgres_store *store, bool is_continued)
+{
+    if (!is_continued)
+        postgres_head_forget(store->head);
+    postgres_head_note(store->head, &store->read.head);
+    store->followed = store->read.head;
+    store->has_state = true;
+}
+
+static bool stream_all(struct postgres_store *store, struct tree_order *forest, store_sink *sink,
+                       void *cls, struct err *err)
+{
+    const struct row_reader reader = postgres_row_reader(store);
+    check(store->read.is_open);
+    bool ok = load_stream(&reader, forest, &store->skipped, sink, cls, err);
+    counter_set(&store->skipped_rows, store->skipped.rows.count);
+    store->has_state &= ok;
+    return ok;
+}
+
+enum store_result postgres_load(struct store *base, store_sink *sink, void *cls, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct tree_order forest = {0};
+    bool ok = stream_all(store, &forest, sink, cls, err);
+    tree_order_free(&forest);
+    if (ok)
+        mark_read(store, false);
+    return ok ? STORE_OK : STORE_FAILED;
+}
+
+enum store_result postgres_merge(struct store *base, const struct store_comparer *comparer,
+                                 store_sink *sink, void *cls, bool *merged, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct tree_order forest = {0};
+    *merged = false;
+    bool ok = stream_all(store, &forest, comparer->compare, comparer->cls, err);
+    const struct differences *differences = ok ? comparer->end(comparer->cls) : NULL;
+    if (differences != NULL) {
+        const struct row_reader reader = postgres_row_reader(store);
+        ok = merge_read(&reader, &forest, differences, sink, cls, err);
+        *merged = ok;
+    }
+    tree_order_free(&forest);
+    store->has_state &= ok;
+    if (*merged)
+        mark_read(store, false);
+    return ok ? STORE_OK : STORE_FAILED;
+}
+
+enum store_result postgres_follow(struct store *base, store_sink *sink, void *cls, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    const struct row_reader reader = postgres_row_reader(store);
+    check(store->read.is_open);
+    if (!follow_read(&reader, &store->read.to_follow, sink, cls, err))
+        return STORE_FAILED;
+    mark_read(store, true);
+    return STORE_OK;
+}
+
+bool postgres_end_read(struct store *base, struct store_stamp *stamp)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct err ignored = {.status = 503};
+    check(store->read.is_open);
+    store->read.is_open = false;
+    *stamp = log_state_stamp(&store->read.head);
+    if (pg_session_in_transaction(store->follower) &&
+        pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), &ignored) !=
+            PG_OK)
+        pg_session_close(store->follower);
+    return store->has_state && log_state_equal(&store->followed, &store->read.head);
+}

@@ -1,0 +1,92 @@
+/* See store/row_reader.h: all sets are asked for in one round trip. Writer thread, inside the
+ * follower's snapshot. */
+#include "store/postgres/cells.h"
+#include "store/postgres/rows_sql.h"
+#include "store/postgres/store_internal.h"
+
+static struct pg_statement statement_of(const struct buf *sql)
+{
+    return (struct pg_statement){
+        .sql = sql->data, .binary_results = true, .is_prepared = true, .what = "read"};
+}
+
+static bool stream(void *cls, enum rows_table table, row_take *take, void *take_cls,
+                   struct err *err)
+{
+    struct postgres_store *store = cls;
+    struct buf sql = {0};
+    struct pg_rows rows = {0};
+    struct pg_cells cells;
+    pg_rows_sql_all(table, &sql);
+    const struct pg_statement statement = statement_of(&sql);
+    enum pg_outcome outcome =
+        pg_stream_begin(store->follower, &statement, postgres_deadline(store), err);
+    pg_cells_begin(&cells, table);
+    while (outcome == PG_OK) {
+        outcome = pg_stream_next(store->follower, &rows, postgres_deadline(store), err);
+        if (outcome == PG_OK) {
+            pg_cells_read(&cells, &rows, 0);
+            take(take_cls, cells.at);
+        }
+    }
+    pg_rows_free(&rows);
+    buf_free(&sql);
+    return outcome == PG_END;
+}
+
+static bool queue_set(struct postgres_store *store, const struct row_set *set, struct err *err)
+{
+    struct buf sql = {0};
+    struct pg_array *ids = &store->arrays[0];
+    bool is_big = rows_is_record(set->table);
+    pg_rows_sql_of_ids(set->table, &sql);
+    pg_array_begin(ids, is_big ? PG_INT8_ARRAY : PG_INT4_ARRAY);
+    for (size_t i = 0; i < set->count; i++)
+        if (is_big || set->ids[i] == (int32_t)set->ids[i]) /* otherwise there is no such row */
+            pg_array_add_int(ids, set->ids[i]);
+    const struct pg_parameter parameter = pg_array_parameter(ids);
+    struct pg_statement statement = statement_of(&sql);
+    statement.parameters = &parameter;
+    statement.parameters_n = 1;
+    bool ok = pg_pipeline_queue(store->follower, &statement, err) == PG_OK;
+    buf_free(&sql);
+    return ok;
+}
+
+static bool take_set(struct postgres_store *store, const struct row_set *set, struct err *err)
+{
+    struct pg_rows rows = {0};
+    struct pg_cells cells;
+    if (pg_pipeline_next(store->follower, &rows, postgres_deadline(store), err) != PG_OK)
+        return false;
+    pg_cells_begin(&cells, set->table);
+    for (size_t i = 0; i < pg_rows_count(&rows); i++) {
+        pg_cells_read(&cells, &rows, i);
+        row_set_take(set, cells.at);
+    }
+    pg_rows_free(&rows);
+    return true;
+}
+
+static bool find_sets(void *cls, const struct row_set *sets, size_t count, struct err *err)
+{
+    struct postgres_store *store = cls;
+    if (count == 0)
+        return true;
+    bool ok = pg_pipeline_begin(store->follower, err) == PG_OK;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = queue_set(store, &sets[i], err);
+    ok = ok && pg_pipeline_send(store->follower, postgres_deadline(store), err) == PG_OK;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = take_set(store, &sets[i], err);
+    if (ok)
+        return pg_pipeline_finish(store->follower, postgres_deadline(store), err) == PG_OK;
+    pg_session_close(store->follower); /* the snapshot is of no use any more */
+    return false;
+}
+
+struct row_reader postgres_row_reader(struct postgres_store *store)
+{
+    return (struct row_reader){
+        .name = store->url.target.data, .cls = store, .stream = stream, .find = find_sets};
+}

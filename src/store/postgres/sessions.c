@@ -1,0 +1,54 @@
+/* Connects the sessions of a store. Writer thread only. */
+#include "base/clock.h"
+#include "store/postgres/store_internal.h"
+
+/* Statements are planned once, for arrays of any length: without this, a plan would be made for
+ * each batch, or the first one, made while a table was small, would be kept. Each row is found
+ * through an index. */
+static const char PLANNER[] = "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
+                              " set_config('enable_hashjoin', 'off', false),"
+                              " set_config('enable_mergejoin', 'off', false),"
+                              " set_config('enable_seqscan', 'off', false),"
+                              " set_config('enable_sort', 'off', false),"
+                              " pg_is_in_recovery()";
+
+uint64_t postgres_deadline(const struct postgres_store *store)
+{
+    return clock_monotonic_us() + store->timeout_us;
+}
+
+void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN])
+{
+    _Static_assert(sizeof(store->instance) + sizeof(store->batches) == LOG_MARK_LEN, "both fit");
+    memcpy(mark, store->instance, sizeof(store->instance));
+    memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
+    store->batches++;
+}
+
+static bool set_planner(struct postgres_store *store, struct pg_session *session, struct err *err)
+{
+    const struct pg_statement statement = {.sql = PLANNER, .binary_results = true, .what = "used"};
+    struct pg_rows rows = {0};
+    int64_t is_standby = 1;
+    bool ok =
+        pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
+    if (ok && (!pg_rows_int(&rows, 0, 5, &is_standby) || is_standby != 0))
+        ok = err_set(err, 503, NULL,
+                     "the database '%.*s' is a standby: writes need the primary (see "
+                     "target_session_attrs)",
+                     SLICE_ARG(store->url.target));
+    pg_rows_free(&rows);
+    return ok;
+}
+
+bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
+                             struct err *err)
+{
+    if (pg_session_is_open(session))
+        return true;
+    if (pg_session_connect(session, postgres_deadline(store), err) == PG_OK &&
+        set_planner(store, session, err))
+        return true;
+    pg_session_close(session);
+    return false;
+}

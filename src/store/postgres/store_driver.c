@@ -1,0 +1,85 @@
+/* The driver of PostgreSQL: the functions of store.h that need no file of their own, and the table.
+ * The writer thread, unless a function says otherwise. */
+#include "store/postgres/migrate.h"
+#include "store/postgres/store_internal.h"
+
+static bool is_taken(const struct store *store, enum change_kind kind, unsigned field,
+                     struct slice text)
+{
+    return skipped_has(&postgres_of_const(store)->skipped, kind, field, text);
+}
+
+static const struct store_refusal *why_refused(const struct store *store)
+{
+    return &postgres_of_const(store)->refusal;
+}
+
+static bool check_schema(struct store *base, char revision[static STORE_REVISION_BYTES],
+                         struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(store->read.is_open);
+    return pg_migrate_check_served(store->follower, revision, postgres_deadline(store), err);
+}
+
+/* Any thread. */
+static struct store_figures figures(const struct store *base)
+{
+    const struct postgres_store *store = postgres_of_const(base);
+    return (struct store_figures){.log_head = counter_read(&store->log_head),
+                                  .skipped_rows = counter_read(&store->skipped_rows)};
+}
+
+/* Any thread. */
+static enum store_currency currency(const struct store *store, const struct store_stamp *stamp)
+{
+    (void)store;
+    (void)stamp;
+    return STORE_MUST_ASK;
+}
+
+static void query_head(struct store *store,
+                       void (*answered)(void *cls, const struct store_head *head), void *cls)
+{
+    postgres_head_query(postgres_of(store)->head, answered, cls);
+}
+
+static bool covers(const struct store *store, const struct store_stamp *have,
+                   const struct store_stamp *newest)
+{
+    return postgres_head_covers(postgres_of_const(store)->head, have, newest);
+}
+
+static struct store *driver_open(const struct store_options *options, struct err *err)
+{
+    struct store *store = postgres_open(options, err);
+    if (store != NULL)
+        store->driver = &postgres_driver;
+    return store;
+}
+
+const struct store_driver postgres_driver = {
+    .matches = pg_url_matches,
+    .knows_connection = postgres_knows_connection,
+    .open = driver_open,
+    .close = postgres_close,
+    .begin_read = postgres_begin_read,
+    .load = postgres_load,
+    .merge = postgres_merge,
+    .follow = postgres_follow,
+    .check_schema = check_schema,
+    .end_read = postgres_end_read,
+    .locks_first = postgres_locks_first,
+    .lock = postgres_lock,
+    .unlock = postgres_unlock,
+    .next_id = postgres_next_id,
+    .reuse_ids = postgres_reuse_ids,
+    .is_taken = is_taken,
+    .commit = postgres_commit,
+    .why_refused = why_refused,
+    .currency = currency,
+    .query_head = query_head,
+    .covers = covers,
+    .figures = figures,
+    .upkeep = postgres_upkeep,
+};

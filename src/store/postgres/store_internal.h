@@ -1,0 +1,119 @@
+/* The PostgreSQL store, shared by its files. Everything belongs to the writer thread, except what
+ * is marked.
+ *
+ * Two sessions: one writes, and one reads the news in snapshots of its own, so that neither waits
+ * for the other. */
+#ifndef BERTH_STORE_POSTGRES_STORE_INTERNAL_H
+#define BERTH_STORE_POSTGRES_STORE_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/counter.h"
+#include "store/driver.h"
+#include "store/log.h"
+#include "store/postgres/array.h"
+#include "store/postgres/head.h"
+#include "store/postgres/log_rows.h"
+#include "store/postgres/pipeline.h"
+#include "store/postgres/session.h"
+#include "store/row_reader.h"
+#include "store/skipped.h"
+
+/* The open read. */
+struct postgres_read {
+    bool is_open;
+    struct log_state head; /* of the snapshot */
+    struct log_entries to_follow;
+};
+
+/* Ids of one table that were reserved. */
+struct id_block {
+    int64_t *ids;
+    size_t count;
+    size_t used;      /* given out */
+    size_t committed; /* of these, how many cannot be given out again */
+};
+
+struct postgres_store {
+    struct store base; /* first */
+    struct arena *arena;
+    struct pg_url url;
+    uint64_t timeout_us; /* for an answer of the server */
+    struct pg_session *writer;
+    struct pg_session *follower;
+    struct postgres_head *head; /* any thread */
+
+    bool has_state; /* memory has the state `followed` */
+    struct log_state followed;
+    struct postgres_read read;
+    bool is_locked;   /* the writer has an open transaction with the lock */
+    unsigned crowded; /* so many batches more are planned under the lock */
+
+    struct skipped skipped;
+    struct store_refusal refusal;
+    struct id_block ids[STORE_TABLE_COUNT];
+    bool lacks_ids; /* the plan was given ids that no row can have */
+    int64_t ids_lacking;
+    bool mends_sequences; /* a sequence is behind the ids in its table */
+    unsigned char instance[8];
+    uint64_t batches;
+    int64_t pruned;     /* rows of the log up to that number have been deleted */
+    struct buf touched; /* the entries of the batch */
+    struct pg_array arrays[ROWS_CELLS_MAX];
+
+    struct counter log_head; /* any thread reads */
+    struct counter skipped_rows;
+};
+
+static inline struct postgres_store *postgres_of(struct store *store)
+{
+    return (struct postgres_store *)store;
+}
+
+static inline const struct postgres_store *postgres_of_const(const struct store *store)
+{
+    return (const struct postgres_store *)store;
+}
+
+/* The functions of store.h (driver.c), each in the file that its name suggests. */
+bool postgres_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+struct store *postgres_open(const struct store_options *options, struct err *err);
+void postgres_close(struct store *store);
+enum store_news postgres_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
+enum store_result postgres_load(struct store *store, store_sink *sink, void *cls,
+                                struct err *err) BERTH_MUST_CHECK;
+enum store_result postgres_merge(struct store *store, const struct store_comparer *comparer,
+                                 store_sink *sink, void *cls, bool *merged,
+                                 struct err *err) BERTH_MUST_CHECK;
+enum store_result postgres_follow(struct store *store, store_sink *sink, void *cls,
+                                  struct err *err) BERTH_MUST_CHECK;
+bool postgres_end_read(struct store *store, struct store_stamp *stamp);
+bool postgres_locks_first(const struct store *store);
+enum store_lock postgres_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
+void postgres_unlock(struct store *store);
+int64_t postgres_next_id(struct store *store, enum store_table table);
+void postgres_reuse_ids(struct store *store);
+enum store_result postgres_commit(struct store *store, const struct store_batch *batch,
+                                  struct store_stamp *stamp, bool *foreign,
+                                  struct err *err) BERTH_MUST_CHECK;
+void postgres_upkeep(struct store *store);
+
+/* sessions.c: connects the session if it is not connected, to a server that accepts writes. */
+bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
+                             struct err *err) BERTH_MUST_CHECK;
+/* sessions.c: a mark that no other batch has. */
+void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN]);
+/* sessions.c: the time until which the server must have answered. */
+uint64_t postgres_deadline(const struct postgres_store *store);
+
+/* ids.c */
+/* The ids given out so far belong to committed rows. */
+void postgres_keep_ids(struct postgres_store *store);
+void postgres_free_ids(struct postgres_store *store);
+/* Moves sequences behind the largest id in their table; all blocks are then used up. */
+bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
+                             struct err *err) BERTH_MUST_CHECK;
+
+/* row_reader.c: reads through the follower, inside its snapshot. */
+struct row_reader postgres_row_reader(struct postgres_store *store);
+
+#endif
