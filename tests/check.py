@@ -73,6 +73,11 @@ def compile_only(directory, *options, compiler):
 WORLDS = ("placement", "nodes", "valet")
 
 
+def on_postgres(path, *arguments):
+    """The same with a PostgreSQL server of its own."""
+    return script("tests/databases/with_postgres.py", "--", *script(path, *arguments))
+
+
 def simulate(directory, world, seeds):
     return [directory + "/tests/sim/sim", "--world", world, "--seeds", str(seeds)]
 
@@ -211,6 +216,10 @@ PARTS = [
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
          script("tests/logging/rotation_cases.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
+    Part("postgres-api",
+         *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in ("api/run", "valet/api", "baremetal/api"))),
+    Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd")),
+    Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),
     Part("sessions", script("tests/databases/sessions.py"), waits=True),

@@ -12,6 +12,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEWEST = "1.39"
@@ -34,6 +35,18 @@ def free_port():
         if port not in given_ports:
             given_ports.add(port)
             return port
+
+
+def new_database():
+    """The URL of a new database on the server of tests/databases/with_postgres.py, if that runs the test."""
+    server = os.environ.get("BERTH_TEST_POSTGRES")
+    if server is None:
+        return None
+    name = "test_" + uuid.uuid4().hex
+    admin = os.environ["BERTH_TEST_POSTGRES_ADMIN"].replace("+psycopg2", "")
+    subprocess.run(["psql", "-qd", admin, "-c", f"CREATE DATABASE {name} OWNER {os.environ['PGUSER']}"], check=True,
+                   stdin=subprocess.DEVNULL)
+    return server.rsplit("/", 1)[0] + "/" + name
 
 
 def set_loopback_up():

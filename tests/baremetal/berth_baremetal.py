@@ -28,7 +28,8 @@ class Berth(servers.Berthd):
         for section, values in sections.items():
             lines += [f"[{section}]", *(f"{name} = {value}" for name, value in values.items())]
         self.arguments = arguments
-        super().__init__(program, tempfile.mkdtemp(prefix="berth-baremetal-"), options=lines)
+        super().__init__(program, tempfile.mkdtemp(prefix="berth-baremetal-"), options=lines,
+                         connection=servers.new_database())
         self.placement_port = self.port
         self.url = None
 

@@ -32,7 +32,7 @@ class Server(servers.Berthd):
         for section, options in config.items():
             lines += [f"[{section}]", *(f"{name} = {value}" for name, value in options.items())]
         super().__init__(arguments.berthd, tempfile.mkdtemp(prefix="berth-valet-"), options=lines,
-                         valet_port=servers.free_port())
+                         valet_port=servers.free_port(), connection=servers.new_database())
         self.placement_port, self.complaint = self.port, ""
 
     def command(self):

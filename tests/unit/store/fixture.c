@@ -2,15 +2,34 @@
 #include "fixture.h"
 
 #include <ftw.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "model/node.h"
 #include "model/node_allocation.h"
 
+/* On the server of with_postgres.py: a database of the test's own. */
+static void create_database(struct fixture *fixture, const char *server)
+{
+    static unsigned created;
+    const char *end = strrchr(server, '/');
+    char name[32];
+    snprintf(name, sizeof(name), "t%d_%u", (int)getpid(), created++);
+    snprintf(fixture->url, sizeof(fixture->url), "%.*s/%s", (int)(end - server), server, name);
+    fixture_shell(fixture,
+                  arena_printf(fixture->arena,
+                               "psql -qd \"$(echo \"$BERTH_TEST_POSTGRES_ADMIN\" | sed "
+                               "s/+psycopg2//)\" -c 'CREATE DATABASE %s OWNER '\"$PGUSER\"%c",
+                               name, '\0')
+                      .data);
+}
+
 int fixture_setup(void **state)
 {
+    const char *server = getenv("BERTH_TEST_POSTGRES");
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/berth-store-XXXXXX");
     if (mkdtemp(fixture->dir) == NULL)
@@ -20,6 +39,8 @@ int fixture_setup(void **state)
     fixture->busy_timeout_ms = 10000;
     fixture->arena = arena_create();
     fixture->err.arena = fixture->arena;
+    if (server != NULL)
+        create_database(fixture, server);
     *state = fixture;
     return 0;
 }
@@ -65,12 +86,26 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
     return store_open(&options, &fixture->err);
 }
 
+/* Tests give rows the first ids, which the sequences then must not give out. */
+static void leave_ids_free(struct fixture *fixture)
+{
+    const char *name = strrchr(fixture->url, '/') + 1;
+    const struct slice script = arena_printf(
+        fixture->arena,
+        "psql -qd %s -c \"SELECT setval(seqrelid::regclass, 1000) FROM pg_sequence"
+        " WHERE coalesce(pg_sequence_last_value(seqrelid::regclass), 0) < 1000\" >/dev/null%c",
+        name, '\0');
+    fixture_shell(fixture, script.data);
+}
+
 struct store *fixture_open(struct fixture *fixture)
 {
     struct store *store = fixture_try(fixture, fixture->url, true, true);
     if (store == NULL)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_non_null(store);
+    if (getenv("BERTH_TEST_POSTGRES") != NULL)
+        leave_ids_free(fixture);
     return store;
 }
 
@@ -266,6 +301,39 @@ enum store_result commit_list(struct store *store, const struct change_list *lis
     return store_commit(store, &batch, stamp, foreign, err);
 }
 
+struct question {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_answered;
+    struct store_head head;
+};
+
+static void take_answer(void *cls, const struct store_head *head)
+{
+    struct question *question = cls;
+    pthread_mutex_lock(&question->lock);
+    question->head = *head;
+    question->is_answered = true;
+    pthread_mutex_unlock(&question->lock);
+    pthread_cond_signal(&question->wake);
+}
+
+bool is_newest(struct store *store, const struct store_stamp *stamp)
+{
+    enum store_currency currency = store_currency(store, stamp);
+    if (currency != STORE_MUST_ASK)
+        return currency == STORE_IS_CURRENT;
+    struct question question = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                .wake = PTHREAD_COND_INITIALIZER};
+    store_query_head(store, take_answer, &question);
+    pthread_mutex_lock(&question.lock);
+    while (!question.is_answered)
+        pthread_cond_wait(&question.wake, &question.lock);
+    pthread_mutex_unlock(&question.lock);
+    assert_true(question.head.is_known);
+    return memcmp(&question.head.stamp, stamp, sizeof(*stamp)) == 0;
+}
+
 void expect_news(struct fixture *fixture, struct store *store, enum store_news news)
 {
     struct store_stamp stamp;
@@ -321,7 +389,7 @@ struct store_stamp commit_changes(struct fixture *fixture, struct store *store,
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_equal(result, STORE_OK);
     assert_false(foreign);
-    assert_true(store_is_current(store, &stamp));
+    assert_true(is_newest(store, &stamp));
     return stamp;
 }
 

@@ -1,4 +1,5 @@
-/* A separate directory for each test, a store in it, and a record of what a load or follow sends.
+/* A separate directory for each test (and a separate database, if BERTH_TEST_POSTGRES names a
+ * server), a store in it, and a record of what a load or follow sends.
  */
 #ifndef BERTH_TESTS_STORE_FIXTURE_H
 #define BERTH_TESTS_STORE_FIXTURE_H
@@ -14,7 +15,7 @@
 struct fixture {
     char dir[64];
     char path[96]; /* dir/db */
-    char url[112];
+    char url[160];
     int busy_timeout_ms; /* of the stores opened from now on; 10 000 */
     struct arena *arena;
     struct err err;
@@ -80,6 +81,8 @@ enum store_news lock_into(struct fixture *fixture, struct store *store, struct b
 enum store_news read_into(struct fixture *fixture, struct store *store, struct buf *out);
 /* Ends the read, and unlocks the store. */
 bool end_news(struct store *store, struct store_stamp *stamp);
+/* Whether the database is in that state, by a query if it has to be asked. */
+bool is_newest(struct store *store, const struct store_stamp *stamp);
 /* Takes the news, which must be these: memory then has the newest state. */
 void expect_news(struct fixture *fixture, struct store *store, enum store_news news);
 
