@@ -73,9 +73,9 @@ def compile_only(directory, *options, compiler):
 WORLDS = ("placement", "nodes", "valet")
 
 
-def on_postgres(path, *arguments):
+def on_postgres(path, *arguments, options=()):
     """The same with a PostgreSQL server of its own."""
-    return script("tests/databases/with_postgres.py", "--", *script(path, *arguments))
+    return script("tests/databases/with_postgres.py", *options, "--", *script(path, *arguments))
 
 
 def simulate(directory, world, seeds):
@@ -218,7 +218,8 @@ PARTS = [
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
     Part("postgres-api",
          *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in ("api/run", "valet/api", "baremetal/api"))),
-    Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd")),
+    Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd"),
+         on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

@@ -37,9 +37,10 @@ def free_port():
             return port
 
 
-def new_database():
-    """The URL of a new database on the server of tests/databases/with_postgres.py, if that runs the test."""
-    server = os.environ.get("BERTH_TEST_POSTGRES")
+def new_database(pooled=False):
+    """The URL of a new database on the server of tests/databases/with_postgres.py, if that runs the test. `pooled`: through
+    PgBouncer."""
+    server = os.environ.get("BERTH_TEST_PGBOUNCER" if pooled else "BERTH_TEST_POSTGRES")
     if server is None:
         return None
     name = "test_" + uuid.uuid4().hex

@@ -181,6 +181,11 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
         err_of_kind(&culprit->err, why->kind);
         return;
     }
+    if (store_why_refused(pipeline->store)->cannot_hold) {
+        err_set(&culprit->err, 400, NULL, "The database cannot store a text with U+0000.");
+        err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
+        return;
+    }
     log_store_refusal(pipeline, why);
     err_set(&culprit->err, 409, NULL,
             "The request conflicts with data in the database that this service does not know.");

@@ -164,6 +164,12 @@ class Result(unittest.TestResult):
         return text
 
 
+def other_database(file):
+    """Why a file for one kind of database is not run on this one; '' if it is."""
+    kind = 'PostgreSQL' if 'BERTH_TEST_POSTGRES' in os.environ else 'SQLite'
+    return '' if file.database in ('', kind) else 'for %s' % file.database
+
+
 def run_file(path, arguments, read=suites.File, serve=Server):
     """One file; returns (report, passed, failed, skipped)."""
     start = time.monotonic()
@@ -171,7 +177,7 @@ def run_file(path, arguments, read=suites.File, serve=Server):
         file = read(path)
     except Exception as error:
         return 'FAILED %s: the file\n%s: %s' % (path, type(error).__name__, error), 0, 1, 0
-    reason = (arguments.reference and file.skip_reference) or ('BERTH_TEST_POSTGRES' in os.environ and file.skip_postgres)
+    reason = (arguments.reference and file.skip_reference) or other_database(file)
     if reason:
         skipped = len(file.tests(True))
         return '%s: 0 passed, 0 failed, %d skipped (%s)' % (file.name, skipped, reason), 0, 0, skipped

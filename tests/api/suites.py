@@ -2,7 +2,7 @@
 
 A file of gabbits/ is gabbi YAML with a few additional words, which README.md describes. This module removes them:
 
-- top level: `config`, `skip_reference`, `skip_postgres`, `names`, `cloud`, `claims`
+- top level: `config`, `skip_reference`, `database`, `names`, `cloud`, `claims`
 - in a test: `at`, `differs`, and the defaults of the headers
 - anywhere in a string: <name>, the UUID of a provider, consumer, aggregate, project or user of this file;
   <each-NAME>, a UUID for each microversion that a test is run at; <version>, that microversion; <minor>, its second number
@@ -60,7 +60,7 @@ def expand_versions(text):
 class File:
     """One test file, parsed."""
 
-    KEYS = {'config', 'skip_reference', 'skip_postgres', 'names', 'cloud', 'claims', 'defaults', 'tests'}
+    KEYS = {'config', 'skip_reference', 'database', 'names', 'cloud', 'claims', 'defaults', 'tests'}
     HANDLERS = handlers.HANDLERS
     VERSION_HEADER, VERSION = 'openstack-api-version', 'placement 1.%d'
     DEFAULT_HEADERS = {'x-auth-token': 'admin'}
@@ -74,7 +74,7 @@ class File:
             raise BadFile('%s: unknown keys %s' % (self.name, sorted(surplus)))
         self.config = self.document.get('config', {})
         self.skip_reference = self.document.get('skip_reference', '')
-        self.skip_postgres = self.document.get('skip_postgres', '')
+        self.database = self.document.get('database', '')
         self.cloud = self.document.get('cloud') or {}
         self.claims = self.document.get('claims') or {}
         self.uuids = self._uuids()

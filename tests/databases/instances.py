@@ -2,6 +2,7 @@
 """Several instances of berthd on one PostgreSQL database, each claiming the same capacity at the same time.
 
     tests/databases/with_postgres.py tests/databases/instances.py --berthd build/berthd [--instances N] [--seconds S]
+    tests/databases/with_postgres.py --pgbouncer tests/databases/instances.py --pooled …
 
 Every instance has the same clients. No capacity may be exceeded, what one instance has acknowledged must be seen by the next
 read on another, no claim may fail for another reason than capacity, and each instance gets its share.
@@ -103,10 +104,11 @@ def main():
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     parser.add_argument("--instances", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--pooled", action="store_true", help="through PgBouncer in transaction mode")
     arguments = parser.parse_args()
     directories = [tempfile.mkdtemp(prefix="berth-instances-") for _ in range(arguments.instances)]
     passed = failed = 0
-    url = servers.new_database()
+    url = servers.new_database(arguments.pooled)
     with contextlib.ExitStack() as stack:
         for directory in directories:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)

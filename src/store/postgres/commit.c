@@ -270,6 +270,7 @@ static enum store_result refuse_nul(struct sending *sending)
     sending->store->refusal = (struct store_refusal){
         .change = sending->nul_change,
         .request = bundle_request_of(sending->batch, sending->nul_change),
+        .cannot_hold = true,
     };
     return STORE_REFUSED;
 }

@@ -76,8 +76,12 @@ static bool read_head(struct postgres_store *store, const struct pg_rows *rows, 
                    SLICE_ARG(store->url.target));
 }
 
-static void tell_gone(const struct postgres_store *store)
+/* Once for each state: until memory has been read again, each read finds the same. */
+static void tell_gone(struct postgres_store *store)
 {
+    if (store->told_gone == store->followed.number)
+        return;
+    store->told_gone = store->followed.number;
     log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
               "the database '%.*s' went back: it no longer has batch %lld, which memory has; its "
               "newest batch is %lld",

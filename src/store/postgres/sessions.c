@@ -4,7 +4,9 @@
 
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for
  * each batch, or the first one, made while a table was small, would be kept. Each row is found
- * through an index. */
+ * through an index. Behind a pooler the settings would stay with a server process that others use
+ * next, and statements are planned each time there, with the lengths of their arrays. */
+static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 static const char PLANNER[] = "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
                               " set_config('enable_hashjoin', 'off', false),"
                               " set_config('enable_mergejoin', 'off', false),"
@@ -25,14 +27,17 @@ void postgres_make_mark(struct postgres_store *store, unsigned char mark[static 
     store->batches++;
 }
 
+/* Also checks that the server accepts writes. */
 static bool set_planner(struct postgres_store *store, struct pg_session *session, struct err *err)
 {
-    const struct pg_statement statement = {.sql = PLANNER, .binary_results = true, .what = "used"};
+    bool is_pooled = pg_session_server(session)->is_pooled;
+    const struct pg_statement statement = {
+        .sql = is_pooled ? STANDBY : PLANNER, .binary_results = true, .what = "used"};
     struct pg_rows rows = {0};
     int64_t is_standby = 1;
     bool ok =
         pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
-    if (ok && (!pg_rows_int(&rows, 0, 5, &is_standby) || is_standby != 0))
+    if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 5, &is_standby) || is_standby != 0))
         ok = err_set(err, 503, NULL,
                      "the database '%.*s' is a standby: writes need the primary (see "
                      "target_session_attrs)",

@@ -45,8 +45,9 @@ struct postgres_store {
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
     struct postgres_read read;
-    bool is_locked;   /* the writer has an open transaction with the lock */
-    unsigned crowded; /* so many batches more are planned under the lock */
+    int64_t told_gone; /* the number of the state of which it was logged that it is gone */
+    bool is_locked;    /* the writer has an open transaction with the lock */
+    unsigned crowded;  /* so many batches more are planned under the lock */
 
     struct skipped skipped;
     struct store_refusal refusal;
