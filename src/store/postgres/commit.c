@@ -52,7 +52,7 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
 void postgres_unlock(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
-    struct err ignored = {.status = 503};
+    struct err ignored = postgres_ignored(store);
     store->is_locked = false;
     if (pg_session_in_transaction(store->writer) &&
         pg_session_run(store->writer, "ROLLBACK", "unlocked", postgres_deadline(store), &ignored) !=
@@ -370,7 +370,7 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
     enum store_result result = try_commit(store, batch, stamp, err);
     postgres_unlock(base);
     if (store->mends_sequences) {
-        struct err ignored = {.status = 503};
+        struct err ignored = postgres_ignored(store);
         store->mends_sequences = !(postgres_ensure_session(store, store->writer, &ignored) &&
                                    postgres_mend_sequences(store, store->writer, &ignored));
     }

@@ -104,7 +104,7 @@ int64_t postgres_next_id(struct store *base, enum store_table table)
 {
     struct postgres_store *store = postgres_of(base);
     struct id_block *block = &store->ids[table];
-    struct err ignored = {.status = 503};
+    struct err ignored = postgres_ignored(store);
     if (block->used == block->count) {
         size_t count = block->count < BLOCK_LEAST ? BLOCK_LEAST : block->count * 2;
         if (store->read.is_open || store->lacks_ids ||

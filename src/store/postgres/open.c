@@ -42,6 +42,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     struct postgres_store *store = calloc(1, sizeof(*store));
     check(store != NULL);
     store->arena = arena_create();
+    store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
     if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {
         postgres_close(&store->base);
@@ -71,6 +72,7 @@ void postgres_close(struct store *base)
     postgres_free_ids(store);
     for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
         buf_free(&store->arrays[i].bytes);
+    arena_destroy(store->scratch);
     arena_destroy(store->arena);
     free(store);
 }

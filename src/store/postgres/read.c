@@ -217,7 +217,7 @@ enum store_result postgres_follow(struct store *base, store_sink *sink, void *cl
 bool postgres_end_read(struct store *base, struct store_stamp *stamp)
 {
     struct postgres_store *store = postgres_of(base);
-    struct err ignored = {.status = 503};
+    struct err ignored = postgres_ignored(store);
     check(store->read.is_open);
     store->read.is_open = false;
     *stamp = log_state_stamp(&store->read.head);

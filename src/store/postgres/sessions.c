@@ -19,6 +19,12 @@ uint64_t postgres_deadline(const struct postgres_store *store)
     return clock_monotonic_us() + store->timeout_us;
 }
 
+struct err postgres_ignored(struct postgres_store *store)
+{
+    arena_reset(store->scratch);
+    return (struct err){.arena = store->scratch};
+}
+
 void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN])
 {
     _Static_assert(sizeof(store->instance) + sizeof(store->batches) == LOG_MARK_LEN, "both fit");

@@ -36,6 +36,7 @@ struct id_block {
 struct postgres_store {
     struct store base; /* first */
     struct arena *arena;
+    struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
     uint64_t timeout_us; /* for an answer of the server */
     struct pg_session *writer;
@@ -101,6 +102,8 @@ void postgres_upkeep(struct store *store);
 /* sessions.c: connects the session if it is not connected, to a server that accepts writes. */
 bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
+/* sessions.c: an error that nobody reads; valid until the next one. */
+struct err postgres_ignored(struct postgres_store *store);
 /* sessions.c: a mark that no other batch has. */
 void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN]);
 /* sessions.c: the time until which the server must have answered. */

@@ -12,7 +12,7 @@ void postgres_upkeep(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     int64_t until = store->followed.number - LOG_ROWS_KEPT;
-    struct err ignored = {.status = 503};
+    struct err ignored = postgres_ignored(store);
     if (!store->has_state || store->read.is_open || until < store->pruned + PRUNED_AT_ONCE)
         return;
     const struct pg_parameter parameters[] = {pg_int8(store->pruned), pg_int8(until)};
