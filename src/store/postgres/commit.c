@@ -20,8 +20,11 @@ enum {
     STATEMENT_ROWS_MOST = 8192,
     LOG_NUMBER_PARAMETERS = 5,
     KEY_COLUMNS_MOST = 4,
+    LOCK_WAITS_MOST = 3, /* times the store's time limit */
 };
 
+static const char LOCK_NOT_AVAILABLE[] = "55P03";
+static const char DEADLOCK[] = "40P01";
 static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 static const char LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
 static const char LOG_INSERT[] =
@@ -30,9 +33,30 @@ static const char LOG_INSERT[] =
 
 /* ---- the lock ---- */
 
+static bool sqlstate_is(const struct pg_failure *failure, const char *state)
+{
+    return strcmp(failure->sqlstate, state) == 0;
+}
+
 bool postgres_locks_first(const struct store *base)
 {
     return postgres_of_const(base)->crowded > 0;
+}
+
+static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
+{
+    bool is_held = sqlstate_is(pg_session_failure(store->writer), LOCK_NOT_AVAILABLE);
+    uint64_t now_us = clock_monotonic_us();
+    pg_session_close(store->writer);
+    if (store->wanted_us == 0)
+        store->wanted_us = now_us;
+    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us) {
+        postgres_end_stalled(store);
+        *err = (struct err){.arena = err->arena};
+        return STORE_LOCK_HELD;
+    }
+    store->wanted_us = 0;
+    return STORE_LOCK_FAILED;
 }
 
 enum store_lock postgres_lock(struct store *base, struct err *err)
@@ -45,8 +69,9 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
         pg_session_begin(session, BEGIN, postgres_deadline(store), err) == PG_OK &&
         pg_session_run(session, LOCK, "locked", postgres_deadline(store), err) == PG_OK;
     if (!store->is_locked)
-        pg_session_close(session);
-    return store->is_locked ? STORE_LOCKED : STORE_LOCK_FAILED;
+        return lock_failed(store, err);
+    store->wanted_us = 0;
+    return STORE_LOCKED;
 }
 
 void postgres_unlock(struct store *base)
@@ -185,11 +210,6 @@ static void make_row(struct sending *sending)
 
 /* ---- what came of it ---- */
 
-static bool sqlstate_is(const struct pg_failure *failure, const char *state)
-{
-    return strcmp(failure->sqlstate, state) == 0;
-}
-
 /* Nothing was written, because of what others have written: the batch is to be planned again. */
 static enum store_result again(struct sending *sending, struct err *err)
 {
@@ -287,7 +307,10 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     if (outcome == PG_REFUSED && failure->statement > sending->log_statement &&
         failure->statement - sending->log_statement - 1 < sending->chunk_count)
         return refuse(sending, failure, err);
-    if (is_answer && sqlstate_is(failure, "40P01"))
+    store->waits_in_vain = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
+    if (store->waits_in_vain)
+        store->crowded = CROWDED_BATCHES; /* reads are answered between attempts to lock */
+    if (store->waits_in_vain || (is_answer && sqlstate_is(failure, DEADLOCK)))
         return again(sending, err);
     return STORE_FAILED;
 }
@@ -369,6 +392,9 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
     *foreign = false;
     enum store_result result = try_commit(store, batch, stamp, err);
     postgres_unlock(base);
+    if (store->waits_in_vain)
+        postgres_end_stalled(store);
+    store->waits_in_vain = false;
     if (store->mends_sequences) {
         struct err ignored = postgres_ignored(store);
         store->mends_sequences = !(postgres_ensure_session(store, store->writer, &ignored) &&

@@ -26,6 +26,7 @@ static struct pg_session *create_session(const struct postgres_store *store)
     return pg_session_create(
         &(struct pg_session_options){.url = &store->url,
                                      .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
+                                     .lock_timeout_ms = (int)(store->timeout_us / 2000),
                                      .wake_fd = -1});
 }
 

@@ -12,18 +12,20 @@
     "set_config('statement_timeout', "                                                             \
     "coalesce($1::text, current_setting('statement_timeout')), " scope "), "                       \
     "set_config('idle_in_transaction_session_timeout', "                                           \
-    "coalesce($2::text, current_setting('idle_in_transaction_session_timeout')), " scope ")"
+    "coalesce($2::text, current_setting('idle_in_transaction_session_timeout')), " scope "), "     \
+    "set_config('lock_timeout', coalesce($3::text, current_setting('lock_timeout')), " scope ")"
 
 const char PG_SETTINGS_OF_TRANSACTION[] = "SELECT " SET("true");
 
 const char PG_SETTINGS_OF_SESSION[] =
     "SELECT pg_backend_pid(), host(inet_server_addr()), "
-    "CASE WHEN pg_backend_pid() = $3 THEN row(" SET("false") ")::text END";
+    "CASE WHEN pg_backend_pid() = $4 THEN row(" SET("false") ")::text END";
 
 size_t pg_settings_values(const struct pg_session_options *options,
                           struct pg_parameter values[static PG_SETTINGS_OWN])
 {
-    const int timeouts_ms[] = {options->statement_timeout_ms, options->idle_in_transaction_ms};
+    const int timeouts_ms[] = {options->statement_timeout_ms, options->idle_in_transaction_ms,
+                               options->lock_timeout_ms};
     for (size_t i = 0; i < PG_SETTINGS_OWN; i++)
         values[i] = timeouts_ms[i] > 0 ? pg_int4(timeouts_ms[i]) : pg_null(PG_INT4);
     return PG_SETTINGS_OWN;

@@ -22,6 +22,7 @@ struct pg_session_options {
     /* Settings of the server for this session; 0: the server's own. */
     int statement_timeout_ms;
     int idle_in_transaction_ms;
+    int lock_timeout_ms;
     int wake_fd; /* a descriptor (eventfd) that ends the waits of pg_pipeline_next() and
                     pg_stream_next(); -1: none */
 };

@@ -46,9 +46,11 @@ struct postgres_store {
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
     struct postgres_read read;
-    int64_t told_gone; /* the number of the state of which it was logged that it is gone */
-    bool is_locked;    /* the writer has an open transaction with the lock */
-    unsigned crowded;  /* so many batches more are planned under the lock */
+    int64_t told_gone;  /* the number of the state of which it was logged that it is gone */
+    bool is_locked;     /* the writer has an open transaction with the lock */
+    bool waits_in_vain; /* the lock was not free within the limit */
+    uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
+    unsigned crowded;   /* so many batches more are planned under the lock */
 
     struct skipped skipped;
     struct store_refusal refusal;
@@ -116,6 +118,9 @@ void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
+
+/* stalled.c */
+void postgres_end_stalled(struct postgres_store *store);
 
 /* row_reader.c: reads through the follower, inside its snapshot. */
 struct row_reader postgres_row_reader(struct postgres_store *store);
