@@ -203,7 +203,7 @@ class Faults:
         self.draw.choice(self.cloud.instances).kill_and_start()
 
     def freeze(self):
-        self.draw.choice(self.cloud.instances).freeze(self.draw.uniform(0.2, 1.5))
+        self.draw.choice(self.cloud.instances).freeze(self.draw.choice([0.3, 1, 6]))
 
     def restart(self):
         self.server.restart(self.draw.choice(["fast", "immediate"]))
