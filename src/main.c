@@ -65,7 +65,7 @@ static bool main_run(struct daemon *daemon)
     if (started) {
         listeners_print_ready(daemon);
         loop_run(daemon);
-    } else {
+    } else if (!daemon->is_stopped) {
         logging_tell_failure(daemon->err.message);
     }
     authentication_hurry(daemon);
@@ -75,8 +75,8 @@ static bool main_run(struct daemon *daemon)
     tls_close(daemon);
     catalogue_close(daemon);
     policies_close(daemon);
-    logging_stop(started);
-    return started;
+    logging_stop(started || daemon->is_stopped);
+    return started || daemon->is_stopped;
 }
 
 int main(int argc, char **argv)

@@ -222,6 +222,7 @@ PARTS = [
          on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
     Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--seconds", "60"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
+    Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

@@ -160,6 +160,22 @@ static void fill_berth(struct conf *conf)
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
 }
 
+/* At most what fits into 32 bits, so that sums of times do not overflow. */
+static uint64_t seconds_us(const struct conf *conf, const char *name)
+{
+    int64_t seconds = number(conf, "placement_database", name);
+    return (uint64_t)(seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds) * 1000000;
+}
+
+/* oslo.db does not bound these numbers. With max_retries = 0 it does not try to connect before it
+ * must, and then once. */
+static void fill_database_server(struct conf *conf)
+{
+    int64_t most = number(conf, "placement_database", "max_retries");
+    conf->connect_attempts = most == -1 || most > 0 ? most : 1;
+    conf->connect_interval_us = seconds_us(conf, "retry_interval");
+}
+
 static void fill_upstream(struct conf *conf)
 {
     conf->debug = flag(conf, "DEFAULT", "debug");
@@ -186,6 +202,7 @@ static void fill_upstream(struct conf *conf)
 
     conf->connection = database_url(conf);
     conf->sync_on_startup = flag(conf, "placement_database", "sync_on_startup");
+    fill_database_server(conf);
 }
 
 static bool check_connection(struct conf *conf, struct err *err)

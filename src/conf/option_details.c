@@ -286,6 +286,14 @@ static const struct details table[] = {
     {"placement_database", "sqlite_synchronous", "A change is on disk before it is answered."},
     {"placement_database", "max_pool_size",
      "berth has no pool: one connection writes, and reads are answered from memory."},
+    {"placement_database", "max_retries",
+     "For a database on a server. If the server cannot be reached or does not accept connections "
+     "yet, berthd logs a warning for each attempt, and exits with status 1 after the last one. A "
+     "rejected password, an unknown database or an invalid URL ends the start at once. With 0 "
+     "there is one attempt. While berthd serves, it reconnects regardless of this option."},
+    {"placement_database", "retry_interval",
+     "SIGTERM ends the wait at once. A service manager that uses systemd's protocol is asked for "
+     "more time before each wait."},
 
     {"oslo_policy", "enforce_new_defaults",
      "While it is off, callers that the rules of older releases admit (role admin) are admitted, "

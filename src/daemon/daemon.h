@@ -67,11 +67,12 @@ struct daemon {
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;
     struct admin *admin; /* shown on the admin listeners */
+    bool is_stopped;     /* by a signal, while it waited for the database to start */
     bool cut_short;      /* stop_grace ended before everything was finished */
 };
 
 /* Opens the database, loads it, starts the writer, and logs what is served. False: err has one
- * line. */
+ * line, or is_stopped is set. */
 bool database_open(struct daemon *daemon) BERTH_MUST_CHECK;
 void database_close(struct daemon *daemon);
 

@@ -9,6 +9,7 @@
 #include "conf/load.h"
 #include "conf/url_mask.h"
 #include "daemon/daemon.h"
+#include "daemon/reach.h"
 #include "log/log.h"
 
 enum { BUSY_TIMEOUT_MS = 5000 };
@@ -33,16 +34,20 @@ static struct metal metal_of(struct daemon *daemon)
 static bool open_and_load(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
+    struct reach reach;
     struct store_options options = {
         .connection = slice_of(conf->connection),
         .busy_timeout_ms = BUSY_TIMEOUT_MS,
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
+        .retry = &reach.retry,
         .steps = &daemon->store_steps,
     };
     if (!conf_make_state_directory(conf, &daemon->err))
         return false;
+    reach_begin(&reach, conf);
     daemon->store = store_open(&options, &daemon->err);
+    daemon->is_stopped = reach_end(&reach);
     if (daemon->store == NULL)
         return false;
     daemon->api.replica = replica_create();

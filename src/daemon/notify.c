@@ -52,6 +52,12 @@ void notify_started(struct starting *starting)
     pthread_mutex_destroy(&starting->lock);
 }
 
+void notify_waiting(uint64_t wait_us)
+{
+    (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=waiting for the database",
+                     (unsigned long long)(wait_us + START_EXTEND_US));
+}
+
 void notify_ready(void)
 {
     (void)sd_notify(0, "READY=1");

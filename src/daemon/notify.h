@@ -34,6 +34,10 @@ struct starting {
 void notify_starting(struct starting *starting, const _Atomic uint64_t *steps);
 void notify_started(struct starting *starting);
 
+/* The process starts, and waits for a database server; says so, and requests time for a wait of
+ * that length and for the attempt to connect after it. */
+void notify_waiting(uint64_t wait_us);
+
 void notify_ready(void);
 void notify_reloading(void);
 void notify_stopping(void);

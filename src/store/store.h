@@ -26,15 +26,26 @@ struct store_stamp {
 
 enum { STORE_REVISION_BYTES = 33 };
 
+/* What store_open() does when the server of a database cannot be reached, or does not accept
+ * connections yet. Files are not retried. */
+struct store_retry {
+    /* Waits, and returns whether to connect again. `reason` is one line, without a password. */
+    bool (*again)(void *cls, struct slice reason);
+    void *cls;
+    int stop_fd; /* ends an attempt to connect as soon as it is readable; again() is then called.
+                    -1: none */
+};
+
 struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
     int busy_timeout_ms; /* how long a write waits for another writer; 5000 */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
-    bool create_missing_file; /* create a missing database file, if sync_schema is set */
-    bool synchronous_off;     /* tests only: no fsync */
-    uint32_t wal_frames;      /* tests only: the length of a shorter WAL; 0: the default */
+    bool create_missing_file;        /* create a missing database file, if sync_schema is set */
+    bool synchronous_off;            /* tests only: no fsync */
+    uint32_t wal_frames;             /* tests only: the length of a shorter WAL; 0: the default */
+    const struct store_retry *retry; /* NULL: one attempt. Used only during store_open() */
     _Atomic uint64_t *steps; /* NULL, or grows while the database works, so that waiting threads can
                                 see its progress */
 };

@@ -14,6 +14,7 @@ struct pg_attempt {
     const char *session_attrs; /* NULL: the URL's target_session_attrs */
     struct arena *arena;
     uint64_t deadline_us;
+    int stop_fd;  /* readable: ends the attempt as its deadline does; -1: none */
     PGconn *conn; /* the caller's, if the outcome is PG_OK */
 };
 

@@ -76,8 +76,8 @@ static enum pg_outcome try_name(struct tries *tries, const struct pg_host *host,
     const char *addresses[ADDRESSES_MOST];
     const char *reason;
     size_t count;
-    enum pg_resolved resolved =
-        pg_resolve(host->host, host_us, arena, ADDRESSES_MOST, addresses, &count, &reason);
+    enum pg_resolved resolved = pg_resolve(host->host, host_us, tries->attempt.stop_fd, arena,
+                                           ADDRESSES_MOST, addresses, &count, &reason);
     if (resolved == PG_RESOLVE_LATE)
         return add_failure(
             tries, PG_TIMEOUT, host->host,
@@ -107,8 +107,8 @@ static enum pg_outcome try_host(struct tries *tries, const struct pg_host *host,
 }
 
 enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
-                           uint64_t deadline_us, PGconn **conn, struct pg_failure *failure,
-                           struct err *err)
+                           uint64_t deadline_us, int stop_fd, PGconn **conn,
+                           struct pg_failure *failure, struct err *err)
 {
     struct pg_host hosts[PG_HOSTS_MOST];
     size_t count;
@@ -116,7 +116,10 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
     if (!pg_hosts_list(url, err->arena, hosts, &count, &unfit))
         return pg_failure_set(PG_FAILED, url->target, "reached", slice_of(unfit), err);
     struct tries tries = {
-        .attempt = {.url = url, .application_name = application_name, .arena = err->arena},
+        .attempt = {.url = url,
+                    .application_name = application_name,
+                    .arena = err->arena,
+                    .stop_fd = stop_fd},
         .failure = failure,
         .reasons = SLICE_LIT(""),
         .are_many = count > 1,

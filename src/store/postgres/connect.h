@@ -10,10 +10,11 @@
 #include "store/postgres/url.h"
 
 /* Tries the hosts in their order until one accepts; what libpq's target_session_attrs accepts is
- * decided for each host. PG_OK: *conn is a non-blocking connection of the caller. Otherwise
- * PG_RETRY, PG_FAILED or PG_TIMEOUT, the SQLSTATE in failure if a server answered, and err. */
+ * decided for each host. All attempts end as soon as stop_fd is readable (-1: none). PG_OK: *conn
+ * is a non-blocking connection of the caller. Otherwise PG_RETRY, PG_FAILED or PG_TIMEOUT, the
+ * SQLSTATE in failure if a server answered, and err. */
 enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
-                           uint64_t deadline_us, PGconn **conn, struct pg_failure *failure,
-                           struct err *err) BERTH_MUST_CHECK;
+                           uint64_t deadline_us, int stop_fd, PGconn **conn,
+                           struct pg_failure *failure, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -30,11 +30,13 @@ static struct pg_session *create_session(const struct postgres_store *store)
                                      .wake_fd = -1});
 }
 
-static bool start_writer(struct postgres_store *store, bool sync, struct err *err)
+static bool start_writer(struct postgres_store *store, const struct store_options *options,
+                         struct err *err)
 {
+    if (!postgres_reach_server(store, options->retry, err))
+        return false;
     uint64_t deadline_us = clock_monotonic_us() + START_DEADLINE_S * UINT64_C(1000000);
-    return postgres_ensure_session(store, store->writer, err) &&
-           pg_migrate_at_start(store->writer, sync, deadline_us, err) &&
+    return pg_migrate_at_start(store->writer, options->sync_schema, deadline_us, err) &&
            postgres_mend_sequences(store, store->writer, err);
 }
 
@@ -55,7 +57,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");
     else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&
-             start_writer(store, options->sync_schema, err))
+             start_writer(store, options, err))
         return &store->base;
     postgres_close(&store->base);
     return NULL;

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/io.h"
+
+enum { STOP_LOOK_US = 100 * 1000 };
 
 /* Shared by two threads; the last one to leave frees it. */
 struct lookup {
@@ -100,8 +104,21 @@ static enum pg_resolved take_addresses(const struct lookup *lookup, struct arena
     return *count > 0 ? PG_RESOLVED : PG_RESOLVE_FAILS;
 }
 
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct arena *arena,
-                            size_t most, const char **addresses, size_t *count, const char **reason)
+/* A condition cannot be waited for together with a descriptor. */
+static void await(struct lookup *lookup, uint64_t deadline_us, int stop_fd)
+{
+    uint64_t now_us;
+    while (!lookup->done && (now_us = clock_monotonic_us()) < deadline_us &&
+           pg_io_wait(-1, 0, stop_fd, now_us) != PG_IO_WOKEN) {
+        uint64_t look_us = now_us + STOP_LOOK_US;
+        (void)wait_until(&lookup->is_done, &lookup->lock,
+                         stop_fd >= 0 && look_us < deadline_us ? look_us : deadline_us);
+    }
+}
+
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, int stop_fd,
+                            struct arena *arena, size_t most, const char **addresses, size_t *count,
+                            const char **reason)
 {
     struct lookup *lookup = calloc(1, sizeof(*lookup));
     check(lookup != NULL);
@@ -113,9 +130,7 @@ enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct arena
         lookup->is_left = lookup->done = true;
         lookup->error = EAI_AGAIN;
     }
-    bool in_time = true;
-    while (!lookup->done && in_time)
-        in_time = wait_until(&lookup->is_done, &lookup->lock, deadline_us);
+    await(lookup, deadline_us, stop_fd);
     enum pg_resolved result = take_addresses(lookup, arena, most, addresses, count, reason);
     leave(lookup);
     return result;

@@ -19,9 +19,10 @@ enum pg_resolved {
  */
 bool pg_resolve_is_name(const char *host);
 
-/* At most `most` addresses. Any thread. */
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct arena *arena,
-                            size_t most, const char **addresses, size_t *count,
+/* At most `most` addresses. PG_RESOLVE_LATE also soon after stop_fd is readable (-1: none). Any
+ * thread. */
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, int stop_fd,
+                            struct arena *arena, size_t most, const char **addresses, size_t *count,
                             const char **reason) BERTH_MUST_CHECK;
 
 #endif

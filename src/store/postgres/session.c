@@ -34,11 +34,17 @@ struct pg_session *pg_session_create(const struct pg_session_options *options)
     session->arena = arena_create();
     session->scratch = arena_create();
     session->options = *options;
+    session->stop_fd = -1;
     session->options.application_name =
         arena_copy(session->arena, slice_of(name == NULL ? "berthd" : name)).data;
     session->url = copy_url(session->arena, options->url);
     session->options.url = &session->url;
     return session;
+}
+
+void pg_session_set_stop(struct pg_session *session, int fd)
+{
+    session->stop_fd = fd;
 }
 
 void pg_session_close(struct pg_session *session)
@@ -206,8 +212,9 @@ enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline
     pg_exchange_drop(session);
     session->failure = (struct pg_failure){0};
     session->uses_prepared = false;
-    enum pg_outcome result = pg_connect(&session->url, session->options.application_name,
-                                        deadline_us, &session->conn, &session->failure, err);
+    enum pg_outcome result =
+        pg_connect(&session->url, session->options.application_name, deadline_us, session->stop_fd,
+                   &session->conn, &session->failure, err);
     if (result != PG_OK)
         return result;
     result = configure(session, deadline_us, err);

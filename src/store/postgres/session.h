@@ -29,6 +29,10 @@ void pg_session_destroy(struct pg_session *session);
 enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err) BERTH_MUST_CHECK;
 
+/* A descriptor that makes pg_session_connect() give up (PG_TIMEOUT or PG_RETRY) while it is
+ * readable; -1, as after pg_session_create(): none. */
+void pg_session_set_stop(struct pg_session *session, int fd);
+
 /* Closes the connection without waiting for the server: an open transaction is rolled back, and a
  * running statement's result is lost. */
 void pg_session_close(struct pg_session *session);

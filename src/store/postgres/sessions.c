@@ -63,3 +63,28 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
     pg_session_close(session);
     return false;
 }
+
+/* Until it succeeds, fails in a way that does not pass, or is not to be tried again. */
+static bool connect_writer(struct postgres_store *store, const struct store_retry *retry,
+                           struct err *err)
+{
+    for (;;) {
+        struct err failure = postgres_ignored(store);
+        enum pg_outcome outcome =
+            pg_session_connect(store->writer, postgres_deadline(store), &failure);
+        if (outcome == PG_OK)
+            return true;
+        bool may_pass = outcome == PG_RETRY || outcome == PG_LOST || outcome == PG_TIMEOUT;
+        if (!may_pass || retry == NULL || !retry->again(retry->cls, failure.message))
+            return err_set(err, failure.status, failure.code, "%.*s", SLICE_ARG(failure.message));
+    }
+}
+
+bool postgres_reach_server(struct postgres_store *store, const struct store_retry *retry,
+                           struct err *err)
+{
+    pg_session_set_stop(store->writer, retry == NULL ? -1 : retry->stop_fd);
+    bool reached = connect_writer(store, retry, err) && set_planner(store, store->writer, err);
+    pg_session_set_stop(store->writer, -1);
+    return reached;
+}

@@ -104,6 +104,9 @@ void postgres_upkeep(struct store *store);
 /* sessions.c: connects the session if it is not connected, to a server that accepts writes. */
 bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
+/* sessions.c: connects the writer when the store is opened, with retries (NULL: none). */
+bool postgres_reach_server(struct postgres_store *store, const struct store_retry *retry,
+                           struct err *err) BERTH_MUST_CHECK;
 /* sessions.c: an error that nobody reads; valid until the next one. */
 struct err postgres_ignored(struct postgres_store *store);
 /* sessions.c: a mark that no other batch has. */

@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""berthd starts before its database server: [placement_database] max_retries and retry_interval.
+
+    tests/databases/startup.py --berthd build/berthd
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "running")]
+
+import servers  # noqa: E402
+from postgres import Postgres, url  # noqa: E402
+from service_manager import Process  # noqa: E402
+
+PASSWORD = "secret-of-the-database"
+FAILED = re.compile(r"SQL connection failed, (?:(\d+) attempts? left, )?next attempt in (\d+) s: the database '")
+SERVER_STARTS_S = 3
+
+
+class Run:
+    """A berthd under a service manager, with this server's URL and options of [placement_database]."""
+
+    def __init__(self, program, directory, database, **options):
+        self.port = servers.free_port()
+        path = os.path.join(directory, f"{self.port}.conf")
+        with open(path, "w") as file:
+            file.write(f"[api]\nauth_strategy = noauth2\n[berth]\nlisten = 127.0.0.1:{self.port}\n"
+                       f"[placement_database]\nsync_on_startup = true\nconnection = {database.replace('$', '$$')}\n")
+            file.writelines(f"{name} = {value}\n" for name, value in options.items())
+        self.process = Process([os.path.abspath(program), "--config-file", path], [], directory, self.port)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if not self.process.ended(0):
+            self.process.signal(signal.SIGKILL)
+            self.process.wait()
+
+    def log(self):
+        with open(self.process.log_path) as file:
+            return file.read()
+
+    def attempts_left(self):
+        return [found and int(found) for found, _ in FAILED.findall(self.log())]
+
+    def await_failure(self):
+        self.process.wait_for("STATUS", "waiting for the database")
+
+    def seconds_to_end(self, seconds=20):
+        began = time.monotonic()
+        self.process.wait(seconds)
+        return time.monotonic() - began
+
+
+def dead_url():
+    return url("berth", PASSWORD, "placement", servers.free_port())
+
+
+def expect(condition, found):
+    if not condition:
+        raise AssertionError(str(found))
+
+
+def server_that_starts_later(program, directory):
+    with_server = Postgres(password=PASSWORD)
+    try:
+        with Run(program, directory, with_server.url(), retry_interval=1, max_retries=40) as berth:
+            berth.await_failure()
+            timer = threading.Timer(SERVER_STARTS_S, with_server.start)
+            timer.start()
+            berth.process.wait_for("READY", "1", seconds=60)
+            timer.join()
+            left = berth.attempts_left()
+            expect(len(left) >= SERVER_STARTS_S - 1 and left == list(range(39, 39 - len(left), -1)), left)
+            extended = [int(message["EXTEND_TIMEOUT_USEC"]) for _, message in berth.process.messages
+                        if message.get("STATUS") == "waiting for the database"]
+            expect(len(extended) == len(left) and min(extended) > 10_000_000, extended)
+            status, _ = servers.Client(berth.port).ask("GET", "/resource_providers")
+            expect(status == 200, status)
+            expect(PASSWORD not in berth.log(), berth.log())
+            berth.process.signal(signal.SIGTERM)
+            berth.seconds_to_end()
+            expect(berth.process.status == 0, berth.process.status)
+    finally:
+        with_server.end()
+
+
+def server_that_never_starts(program, directory):
+    for most, attempts in ((0, 1), (1, 1), (3, 3)):
+        with Run(program, directory, dead_url(), retry_interval=1, max_retries=most) as berth:
+            took = berth.seconds_to_end()
+            expect(berth.process.status == 1, berth.process.status)
+            expect(attempts - 1.5 < took < attempts + 6, took)
+            expect(berth.attempts_left() == list(range(attempts - 1, 0, -1)), berth.log())
+            errors = [line for line in berth.log().splitlines() if line.startswith("berthd: the database 'postgresql://berth@")]
+            expect(len(errors) == 1 and "cannot be reached" in errors[0], berth.log())
+            expect(PASSWORD not in berth.log(), berth.log())
+
+
+def unlimited(program, directory):
+    with Run(program, directory, dead_url(), retry_interval=0, max_retries=-1) as berth:
+        end = time.monotonic() + 20
+        while len(berth.attempts_left()) <= 12 and time.monotonic() < end:
+            time.sleep(0.05)
+        expect(berth.attempts_left()[:12] == [""] * 12, berth.log()[-2000:])
+        berth.process.signal(signal.SIGTERM)
+        berth.seconds_to_end()
+        expect(berth.process.status == 0, berth.log()[-2000:])
+
+
+def password_that_is_wrong(program, directory):
+    with Postgres(password=PASSWORD) as server:
+        for what in ({"password": "another"}, {"database": "another"}):
+            with Run(program, directory, server.url(**what), retry_interval=1, max_retries=-1) as berth:
+                berth.seconds_to_end()
+                expect(berth.process.status == 1 and berth.attempts_left() == [], berth.log())
+
+
+def stop_between_attempts(program, directory):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with Run(program, directory, dead_url(), retry_interval=3600) as berth:
+            berth.await_failure()
+            berth.process.signal(number)
+            took = berth.seconds_to_end()
+            expect(took < 2 and berth.process.status == 0, (took, berth.process.status, berth.log()))
+            said = [line.rsplit("] ", 1)[-1] for line in berth.log().splitlines()]
+            expect("stopping" in said and said[-1] == "stopped", berth.log())
+
+
+def stop_within_an_attempt(program, directory):
+    """The server accepts the connection, and then says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(20)
+        address = url("berth", PASSWORD, "placement", silent.getsockname()[1], connect_timeout=60)
+        with Run(program, directory, address, retry_interval=3600) as berth:
+            connection, _ = silent.accept()
+            with connection:
+                connection.recv(1)
+                berth.process.signal(signal.SIGTERM)
+                took = berth.seconds_to_end()
+            expect(took < 2 and berth.process.status == 0, (took, berth.process.status, berth.log()))
+            expect(berth.attempts_left() == [], berth.log())
+
+
+CASES = [server_that_starts_later, server_that_never_starts, unlimited, password_that_is_wrong, stop_between_attempts,
+         stop_within_an_attempt]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    arguments = parser.parse_args()
+    failed = 0
+    for case in CASES:
+        directory = tempfile.mkdtemp(prefix="berth-startup-")
+        try:
+            case(arguments.berthd, directory)
+            print("ok    ", case.__name__.replace("_", " "))
+        except AssertionError as error:
+            failed += 1
+            print("FAILED", case.__name__.replace("_", " ") + ":", error)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    print(f"{len(CASES) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
