@@ -167,6 +167,14 @@ static uint64_t seconds_us(const struct conf *conf, const char *name)
     return (uint64_t)(seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds) * 1000000;
 }
 
+/* A negative number is SQLAlchemy's "never". With 0 it connects again for each use; once a second
+ * is as close to that as a long-lived session gets. */
+static uint64_t recycle_us(const struct conf *conf)
+{
+    int64_t seconds = number(conf, "placement_database", "connection_recycle_time");
+    return seconds == 0 ? 1000000 : seconds_us(conf, "connection_recycle_time");
+}
+
 /* oslo.db does not bound these numbers. With max_retries = 0 it does not try to connect before it
  * must, and then once. */
 static void fill_database_server(struct conf *conf)
@@ -174,6 +182,7 @@ static void fill_database_server(struct conf *conf)
     int64_t most = number(conf, "placement_database", "max_retries");
     conf->connect_attempts = most == -1 || most > 0 ? most : 1;
     conf->connect_interval_us = seconds_us(conf, "retry_interval");
+    conf->connection_recycle_us = recycle_us(conf);
 }
 
 static void fill_upstream(struct conf *conf)

@@ -284,6 +284,10 @@ static const struct details table[] = {
      "shown or logged, because they may contain a password."},
     {"placement_database", "slave_connection", "All reads are answered from memory."},
     {"placement_database", "sqlite_synchronous", "A change is on disk before it is answered."},
+    {"placement_database", "connection_recycle_time",
+     "For a database on a server, whose proxies or firewalls may drop old connections. A "
+     "connection is replaced when it is not in use, never within a transaction. 0 counts as 1 "
+     "second; with a negative number, connections are not replaced."},
     {"placement_database", "max_pool_size",
      "berth has no pool: one connection writes, and reads are answered from memory."},
     {"placement_database", "max_retries",

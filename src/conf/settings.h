@@ -88,8 +88,9 @@ struct conf {
     /* [placement_database] */
     const char *connection; /* never NULL */
     bool sync_on_startup;
-    int64_t connect_attempts;     /* at startup, at least 1; -1: unlimited */
-    uint64_t connect_interval_us; /* between two of them */
+    int64_t connect_attempts;       /* at startup, at least 1; -1: unlimited */
+    uint64_t connection_recycle_us; /* 0: never */
+    uint64_t connect_interval_us;   /* between two of them */
 
     /* The origin of the configuration. */
     bool embedded;                      /* no file was read: see load.h */

@@ -41,6 +41,7 @@ static bool open_and_load(struct daemon *daemon)
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
         .retry = &reach.retry,
+        .recycle_us = conf->connection_recycle_us,
         .steps = &daemon->store_steps,
     };
     if (!conf_make_state_directory(conf, &daemon->err))

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""berthd starts before its database server: [placement_database] max_retries and retry_interval.
+"""The life of berthd's connections: it starts before its database server ([placement_database] max_retries and
+retry_interval), and replaces old connections (connection_recycle_time).
 
     tests/databases/startup.py --berthd build/berthd
 """
@@ -153,8 +154,43 @@ def stop_within_an_attempt(program, directory):
             expect(berth.attempts_left() == [], berth.log())
 
 
+def sessions_of(server):
+    """The process ids of the server that serve berthd."""
+    rows = server.sql("SELECT pid FROM pg_stat_activity WHERE usename = %s AND backend_type = 'client backend'", server.user)
+    return {pid for pid, in rows}
+
+
+def use(client, number):
+    """A write, and a read that needs a query for the newest state."""
+    status, answer = client.ask("POST", "/resource_providers", {"name": f"host{number}"})
+    expect(status == 200, answer)
+    status, answer = client.ask("GET", "/resource_providers")
+    expect(status == 200 and len(answer["resource_providers"]) == number + 1, answer)
+
+
+def old_connections(program, directory):
+    """Each of the three is replaced while berthd writes and reads, and no request fails. Without the option, none is."""
+    with Postgres(password=PASSWORD) as server:
+        for seconds, is_replaced in ((1, True), (-1, False)):
+            server.create_database(f"of_{seconds}")
+            with Run(program, directory, server.url(f"of_{seconds}"), connection_recycle_time=seconds) as berth:
+                berth.process.wait_for("READY", "1", seconds=60)
+                client = servers.Client(berth.port)
+                use(client, 0)
+                first = sessions_of(server)
+                expect(len(first) == 3, first)
+                number, end, last = 1, time.monotonic() + (20 if is_replaced else 3), first
+                while time.monotonic() < end and not (is_replaced and len(last) == 3 and not last & first):
+                    use(client, number)
+                    number += 1
+                    time.sleep(0.05)
+                    last = sessions_of(server)
+                expect(len(last) == 3 and (not last & first if is_replaced else last == first), (first, last))
+                expect(" ERROR " not in berth.log() and " WARNING " not in berth.log(), berth.log())
+
+
 CASES = [server_that_starts_later, server_that_never_starts, unlimited, password_that_is_wrong, stop_between_attempts,
-         stop_within_an_attempt]
+         stop_within_an_attempt, old_connections]
 
 
 def main():

@@ -24,6 +24,7 @@ struct query {
 struct postgres_head {
     struct pg_session *session; /* the thread's */
     uint64_t timeout_us;
+    uint64_t recycle_us;
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
@@ -63,6 +64,8 @@ static bool ask(struct postgres_head *head, struct log_state *state)
     struct err err = {.arena = arena_create()};
     struct pg_rows rows = {0};
     uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
+    if (pg_session_is_old(head->session, head->recycle_us))
+        pg_session_close(head->session);
     bool ok = (pg_session_is_open(head->session) ||
                pg_session_connect(head->session, deadline_us, &err) == PG_OK) &&
               pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
@@ -114,11 +117,13 @@ static void *run_head(void *cls)
     return NULL;
 }
 
-struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us)
+struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us,
+                                           uint64_t recycle_us)
 {
     struct postgres_head *head = calloc(1, sizeof(*head));
     check(head != NULL);
     head->timeout_us = timeout_us;
+    head->recycle_us = recycle_us;
     head->session = pg_session_create(&(struct pg_session_options){.url = url, .wake_fd = -1});
     pthread_mutex_init(&head->lock, NULL);
     wait_init(&head->wake);

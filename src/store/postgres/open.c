@@ -47,13 +47,14 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->arena = arena_create();
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
+    store->recycle_us = options->recycle_us;
     if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {
         postgres_close(&store->base);
         return NULL;
     }
     store->writer = create_session(store);
     store->follower = create_session(store);
-    store->head = postgres_head_create(&store->url, store->timeout_us);
+    store->head = postgres_head_create(&store->url, store->timeout_us, store->recycle_us);
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");
     else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "store/postgres/connect.h"
 #include "store/postgres/exchange.h"
 #include "store/postgres/failure.h"
@@ -67,6 +68,12 @@ void pg_session_destroy(struct pg_session *session)
 bool pg_session_is_open(const struct pg_session *session)
 {
     return session->conn != NULL;
+}
+
+bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
+{
+    return age_us > 0 && session->conn != NULL &&
+           clock_monotonic_us() - session->connected_us >= age_us;
 }
 
 bool pg_session_in_transaction(const struct pg_session *session)
@@ -222,6 +229,7 @@ enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline
         pg_exchange_drop(session);
         return result == PG_LOST ? PG_RETRY : result;
     }
+    session->connected_us = clock_monotonic_us();
     enum pg_prepared_use wanted = session->options.prepared;
     session->uses_prepared =
         wanted == PG_PREPARED_ALWAYS ||

@@ -39,6 +39,9 @@ void pg_session_close(struct pg_session *session);
 
 bool pg_session_is_open(const struct pg_session *session);
 
+/* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
+bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
+
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */
 bool pg_session_in_transaction(const struct pg_session *session);
 

@@ -38,7 +38,8 @@ struct pg_queue {
 struct pg_session {
     PGconn *conn; /* NULL: not connected */
     struct pg_session_options options;
-    int stop_fd; /* ends an attempt to connect; -1: none */
+    uint64_t connected_us; /* time of the last connect */
+    int stop_fd;           /* ends an attempt to connect; -1: none */
     struct pg_url url;
     struct arena *arena;   /* options and url */
     struct arena *scratch; /* one statement's parameters */

@@ -39,6 +39,7 @@ struct postgres_store {
     struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
     uint64_t timeout_us; /* for an answer of the server */
+    uint64_t recycle_us; /* the age at which a session is replaced; 0: never */
     struct pg_session *writer;
     struct pg_session *follower;
     struct postgres_head *head; /* any thread */
