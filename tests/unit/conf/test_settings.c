@@ -197,6 +197,32 @@ static void baremetal(void **state)
     assert_int_equal(conf->baremetal.fake_delay_us, 0);
 }
 
+/* The numbers have no bounds, as in oslo.db. BASE ends in the section. */
+static void connecting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t attempts;
+        uint64_t interval_us, recycle_us;
+    } cases[] = {
+        {BASE, 10, 10000000, 3600000000},
+        {BASE "max_retries = -1\nretry_interval = 0\nconnection_recycle_time = -1\n", -1, 0, 0},
+        {BASE "max_retries = 0\nretry_interval = -3\nconnection_recycle_time = 0\n", 1, 0, 1000000},
+        {BASE "max_retries = -7\nretry_interval = 9223372036854775807\n"
+              "connection_recycle_time = -9223372036854775807\n",
+         1, INT32_MAX * UINT64_C(1000000), 0},
+    };
+    use_file("a.conf", BASE);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        put("a.conf", cases[i].text);
+        load_ok();
+        assert_int_equal(conf->connect_attempts, cases[i].attempts);
+        assert_int_equal(conf->connect_interval_us, cases[i].interval_us);
+        assert_int_equal(conf->connection_recycle_us, cases[i].recycle_us);
+    }
+}
+
 static void valet(void **state)
 {
     (void)state;
@@ -370,6 +396,7 @@ int main(void)
         LOADING_TEST(reads),
         LOADING_TEST(all_fields),
         LOADING_TEST(baremetal),
+        LOADING_TEST(connecting),
         LOADING_TEST(valet),
         LOADING_TEST(empty_priorities),
         LOADING_TEST(healthcheck),
