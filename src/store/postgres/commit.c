@@ -18,7 +18,7 @@
 enum {
     CROWDED_BATCHES = 16, /* planned under the lock after one came too late */
     STATEMENT_ROWS_MOST = 8192,
-    LOG_NUMBER_PARAMETERS = 5,
+    LOG_NUMBER_PARAMETERS = 6,
     KEY_COLUMNS_MOST = 4,
     LOCK_WAITS_MOST = 3, /* times the store's time limit */
 };
@@ -27,9 +27,13 @@ static const char LOCK_NOT_AVAILABLE[] = "55P03";
 static const char DEADLOCK[] = "40P01";
 static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 static const char LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
+/* The number becomes NULL, which is refused, unless the row before is there: a database that went
+ * back would otherwise take the batch on top of a state that it does not have. */
 static const char LOG_INSERT[] =
     "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
-    " VALUES ($1::bigint, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
+    " VALUES (CASE WHEN CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log WHERE number ="
+    " $1::bigint - 1 AND mark = $6::bytea) ELSE NOT EXISTS (SELECT FROM berth_log) END"
+    " THEN $1::bigint END, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
 
 /* ---- the lock ---- */
 
@@ -130,9 +134,12 @@ static bool queue_log(struct sending *sending, struct err *err)
     const struct log_row *row = &sending->row;
     int64_t now_us = clock_wall_us() - PG_EPOCH_S * INT64_C(1000000);
     const struct pg_parameter parameters[LOG_NUMBER_PARAMETERS] = {
-        pg_int8(row->number),   pg_bytes(row->mark),
-        pg_bytes(row->before),  pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
+        pg_int8(row->number),
+        pg_bytes(row->mark),
+        pg_bytes(row->before),
+        pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
         pg_bytes(row->entries),
+        pg_bytes((struct slice){(const char *)sending->store->followed.mark, LOG_MARK_LEN}),
     };
     sending->log_statement = sending->statements;
     return queue_sql(sending, LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
@@ -265,10 +272,12 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
 {
     struct postgres_store *store = sending->store;
     const struct bundle *chunk = &sending->chunks[failure->statement - sending->log_statement - 1];
-    size_t row = write_sql_row(err->message);
+    size_t row = sqlstate_is(failure, "22P02") ? write_sql_row(err->message) : SIZE_MAX;
     bool is_known_row = row < chunk->count;
     bool is_duplicate = sqlstate_is(failure, "23505");
-    if (is_duplicate && constraint_ends_with(failure->constraint, "_pkey")) {
+    bool is_link = chunk->kind == BUNDLE_PROVIDER_TRAIT_INSERT ||
+                   chunk->kind == BUNDLE_PROVIDER_AGGREGATE_INSERT; /* they have no ids */
+    if (is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey")) {
         store->mends_sequences = true; /* somebody inserted rows without the sequence */
         return again(sending, err);
     }
@@ -277,11 +286,11 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         .change = change,
         .request = bundle_request_of(sending->batch, change),
         .is_duplicate = is_duplicate,
-        .memory_is_wrong = is_known_row,
+        .memory_is_wrong = is_known_row || (is_duplicate && is_link),
     };
     if (is_duplicate)
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
-    store->has_state &= !is_known_row;
+    store->has_state &= !store->refusal.memory_is_wrong;
     return STORE_REFUSED;
 }
 

@@ -128,6 +128,12 @@ void postgres_keep_ids(struct postgres_store *store)
         store->ids[table].committed = store->ids[table].used;
 }
 
+void postgres_drop_ids(struct postgres_store *store)
+{
+    for (int table = 0; table < STORE_TABLE_COUNT; table++)
+        store->ids[table].used = store->ids[table].committed = store->ids[table].count;
+}
+
 void postgres_free_ids(struct postgres_store *store)
 {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)

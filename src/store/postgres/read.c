@@ -154,8 +154,11 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
 
 static void mark_read(struct postgres_store *store, bool is_continued)
 {
-    if (!is_continued)
+    if (!is_continued) {
+        /* The database may have gone back, and its sequences with it. */
         postgres_head_forget(store->head);
+        postgres_drop_ids(store);
+    }
     postgres_head_note(store->head, &store->read.head);
     store->followed = store->read.head;
     store->has_state = true;

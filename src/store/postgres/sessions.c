@@ -5,13 +5,17 @@
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for
  * each batch, or the first one, made while a table was small, would be kept. Each row is found
  * through an index. Behind a pooler the settings would stay with a server process that others use
- * next, and statements are planned each time there, with the lengths of their arrays. */
+ * next, and statements are planned each time there, with the lengths of their arrays. A server
+ * process that waits for a lock or a standby notices that its client has gone. */
 static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 static const char PLANNER[] = "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
                               " set_config('enable_hashjoin', 'off', false),"
                               " set_config('enable_mergejoin', 'off', false),"
                               " set_config('enable_seqscan', 'off', false),"
                               " set_config('enable_sort', 'off', false),"
+                              " CASE WHEN current_setting('client_connection_check_interval', true)"
+                              " IS NOT NULL THEN set_config('client_connection_check_interval',"
+                              " '2000', false) END,"
                               " pg_is_in_recovery()";
 
 uint64_t postgres_deadline(const struct postgres_store *store)
@@ -43,7 +47,7 @@ static bool set_planner(struct postgres_store *store, struct pg_session *session
     int64_t is_standby = 1;
     bool ok =
         pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
-    if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 5, &is_standby) || is_standby != 0))
+    if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 6, &is_standby) || is_standby != 0))
         ok = err_set(err, 503, NULL,
                      "the database '%.*s' is a standby: writes need the primary (see "
                      "target_session_attrs)",

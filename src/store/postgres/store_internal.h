@@ -118,6 +118,8 @@ uint64_t postgres_deadline(const struct postgres_store *store);
 /* ids.c */
 /* The ids given out so far belong to committed rows. */
 void postgres_keep_ids(struct postgres_store *store);
+/* No id of the blocks is given out any more. */
+void postgres_drop_ids(struct postgres_store *store);
 void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,

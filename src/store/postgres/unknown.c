@@ -11,14 +11,16 @@
 #include "store/postgres/cells.h"
 #include "store/postgres/locks.h"
 
-enum { RESOLVE_FOR_S = 30, TRY_AGAIN_US = 20000 };
+enum { RESOLVE_FOR_S = 10, TRY_AGAIN_US = 20000 };
 
 enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER };
 
 static const char LOCKED[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
 static const char MARK[] = "SELECT mark FROM berth_log WHERE number = $1::bigint";
 static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
-                           " VALUES ($1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea)";
+                           " SELECT $1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea"
+                           " WHERE $1::bigint = 1 OR EXISTS (SELECT FROM berth_log"
+                           " WHERE number = $1::bigint - 1 AND mark = $5::bytea)";
 
 static bool look(struct postgres_store *store, const struct log_row *row, enum found *found,
                  struct err *err)
@@ -39,7 +41,8 @@ static bool look(struct postgres_store *store, const struct log_row *row, enum f
     return ok;
 }
 
-/* An empty batch of ours takes the number. */
+/* An empty batch of ours takes the number. If the row before is gone, the database went back, and
+ * the lost batch is refused as well. */
 static bool unknown_take_number(struct postgres_store *store, const struct log_row *row,
                                 struct err *err)
 {
@@ -51,9 +54,10 @@ static bool unknown_take_number(struct postgres_store *store, const struct log_r
         pg_bytes((struct slice){(const char *)mark, sizeof(mark)}),
         pg_bytes(row->before),
         pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
+        pg_bytes((struct slice){(const char *)store->followed.mark, LOG_MARK_LEN}),
     };
     const struct pg_statement take = {
-        .sql = TAKE, .parameters = parameters, .parameters_n = 4, .what = "written"};
+        .sql = TAKE, .parameters = parameters, .parameters_n = 5, .what = "written"};
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
     return pg_session_execute(store->writer, &take, NULL, postgres_deadline(store), err) == PG_OK &&
            pg_session_execute(store->writer, &commit, NULL, postgres_deadline(store), err) == PG_OK;

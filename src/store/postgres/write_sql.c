@@ -503,13 +503,13 @@ void write_sql_append(enum bundle_kind kind, struct buf *sql)
 
 size_t write_sql_row(struct slice message)
 {
-    for (size_t at = 0; at + 1 < message.len; at++) {
-        if (message.data[at] != '"' || message.data[at + 1] != '!')
+    for (size_t at = 0; at < message.len; at++) {
+        if (message.data[at] != '!')
             continue;
         size_t row = 0;
-        for (at += 2; at < message.len && message.data[at] >= '0' && message.data[at] <= '9'; at++)
+        for (at++; at < message.len && message.data[at] >= '0' && message.data[at] <= '9'; at++)
             row = row * 10 + (size_t)(message.data[at] - '0');
-        if (row > 0 && at < message.len && message.data[at] == '"')
+        if (row > 0 && at < message.len)
             return row - 1;
     }
     return SIZE_MAX;

@@ -18,8 +18,8 @@ size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
 /* Appends the statement and a NUL byte that is not counted. */
 void write_sql_append(enum bundle_kind kind, struct buf *sql);
 
-/* The position in the bundle of the row that was not found, by the server's message; SIZE_MAX: the
- * message is about something else. */
+/* The position in the bundle of the row that was not found, by the server's message (SQLSTATE
+ * 22P02), whose quotation marks depend on its language. SIZE_MAX: the message names none. */
 size_t write_sql_row(struct slice message);
 
 #endif

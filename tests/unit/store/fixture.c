@@ -314,8 +314,8 @@ static void take_answer(void *cls, const struct store_head *head)
     pthread_mutex_lock(&question->lock);
     question->head = *head;
     question->is_answered = true;
+    pthread_cond_signal(&question->wake); /* under the lock: it ends with the test's wait */
     pthread_mutex_unlock(&question->lock);
-    pthread_cond_signal(&question->wake);
 }
 
 bool is_newest(struct store *store, const struct store_stamp *stamp)
