@@ -233,6 +233,7 @@ class Metrics(Case):
                 expect(page.get("berth_replica_memory_bytes") > 50000, "memory")
                 expect(page.get("process_resident_memory_bytes") > page.get("berth_replica_memory_bytes"), "memory")
             expect(other.scrape().get("berth_writer_follows_total") > 0, "follows")
+            expect(other.scrape().get("berth_writer_replanned_batches_total") == 0, "SQLite's batches are planned under its lock")
             page = server.scrape()
             loads, merges = page.get("berth_writer_loads_total"), page.get("berth_writer_merges_total")
             rows(server.database, "INSERT INTO traits (name) VALUES ('CUSTOM_BY_ANOTHER')")

@@ -176,6 +176,7 @@ static void write_writer(const struct pipeline_figures *figures, struct expositi
     exposition_histogram(exposition, NULL, 0, &PIPELINE_COMMIT_SHAPE_US, &figures->commit_us,
                          US_PER_S);
     write_refusals(figures, exposition);
+    exposition_single(exposition, METRIC_WRITER_REPLANNED, figures->taken);
     exposition_single(exposition, METRIC_WRITER_FOLLOWS, figures->follows);
     exposition_single(exposition, METRIC_WRITER_LOADS, figures->reloads);
     exposition_single(exposition, METRIC_WRITER_MERGES, figures->merges);
