@@ -134,7 +134,7 @@ def addresses(report, desk):
 
 def databases(report, desk, listen):
     def with_url(url, sync="true"):
-        return desk.run("--config-file", desk.conf(database=f"connection = {url}\nsync_on_startup = {sync}"), *listen)
+        return desk.run("--config-file", desk.conf(database=f"connection = {url}\nsync_on_startup = {sync}\nmax_retries = 1"), *listen)
 
     def unharmed(name, path, content):
         with open(path, "rb") as file:
