@@ -7,9 +7,6 @@
 
 enum { HEADER_BYTES = 20 };
 
-/* 2000-01-01 in microseconds since 1970. */
-static const uint64_t PG_EPOCH_US = UINT64_C(946684800000000);
-
 static void append_number(struct buf *bytes, uint64_t value, unsigned len)
 {
     for (unsigned i = len; i-- > 0;)
@@ -83,7 +80,7 @@ void pg_array_add_time(struct pg_array *array, int64_t us)
         return;
     }
     append_number(&array->bytes, sizeof(us), 4);
-    append_number(&array->bytes, (uint64_t)us - PG_EPOCH_US, sizeof(us));
+    append_number(&array->bytes, pg_time_us(us), sizeof(us));
     array->count++;
 }
 

@@ -3,6 +3,7 @@
 #define BERTH_STORE_POSTGRES_CELLS_H
 
 #include "store/postgres/rows.h"
+#include "store/postgres/statement.h"
 #include "store/rows.h"
 
 struct pg_cells {
@@ -15,7 +16,5 @@ void pg_cells_begin(struct pg_cells *cells, enum rows_table table);
 
 /* Texts belong to the rows. */
 void pg_cells_read(struct pg_cells *cells, const struct pg_rows *rows, size_t row);
-
-enum { PG_EPOCH_S = 946684800 }; /* 2000-01-01 in seconds since 1970 */
 
 #endif

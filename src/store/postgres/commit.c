@@ -9,8 +9,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "store/postgres/cells.h"
-#include "store/postgres/locks.h"
 #include "store/postgres/unknown.h"
 #include "store/postgres/write_sql.h"
 #include "store/waves.h"
@@ -25,8 +23,6 @@ enum {
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
 static const char DEADLOCK[] = "40P01";
-static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-static const char LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
 /* The number becomes NULL, which is refused, unless the row before is there: a database that went
  * back would otherwise take the batch on top of a state that it does not have. */
 static const char LOG_INSERT[] =
@@ -66,12 +62,8 @@ static enum store_lock lock_failed(struct postgres_store *store, struct err *err
 enum store_lock postgres_lock(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
-    struct pg_session *session = store->writer;
     check(!store->is_locked && !store->read.is_open);
-    store->is_locked =
-        postgres_ensure_session(store, session, err) &&
-        pg_session_begin(session, BEGIN, postgres_deadline(store), err) == PG_OK &&
-        pg_session_run(session, LOCK, "locked", postgres_deadline(store), err) == PG_OK;
+    store->is_locked = postgres_begin_locked(store, err);
     if (!store->is_locked)
         return lock_failed(store, err);
     store->wanted_us = 0;
@@ -125,19 +117,18 @@ static bool queue_begin(struct sending *sending, struct err *err)
     if (sending->store->is_locked)
         return true;
     sending->statements++;
-    return pg_pipeline_queue_begin(sending->store->writer, BEGIN, err) == PG_OK &&
-           queue_sql(sending, LOCK, NULL, 0, err);
+    return pg_pipeline_queue_begin(sending->store->writer, POSTGRES_BEGIN, err) == PG_OK &&
+           queue_sql(sending, POSTGRES_LOCK, NULL, 0, err);
 }
 
 static bool queue_log(struct sending *sending, struct err *err)
 {
     const struct log_row *row = &sending->row;
-    int64_t now_us = clock_wall_us() - PG_EPOCH_S * INT64_C(1000000);
     const struct pg_parameter parameters[LOG_NUMBER_PARAMETERS] = {
         pg_int8(row->number),
         pg_bytes(row->mark),
         pg_bytes(row->before),
-        pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
+        pg_timestamp(clock_wall_us()),
         pg_bytes(row->entries),
         pg_bytes((struct slice){(const char *)sending->store->followed.mark, LOG_MARK_LEN}),
     };
@@ -218,11 +209,11 @@ static void make_row(struct sending *sending)
 /* ---- what came of it ---- */
 
 /* Nothing was written, because of what others have written: the batch is to be planned again. */
-static enum store_result again(struct sending *sending, struct err *err)
+static enum store_result again(const struct postgres_store *store, struct err *err)
 {
     *err = (struct err){.arena = err->arena};
     err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
-            SLICE_ARG(sending->store->url.target));
+            SLICE_ARG(store->url.target));
     return STORE_TAKEN;
 }
 
@@ -279,7 +270,7 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
                    chunk->kind == BUNDLE_PROVIDER_AGGREGATE_INSERT; /* they have no ids */
     if (is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey")) {
         store->mends_sequences = true; /* somebody inserted rows without the sequence */
-        return again(sending, err);
+        return again(store, err);
     }
     size_t change = is_known_row ? chunk->rows[row].first : find_culprit(sending, chunk, failure);
     store->refusal = (struct store_refusal){
@@ -311,7 +302,7 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     bool is_answer = outcome == PG_REFUSED || outcome == PG_RETRY || outcome == PG_FAILED;
     if (outcome == PG_REFUSED && failure->statement == sending->log_statement) {
         store->crowded = CROWDED_BATCHES;
-        return again(sending, err);
+        return again(store, err);
     }
     if (outcome == PG_REFUSED && failure->statement > sending->log_statement &&
         failure->statement - sending->log_statement - 1 < sending->chunk_count)
@@ -320,7 +311,7 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     if (store->waits_in_vain)
         store->crowded = CROWDED_BATCHES; /* reads are answered between attempts to lock */
     if (store->waits_in_vain || (is_answer && sqlstate_is(failure, DEADLOCK)))
-        return again(sending, err);
+        return again(store, err);
     return STORE_FAILED;
 }
 
@@ -368,19 +359,14 @@ static enum store_result confirm(struct postgres_store *store, struct store_stam
         return STORE_FAILED;
     if (postgres_end_read(&store->base, stamp) && news == STORE_NEWS_NONE)
         return STORE_OK;
-    err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
-            SLICE_ARG(store->url.target));
-    return STORE_TAKEN;
+    return again(store, err);
 }
 
 static enum store_result try_commit(struct postgres_store *store, const struct store_batch *batch,
                                     struct store_stamp *stamp, struct err *err)
 {
-    if (!store->has_state) {
-        err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
-                SLICE_ARG(store->url.target));
-        return STORE_TAKEN;
-    }
+    if (!store->has_state)
+        return again(store, err);
     if (store->lacks_ids) {
         err_set(err, 503, NULL, "the database '%.*s' gives out no ids",
                 SLICE_ARG(store->url.target));

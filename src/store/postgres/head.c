@@ -49,12 +49,7 @@ static bool read_state(const struct pg_rows *rows, struct log_state *state)
     *state = (struct log_state){0};
     if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
         return false;
-    if (!pg_rows_int(rows, 0, 0, &row.number))
-        return true;
-    row.mark = pg_rows_bytes(rows, 0, 1);
-    row.before = pg_rows_bytes(rows, 0, 2);
-    row.entries = pg_rows_bytes(rows, 0, 3);
-    return log_row_state(&row, state);
+    return !log_row_read(rows, 0, &row) || log_row_state(&row, state);
 }
 
 static bool ask(struct postgres_head *head, struct log_state *state)

@@ -20,6 +20,14 @@ static void hash_bytes(struct sha256_ctx *hash, struct slice bytes)
     sha256_update(hash, bytes.len, (const uint8_t *)bytes.data);
 }
 
+bool log_row_read(const struct pg_rows *rows, size_t at, struct log_row *row)
+{
+    row->mark = pg_rows_bytes(rows, at, 1);
+    row->before = pg_rows_bytes(rows, at, 2);
+    row->entries = pg_rows_bytes(rows, at, 3);
+    return pg_rows_int(rows, at, 0, &row->number);
+}
+
 bool log_row_state(const struct log_row *row, struct log_state *state)
 {
     *state = (struct log_state){.number = row->number};

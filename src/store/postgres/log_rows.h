@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "store/postgres/rows.h"
 #include "store/store.h"
 
 enum { LOG_MARK_LEN = 16, LOG_DIGEST_LEN = 16 };
@@ -28,6 +29,10 @@ struct log_row {
     struct slice before; /* the digest of the row before; of the first row: zeros */
     struct slice entries;
 };
+
+/* The row at that position of a result, whose first columns are number, mark, digest and entries.
+ * False: it has no number. */
+bool log_row_read(const struct pg_rows *rows, size_t at, struct log_row *row);
 
 /* The state whose newest row this is. False: another program wrote the row. */
 bool log_row_state(const struct log_row *row, struct log_state *state);

@@ -19,14 +19,6 @@ static const char HEAD[] = "SELECT number, mark, digest, entries FROM berth_log"
 static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
                             " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
 
-static bool read_log_row(const struct pg_rows *rows, size_t at, struct log_row *row)
-{
-    row->mark = pg_rows_bytes(rows, at, 1);
-    row->before = pg_rows_bytes(rows, at, 2);
-    row->entries = pg_rows_bytes(rows, at, 3);
-    return pg_rows_int(rows, at, 0, &row->number);
-}
-
 static bool queue(struct postgres_store *store, const char *sql,
                   const struct pg_parameter *parameters, size_t count, struct err *err)
 {
@@ -68,7 +60,7 @@ static bool read_head(struct postgres_store *store, const struct pg_rows *rows, 
     store->read.head = (struct log_state){0};
     if (pg_rows_count(rows) == 0)
         return true;
-    if (read_log_row(rows, 0, &row) && log_row_state(&row, &store->read.head))
+    if (log_row_read(rows, 0, &row) && log_row_state(&row, &store->read.head))
         return true;
     return err_set(err, 503, NULL,
                    "the database '%.*s' cannot be used: another program wrote to berth_log; delete "
@@ -98,7 +90,7 @@ static bool explains(struct postgres_store *store, const struct pg_rows *since, 
     for (size_t i = 0; i < pg_rows_count(since); i++) {
         struct log_row row;
         struct log_state next;
-        if (!read_log_row(since, i, &row) || !log_row_state(&row, &next))
+        if (!log_row_read(since, i, &row) || !log_row_state(&row, &next))
             return false;
         if (i == 0 && !log_state_equal(&next, &store->followed))
             return false;

@@ -1,13 +1,18 @@
 /* Connects the sessions of a store. Writer thread only. */
 #include "base/clock.h"
+#include "store/postgres/locks.h"
 #include "store/postgres/store_internal.h"
+
+const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+const char POSTGRES_LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
+
+static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for
  * each batch, or the first one, made while a table was small, would be kept. Each row is found
  * through an index. Behind a pooler the settings would stay with a server process that others use
  * next, and statements are planned each time there, with the lengths of their arrays. A server
  * process that waits for a lock or a standby notices that its client has gone. */
-static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 static const char PLANNER[] = "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
                               " set_config('enable_hashjoin', 'off', false),"
                               " set_config('enable_mergejoin', 'off', false),"
@@ -66,6 +71,14 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
         return true;
     pg_session_close(session);
     return false;
+}
+
+bool postgres_begin_locked(struct postgres_store *store, struct err *err)
+{
+    struct pg_session *session = store->writer;
+    return postgres_ensure_session(store, session, err) &&
+           pg_session_begin(session, POSTGRES_BEGIN, postgres_deadline(store), err) == PG_OK &&
+           pg_session_run(session, POSTGRES_LOCK, "locked", postgres_deadline(store), err) == PG_OK;
 }
 
 /* Until it succeeds, fails in a way that does not pass, or is not to be tried again. */

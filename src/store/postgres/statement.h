@@ -60,6 +60,19 @@ static inline struct pg_parameter pg_int8(int64_t value)
     return pg_number(PG_INT8, (uint64_t)value, 8);
 }
 
+enum { PG_EPOCH_S = 946684800 }; /* 2000-01-01 in seconds since 1970 */
+
+/* Microseconds since 1970 as a timestamp's binary form. */
+static inline uint64_t pg_time_us(int64_t us)
+{
+    return (uint64_t)us - PG_EPOCH_S * UINT64_C(1000000);
+}
+
+static inline struct pg_parameter pg_timestamp(int64_t us)
+{
+    return pg_number(PG_TIMESTAMP, pg_time_us(us), 8);
+}
+
 static inline struct pg_parameter pg_bool(bool value)
 {
     return pg_number(PG_BOOL, value, 1);

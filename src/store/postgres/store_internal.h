@@ -108,6 +108,12 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
 /* sessions.c: connects the writer when the store is opened, with retries (NULL: none). */
 bool postgres_reach_server(struct postgres_store *store, const struct store_retry *retry,
                            struct err *err) BERTH_MUST_CHECK;
+/* sessions.c: the first statements of a batch's transaction. */
+extern const char POSTGRES_BEGIN[];
+extern const char POSTGRES_LOCK[];
+/* sessions.c: begins such a transaction of the writer. If this fails, its session may be left in a
+ * transaction: the caller closes it. */
+bool postgres_begin_locked(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* sessions.c: an error that nobody reads; valid until the next one. */
 struct err postgres_ignored(struct postgres_store *store);
 /* sessions.c: a mark that no other batch has. */

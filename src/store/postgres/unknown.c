@@ -8,14 +8,11 @@
 
 #include "base/clock.h"
 #include "base/wait.h"
-#include "store/postgres/cells.h"
-#include "store/postgres/locks.h"
 
 enum { RESOLVE_FOR_S = 10, TRY_AGAIN_US = 20000 };
 
 enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER };
 
-static const char LOCKED[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
 static const char MARK[] = "SELECT mark FROM berth_log WHERE number = $1::bigint";
 static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
                            " SELECT $1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea"
@@ -48,12 +45,11 @@ static bool unknown_take_number(struct postgres_store *store, const struct log_r
 {
     unsigned char mark[LOG_MARK_LEN];
     postgres_make_mark(store, mark);
-    int64_t now_us = clock_wall_us() - PG_EPOCH_S * INT64_C(1000000);
     const struct pg_parameter parameters[] = {
         pg_int8(row->number),
         pg_bytes((struct slice){(const char *)mark, sizeof(mark)}),
         pg_bytes(row->before),
-        pg_number(PG_TIMESTAMP, (uint64_t)now_us, 8),
+        pg_timestamp(clock_wall_us()),
         pg_bytes((struct slice){(const char *)store->followed.mark, LOG_MARK_LEN}),
     };
     const struct pg_statement take = {
@@ -68,11 +64,7 @@ static bool resolve_once(struct postgres_store *store, const struct log_row *row
                          enum store_result *result, struct err *err)
 {
     enum found found;
-    if (!postgres_ensure_session(store, store->writer, err) ||
-        pg_session_begin(store->writer, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
-                         postgres_deadline(store), err) != PG_OK ||
-        pg_session_run(store->writer, LOCKED, "locked", postgres_deadline(store), err) != PG_OK ||
-        !look(store, row, &found, err))
+    if (!postgres_begin_locked(store, err) || !look(store, row, &found, err))
         return false;
     *result = found == FOUND_OURS ? STORE_OK : STORE_FAILED;
     return found != FOUND_NOTHING || unknown_take_number(store, row, err);
