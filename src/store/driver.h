@@ -37,6 +37,7 @@ struct store_driver {
     bool (*covers)(const struct store *store, const struct store_stamp *have,
                    const struct store_stamp *head);
     struct store_figures (*figures)(const struct store *store);
+    struct store_server (*server)(const struct store *store); /* NULL: there is none */
     void (*upkeep)(struct store *store);
 };
 

@@ -114,6 +114,11 @@ struct store_figures store_figures(const struct store *store)
     return store->driver->figures(store);
 }
 
+struct store_server store_server(const struct store *store)
+{
+    return store->driver->server == NULL ? (struct store_server){0} : store->driver->server(store);
+}
+
 void store_upkeep(struct store *store)
 {
     store->driver->upkeep(store);

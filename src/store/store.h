@@ -261,6 +261,33 @@ struct store_figures {
 /* Any thread. */
 struct store_figures store_figures(const struct store *store);
 
+/* To how many servers a commit is copied, as far as the server of the database says. */
+enum store_replication {
+    STORE_REPLICATION_NONE,
+    STORE_REPLICATION_ASYNC, /* a failover may lose commits that were acknowledged */
+    STORE_REPLICATION_SYNC,  /* a commit waits for standbys */
+};
+
+/* The server of a database, as it was when it last answered. */
+struct store_server {
+    uint64_t seen_us; /* of clock_monotonic_us(): when that was. 0: the database has no server, or
+                         it has not answered yet, and the rest is empty */
+    bool is_standby;
+    bool is_read_only; /* transactions are, unless they say otherwise */
+    bool is_pooled;    /* a pooler such as PgBouncer is in between */
+    bool uses_tls;
+    enum store_replication replication;
+    unsigned standbys;           /* connected to it */
+    uint32_t timeline;           /* grows with each promotion; 0: of a standby, not known */
+    char address[80];            /* as the server sees it: "192.0.2.7:5432", "unix socket" */
+    char version[64];            /* "15.20 (Debian 15.20-0+deb12u1)" */
+    char isolation[24];          /* of berth's batches */
+    char synchronous_commit[16]; /* the setting of that name */
+};
+
+/* Facts that are at most ten seconds old while the server answers. Any thread. */
+struct store_server store_server(const struct store *store);
+
 /* Upkeep between batches: checkpoints, trims the log, notices a replaced file; may do nothing. */
 void store_upkeep(struct store *store);
 

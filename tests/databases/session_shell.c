@@ -4,14 +4,15 @@
  * idle_in_transaction
  *
  * Each line of standard input is a command, the milliseconds of its deadline, and statements,
- * separated by tabs: connect, close, run, prepared, begin, commit, pipeline, stream. For each, a
- * line of JSON is printed. One thread. */
+ * separated by tabs: connect, close, run, prepared, begin, commit, pipeline, stream, facts. For
+ * each, a line of JSON is printed. One thread. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "store/postgres/facts.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
 
@@ -37,6 +38,7 @@ struct shell {
     size_t statements_n;
     struct slice value; /* the first of the last rows, in the arena; without data: none */
     size_t results;     /* statements of a pipeline, or rows of a stream */
+    struct store_server facts;
 };
 
 static bool is_commit(const char *sql)
@@ -112,6 +114,10 @@ static enum pg_outcome obey(struct shell *shell, struct slice command)
         return pipeline(shell);
     if (slice_equal(command, SLICE_LIT("stream")))
         return stream(shell);
+    if (slice_equal(command, SLICE_LIT("facts")))
+        return pg_facts_read(shell->session, &shell->facts, shell->deadline_us, &shell->err)
+                   ? PG_OK
+                   : PG_FAILED;
     if (slice_equal(command, SLICE_LIT("close"))) {
         pg_session_close(shell->session);
         return PG_OK;
@@ -135,6 +141,23 @@ static void write_flag(struct buf *out, const char *name, bool flag)
     buf_printf(out, ", \"%s\": %s", name, flag ? "true" : "false");
 }
 
+static void write_facts(struct buf *out, const struct store_server *facts)
+{
+    static const char *const REPLICATIONS[] = {
+        [STORE_REPLICATION_NONE] = "none",
+        [STORE_REPLICATION_ASYNC] = "async",
+        [STORE_REPLICATION_SYNC] = "sync",
+    };
+    buf_append_lit(out, ", \"facts\": {\"replication\": ");
+    json_write_string(out, slice_of(REPLICATIONS[facts->replication]));
+    write_text(out, "server_address", slice_of(facts->address));
+    write_text(out, "server_version", slice_of(facts->version));
+    write_text(out, "synchronous_commit", slice_of(facts->synchronous_commit));
+    write_flag(out, "standby", facts->is_standby);
+    write_flag(out, "read_only", facts->is_read_only);
+    buf_printf(out, ", \"timeline\": %u, \"standbys\": %u}", facts->timeline, facts->standbys);
+}
+
 static void answer(const struct shell *shell, enum pg_outcome outcome, uint64_t took_us)
 {
     const struct pg_failure *failure = pg_session_failure(shell->session);
@@ -154,6 +177,7 @@ static void answer(const struct shell *shell, enum pg_outcome outcome, uint64_t 
     write_flag(&out, "in_transaction", pg_session_in_transaction(shell->session));
     write_flag(&out, "pooled", server->is_pooled);
     write_flag(&out, "tls", server->uses_tls);
+    write_facts(&out, &shell->facts);
     buf_append_lit(&out, "}\n");
     check(fwrite(out.data, 1, out.len, stdout) == out.len && fflush(stdout) == 0);
     buf_free(&out);

@@ -286,6 +286,28 @@ class Sessions:
                     if recovery == "t":
                         shell.must("run", INSERT, outcome="RETRY", sqlstate="25006", open=True)
 
+    def facts(self):
+        """What an ordinary user can read about the server: replication, timeline, whether it is a standby."""
+        primary = {"replication": "none", "server_address": f"127.0.0.1:{self.server.port}", "synchronous_commit": "on",
+                   "server_version": self.server.sql("SHOW server_version")[0][0], "standby": False, "read_only": False,
+                   "timeline": 1, "standbys": 0}
+        with Shell(self.server.url()) as shell:
+            shell.must("connect")
+            shell.must("facts", facts=primary)
+            with Standby(self.server) as standby, Shell(standby.url()) as other:
+                shell.must("facts", facts={**primary, "replication": "async", "standbys": 1})
+                other.must("connect")
+                copy = {**primary, "server_address": f"127.0.0.1:{standby.port}"}
+                other.must("facts", facts={**copy, "standby": True, "read_only": True, "timeline": 0})
+                standby.require()
+                shell.must("facts", facts={**primary, "replication": "sync", "standbys": 1})
+                shell.must("run", "SET synchronous_commit = local")
+                shell.must("facts", facts={**primary, "replication": "async", "standbys": 1, "synchronous_commit": "local"})
+                standby.require(False)
+                standby.detach()
+                standby.promote()
+                other.must("facts", facts={**copy, "timeline": 2})
+
 
 class Behind:
     """A server as it is seen through a proxy, for PgBouncer."""

@@ -12,9 +12,13 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/facts.h"
 #include "store/postgres/session.h"
 
-enum { QUERIES_MOST = 2, STATES_KEPT = 64 };
+enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
+
+/* Queries that arrive meanwhile wait for no longer than this part of the time limit. */
+enum { FACTS_SHARE = 5 };
 
 struct query {
     void (*answered)(void *cls, const struct store_head *head);
@@ -34,6 +38,9 @@ struct postgres_head {
     /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
     struct log_state states[STATES_KEPT];
     uint64_t state_count;
+    bool has_started; /* memory has, or had, a state: the server is there */
+    uint64_t facts_due_us;
+    struct store_server server;
 };
 
 /* The log may be empty: the row is then one of NULLs. */
@@ -52,6 +59,14 @@ static bool read_state(const struct pg_rows *rows, struct log_state *state)
     return !log_row_read(rows, 0, &row) || log_row_state(&row, state);
 }
 
+static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err *err)
+{
+    if (pg_session_is_old(head->session, head->recycle_us))
+        pg_session_close(head->session);
+    return pg_session_is_open(head->session) ||
+           pg_session_connect(head->session, deadline_us, err) == PG_OK;
+}
+
 static bool ask(struct postgres_head *head, struct log_state *state)
 {
     const struct pg_statement statement = {
@@ -59,10 +74,7 @@ static bool ask(struct postgres_head *head, struct log_state *state)
     struct err err = {.arena = arena_create()};
     struct pg_rows rows = {0};
     uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
-    if (pg_session_is_old(head->session, head->recycle_us))
-        pg_session_close(head->session);
-    bool ok = (pg_session_is_open(head->session) ||
-               pg_session_connect(head->session, deadline_us, &err) == PG_OK) &&
+    bool ok = connect(head, deadline_us, &err) &&
               pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
               read_state(&rows, state);
     if (!ok)
@@ -78,12 +90,54 @@ static int64_t newest_number(const struct postgres_head *head)
     return head->state_count == 0 ? 0 : head->states[(head->state_count - 1) % STATES_KEPT].number;
 }
 
-/* Takes the queries that wait; returns their number. 0: the thread ends. */
+static void ask_facts(struct postgres_head *head)
+{
+    struct err err = {.arena = arena_create()};
+    uint64_t deadline_us = clock_monotonic_us() + head->timeout_us / FACTS_SHARE;
+    struct store_server server = {0};
+    bool ok = connect(head, deadline_us, &err) &&
+              pg_facts_read(head->session, &server, deadline_us, &err);
+    uint64_t now_us = clock_monotonic_us();
+    if (!ok)
+        pg_session_close(head->session);
+    arena_destroy(err.arena);
+    pthread_mutex_lock(&head->lock);
+    head->facts_due_us = now_us + FACTS_EVERY_US;
+    server.seen_us = now_us;
+    if (ok)
+        head->server = server;
+    pthread_mutex_unlock(&head->lock);
+}
+
+/* Under the lock. */
+static bool are_facts_due(const struct postgres_head *head)
+{
+    return head->has_started && clock_monotonic_us() >= head->facts_due_us;
+}
+
+/* Under the lock. */
+static void await_work(struct postgres_head *head)
+{
+    if (head->has_started)
+        (void)!wait_until(&head->wake, &head->lock, head->facts_due_us);
+    else
+        pthread_cond_wait(&head->wake, &head->lock);
+}
+
+/* Takes the queries that wait, and asks for the server's facts when they are due; returns the
+ * number of queries. 0: the thread ends. */
 static unsigned take_queries(struct postgres_head *head, struct query *queries, int64_t *known)
 {
     pthread_mutex_lock(&head->lock);
-    while (head->waiting == 0 && !head->is_ending)
-        pthread_cond_wait(&head->wake, &head->lock);
+    while (!head->is_ending && (head->waiting == 0 || are_facts_due(head))) {
+        if (!are_facts_due(head)) {
+            await_work(head);
+            continue;
+        }
+        pthread_mutex_unlock(&head->lock);
+        ask_facts(head);
+        pthread_mutex_lock(&head->lock);
+    }
     unsigned count = head->waiting;
     memcpy(queries, head->queries, count * sizeof(*queries));
     head->waiting = 0;
@@ -158,8 +212,12 @@ void postgres_head_query(struct postgres_head *head,
 void postgres_head_note(struct postgres_head *head, const struct log_state *state)
 {
     pthread_mutex_lock(&head->lock);
+    bool starts = !head->has_started;
     head->states[head->state_count++ % STATES_KEPT] = *state;
+    head->has_started = true;
     pthread_mutex_unlock(&head->lock);
+    if (starts)
+        pthread_cond_signal(&head->wake);
 }
 
 void postgres_head_forget(struct postgres_head *head)
@@ -167,6 +225,14 @@ void postgres_head_forget(struct postgres_head *head)
     pthread_mutex_lock(&head->lock);
     head->state_count = 0;
     pthread_mutex_unlock(&head->lock);
+}
+
+struct store_server postgres_head_server(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    struct store_server server = head->server;
+    pthread_mutex_unlock(&head->lock);
+    return server;
 }
 
 /* Under the lock: whether memory has had that state. */

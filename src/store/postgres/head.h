@@ -29,6 +29,9 @@ void postgres_head_note(struct postgres_head *head, const struct log_state *stat
  * The writer thread. */
 void postgres_head_forget(struct postgres_head *head);
 
+/* See store_server(). The thread asks for these facts between queries. Any thread. */
+struct store_server postgres_head_server(struct postgres_head *head);
+
 /* See store_covers(). Any thread. */
 bool postgres_head_covers(struct postgres_head *head, const struct store_stamp *have,
                           const struct store_stamp *newest);

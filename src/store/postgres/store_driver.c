@@ -31,6 +31,12 @@ static struct store_figures figures(const struct store *base)
 }
 
 /* Any thread. */
+static struct store_server server(const struct store *store)
+{
+    return postgres_head_server(postgres_of_const(store)->head);
+}
+
+/* Any thread. */
 static enum store_currency currency(const struct store *store, const struct store_stamp *stamp)
 {
     (void)store;
@@ -81,5 +87,6 @@ const struct store_driver postgres_driver = {
     .query_head = query_head,
     .covers = covers,
     .figures = figures,
+    .server = server,
     .upkeep = postgres_upkeep,
 };

@@ -1,0 +1,84 @@
+/* See facts.h. The timeline is that of the WAL being written, because pg_control_checkpoint()
+ * keeps the old one until the first checkpoint after a promotion; a standby writes none. One thread
+ * at a time. */
+#include "store/postgres/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FACT_ADDRESS,
+    FACT_PORT,
+    FACT_VERSION,
+    FACT_STANDBY,
+    FACT_READ_ONLY,
+    FACT_TIMELINE,
+    FACT_COMMIT,
+    FACT_SYNC_NAMES,
+    FACT_STANDBYS,
+};
+
+static const char FACTS[] =
+    "SELECT host(inet_server_addr()), inet_server_port(), current_setting('server_version'),"
+    " pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',"
+    " CASE WHEN NOT pg_is_in_recovery()"
+    " THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,"
+    " current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),"
+    " (SELECT count(*) FROM pg_stat_get_wal_senders())";
+
+static void copy(char *out, size_t room, struct slice text)
+{
+    snprintf(out, room, "%.*s", SLICE_ARG(text));
+}
+
+static int64_t number(const struct pg_rows *rows, size_t column)
+{
+    int64_t value = 0;
+    return pg_rows_int(rows, 0, column, &value) ? value : 0;
+}
+
+static void write_address(const struct pg_rows *rows, char *out, size_t room)
+{
+    struct slice host = pg_rows_bytes(rows, 0, FACT_ADDRESS);
+    bool is_ipv6 = memchr(host.data == NULL ? "" : host.data, ':', host.len) != NULL;
+    if (host.data == NULL)
+        snprintf(out, room, "unix socket");
+    else
+        snprintf(out, room, is_ipv6 ? "[%.*s]:%lld" : "%.*s:%lld", SLICE_ARG(host),
+                 (long long)number(rows, FACT_PORT));
+}
+
+static enum store_replication replication(const struct pg_rows *rows)
+{
+    struct slice commit = pg_rows_bytes(rows, 0, FACT_COMMIT);
+    bool waits = !slice_equal(commit, SLICE_LIT("off")) && !slice_equal(commit, SLICE_LIT("local"));
+    if (waits && pg_rows_bytes(rows, 0, FACT_SYNC_NAMES).len > 0)
+        return STORE_REPLICATION_SYNC;
+    return number(rows, FACT_STANDBYS) > 0 ? STORE_REPLICATION_ASYNC : STORE_REPLICATION_NONE;
+}
+
+bool pg_facts_read(struct pg_session *session, struct store_server *facts, uint64_t deadline_us,
+                   struct err *err)
+{
+    const struct pg_statement statement = {.sql = FACTS, .is_prepared = true, .what = "read"};
+    struct pg_rows rows = {0};
+    if (pg_session_execute(session, &statement, &rows, deadline_us, err) != PG_OK)
+        return false;
+    struct slice timeline = pg_rows_bytes(&rows, 0, FACT_TIMELINE);
+    *facts = (struct store_server){
+        .is_standby = number(&rows, FACT_STANDBY) != 0,
+        .is_read_only = number(&rows, FACT_READ_ONLY) != 0,
+        .is_pooled = pg_session_server(session)->is_pooled,
+        .uses_tls = pg_session_server(session)->uses_tls,
+        .timeline = timeline.data == NULL ? 0 : (uint32_t)strtoul(timeline.data, NULL, 16),
+        .standbys = (unsigned)number(&rows, FACT_STANDBYS),
+        .replication = replication(&rows),
+        .isolation = "read committed",
+    };
+    write_address(&rows, facts->address, sizeof(facts->address));
+    copy(facts->version, sizeof(facts->version), pg_rows_bytes(&rows, 0, FACT_VERSION));
+    copy(facts->synchronous_commit, sizeof(facts->synchronous_commit),
+         pg_rows_bytes(&rows, 0, FACT_COMMIT));
+    pg_rows_free(&rows);
+    return true;
+}
