@@ -220,6 +220,14 @@ void postgres_head_note(struct postgres_head *head, const struct log_state *stat
         pthread_cond_signal(&head->wake);
 }
 
+int64_t postgres_head_newest(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    int64_t number = newest_number(head);
+    pthread_mutex_unlock(&head->lock);
+    return number;
+}
+
 void postgres_head_forget(struct postgres_head *head)
 {
     pthread_mutex_lock(&head->lock);

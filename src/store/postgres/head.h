@@ -25,6 +25,9 @@ void postgres_head_query(struct postgres_head *head,
  * thread. */
 void postgres_head_note(struct postgres_head *head, const struct log_state *state);
 
+/* The number of the state noted last; 0: none. Any thread. */
+int64_t postgres_head_newest(struct postgres_head *head);
+
 /* Memory has read the database from the beginning: states noted before may be of another history.
  * The writer thread. */
 void postgres_head_forget(struct postgres_head *head);

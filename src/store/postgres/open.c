@@ -40,6 +40,13 @@ static bool start_writer(struct postgres_store *store, const struct store_option
            postgres_mend_sequences(store, store->writer, err);
 }
 
+static bool start_housekeeping(struct postgres_store *store, struct err *err)
+{
+    store->housekeeping = housekeeping_start(&store->url, store->recycle_us, store->head);
+    return store->housekeeping != NULL ||
+           err_set(err, 503, NULL, "cannot start the thread for housekeeping");
+}
+
 struct store *postgres_open(const struct store_options *options, struct err *err)
 {
     struct postgres_store *store = calloc(1, sizeof(*store));
@@ -58,7 +65,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");
     else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&
-             start_writer(store, options, err))
+             start_writer(store, options, err) && start_housekeeping(store, err))
         return &store->base;
     postgres_close(&store->base);
     return NULL;
@@ -67,6 +74,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
 void postgres_close(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
+    housekeeping_stop(store->housekeeping);
     postgres_head_destroy(store->head);
     pg_session_destroy(store->writer);
     pg_session_destroy(store->follower);

@@ -12,6 +12,7 @@
 #include "store/log.h"
 #include "store/postgres/array.h"
 #include "store/postgres/head.h"
+#include "store/postgres/housekeeping.h"
 #include "store/postgres/log_rows.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
@@ -43,6 +44,7 @@ struct postgres_store {
     struct pg_session *writer;
     struct pg_session *follower;
     struct postgres_head *head; /* any thread */
+    struct housekeeping *housekeeping;
 
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
@@ -61,7 +63,6 @@ struct postgres_store {
     bool mends_sequences; /* a sequence is behind the ids in its table */
     unsigned char instance[8];
     uint64_t batches;
-    int64_t pruned;     /* rows of the log up to that number have been deleted */
     struct buf touched; /* the entries of the batch */
     struct pg_array arrays[ROWS_CELLS_MAX];
 

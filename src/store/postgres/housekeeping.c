@@ -1,0 +1,153 @@
+/* See housekeeping.h. The session is closed after a failure and connected again in the next pass,
+ * which then comes sooner. All statements are limited to a few seconds, by the server as well, so
+ * that a stop waits no longer than that. */
+#include "store/postgres/housekeeping.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/wait.h"
+#include "store/postgres/instance_row.h"
+#include "store/postgres/prune.h"
+
+enum {
+    PASS_EVERY_S = 60,
+    PASS_AGAIN_S = 10, /* after a failure, and before memory has read the database */
+    ANSWER_MS = 3000,
+    LAST_ANSWER_MS = 1000,
+};
+
+struct housekeeping {
+    struct pg_session *session; /* the thread's, as are the next ones */
+    struct instance_row row;
+    struct prune prune;
+    uint64_t recycle_us;
+    struct postgres_head *head;
+    int stop_fd; /* readable: the thread ends */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards is_ending */
+    pthread_cond_t wake;
+    bool is_ending;
+    struct counter pruned; /* any thread reads */
+};
+
+static uint64_t in_ms(uint64_t ms)
+{
+    return clock_monotonic_us() + ms * 1000;
+}
+
+/* False: the session is closed. */
+static bool housekeeping_connect(struct housekeeping *h, struct err *err)
+{
+    if (pg_session_is_old(h->session, h->recycle_us))
+        pg_session_close(h->session);
+    return pg_session_is_open(h->session) ||
+           pg_session_connect(h->session, in_ms(ANSWER_MS), err) == PG_OK;
+}
+
+/* Returns the seconds until the next one. */
+static unsigned run_pass(struct housekeeping *h, struct err *err)
+{
+    int64_t newest = postgres_head_newest(h->head);
+    uint64_t deleted = 0;
+    bool ok = housekeeping_connect(h, err) &&
+              instance_row_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == PG_OK &&
+              prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == PG_OK;
+    counter_add(&h->pruned, deleted);
+    if (!ok)
+        pg_session_close(h->session);
+    return ok && newest > 0 ? PASS_EVERY_S : PASS_AGAIN_S;
+}
+
+/* Waits until then; false: the thread ends. */
+static bool sleep_until(struct housekeeping *h, uint64_t until_us)
+{
+    pthread_mutex_lock(&h->lock);
+    while (!h->is_ending && wait_until(&h->wake, &h->lock, until_us))
+        continue;
+    bool goes_on = !h->is_ending;
+    pthread_mutex_unlock(&h->lock);
+    return goes_on;
+}
+
+static void housekeeping_leave(struct housekeeping *h, struct err *err)
+{
+    if (pg_session_is_open(h->session) &&
+        instance_row_delete(h->session, &h->row, in_ms(LAST_ANSWER_MS), err) != PG_OK)
+        pg_session_close(h->session);
+}
+
+static void *run_housekeeping(void *cls)
+{
+    struct housekeeping *h = cls;
+    struct arena *arena = arena_create();
+    uint64_t until_us;
+    pthread_setname_np(pthread_self(), "housekeeping");
+    do {
+        struct err ignored = {.arena = arena};
+        until_us = in_ms(run_pass(h, &ignored) * UINT64_C(1000));
+        arena_reset(arena);
+    } while (sleep_until(h, until_us));
+    struct err ignored = {.arena = arena};
+    housekeeping_leave(h, &ignored);
+    arena_destroy(arena);
+    return NULL;
+}
+
+static void housekeeping_free(struct housekeeping *h)
+{
+    pg_session_destroy(h->session);
+    pthread_cond_destroy(&h->wake);
+    pthread_mutex_destroy(&h->lock);
+    if (h->stop_fd >= 0)
+        close(h->stop_fd);
+    free(h);
+}
+
+struct housekeeping *housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
+                                        struct postgres_head *head)
+{
+    struct housekeeping *h = calloc(1, sizeof(*h));
+    check(h != NULL);
+    h->recycle_us = recycle_us;
+    h->head = head;
+    h->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    h->session = pg_session_create(&(struct pg_session_options){.url = url,
+                                                                .statement_timeout_ms = ANSWER_MS,
+                                                                .idle_in_transaction_ms = ANSWER_MS,
+                                                                .lock_timeout_ms = ANSWER_MS,
+                                                                .wake_fd = -1});
+    pg_session_set_stop(h->session, h->stop_fd);
+    pthread_mutex_init(&h->lock, NULL);
+    wait_init(&h->wake);
+    if (h->stop_fd >= 0 && instance_row_init(&h->row) &&
+        pthread_create(&h->thread, NULL, run_housekeeping, h) == 0)
+        return h;
+    housekeeping_free(h);
+    return NULL;
+}
+
+void housekeeping_stop(struct housekeeping *h)
+{
+    if (h == NULL)
+        return;
+    uint64_t one = 1;
+    ssize_t written = write(h->stop_fd, &one, sizeof(one));
+    (void)written; /* it can only fail if it is readable already */
+    pthread_mutex_lock(&h->lock);
+    h->is_ending = true;
+    pthread_mutex_unlock(&h->lock);
+    pthread_cond_signal(&h->wake);
+    pthread_join(h->thread, NULL);
+    housekeeping_free(h);
+}
+
+struct housekeeping_figures housekeeping_figures(const struct housekeeping *h)
+{
+    return (struct housekeeping_figures){.pruned = counter_read(&h->pruned)};
+}

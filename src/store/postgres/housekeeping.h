@@ -1,0 +1,30 @@
+/* What an instance does about once a minute, beside its work: it writes its row of berth_instances,
+ * and deletes old rows of the log. On a thread and a session of its own, so that no request waits
+ * for it, and nothing fails if it does. */
+#ifndef BERTH_STORE_POSTGRES_HOUSEKEEPING_H
+#define BERTH_STORE_POSTGRES_HOUSEKEEPING_H
+
+#include <stdint.h>
+
+#include "store/postgres/head.h"
+#include "store/postgres/url.h"
+
+struct housekeeping;
+
+/* Begins at once. The head outlives it. NULL: no thread could be started. */
+struct housekeeping *housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
+                                        struct postgres_head *head);
+
+/* Deletes the instance's row, if the server answers within a second, and frees everything. NULL is
+ * allowed. */
+void housekeeping_stop(struct housekeeping *housekeeping);
+
+/* For metrics. */
+struct housekeeping_figures {
+    uint64_t pruned; /* rows of the log that this instance has deleted */
+};
+
+/* Any thread. */
+struct housekeeping_figures housekeeping_figures(const struct housekeeping *housekeeping);
+
+#endif
