@@ -177,6 +177,6 @@ void allocations_drop(const struct plan *plan, const struct consumer *consumer)
     struct slice uuid = arena_copy(plan->arena, consumer_uuid(consumer));
     append_release(plan, consumer->id, uuid);
     struct change *change = change_append(plan->changes, CHANGE_CONSUMER_DELETE);
-    change->consumer.id = consumer->id;
-    change->consumer.uuid = uuid;
+    change->consumer = (struct change_consumer){
+        .id = consumer->id, .expected_generation = consumer->generation, .uuid = uuid};
 }

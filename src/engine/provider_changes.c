@@ -48,5 +48,8 @@ void provider_append_delete(const struct provider *provider, const struct plan *
     append_links_gone(plan, provider, CHANGE_PROVIDER_AGGREGATE_DELETE, &version->aggregates,
                       provider->aggregates);
     change_append(plan->changes, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){
-        .id = provider->id, .uuid = arena_copy(plan->arena, provider_uuid(provider))};
+        .id = provider->id,
+        .generation = provider->generation,
+        .uuid = arena_copy(plan->arena, provider_uuid(provider)),
+    };
 }

@@ -33,8 +33,8 @@ enum change_kind {
     CHANGE_PROVIDER_UPDATE,     /* provider.id, name, parent_id, root_id; the generation is
                                  * unchanged, and so is the uuid except in a merge */
     CHANGE_PROVIDER_GENERATION, /* generation: compare and swap */
-    CHANGE_PROVIDER_DELETE, /* provider.id; its inventories, traits and aggregates have been deleted
-                             * before */
+    CHANGE_PROVIDER_DELETE, /* provider.id, and the generation to compare; its inventories, traits
+                             * and aggregates have been deleted before */
 
     CHANGE_INVENTORY_INSERT, /* inventory */
     CHANGE_INVENTORY_UPDATE, /* inventory */
@@ -48,7 +48,8 @@ enum change_kind {
     CHANGE_CONSUMER_INSERT, /* consumer */
     CHANGE_CONSUMER_UPDATE, /* consumer; generation is the new value, expected_generation the old
                              * value to compare */
-    CHANGE_CONSUMER_DELETE, /* consumer.id, uuid; its allocations have been deleted before */
+    CHANGE_CONSUMER_DELETE, /* consumer.id, uuid, and the expected_generation to compare; its
+                             * allocations have been deleted before */
 
     CHANGE_ALLOCATION_INSERT,     /* allocation */
     CHANGE_ALLOCATIONS_OF_DELETE, /* allocation.consumer_id, consumer_uuid: all of that consumer's

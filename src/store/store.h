@@ -204,7 +204,7 @@ struct store_refusal {
     size_t request;    /* its index in the batch */
     size_t change;     /* the index of the refused change in the batch */
     bool is_duplicate; /* another row has a value that must be unique, for which the Python service
-                          answers 409. Otherwise any other constraint, or one of the following */
+                          answers 409. Otherwise any other constraint, or one of those below */
     bool cannot_hold;  /* a value that this database cannot hold: another one will do */
     bool memory_is_wrong; /* the row is not as in memory: the next news are a reload. Otherwise none
                              is needed */

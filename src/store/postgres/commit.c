@@ -23,6 +23,8 @@ enum {
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
 static const char DEADLOCK[] = "40P01";
+static const char UNIQUE_VIOLATION[] = "23505";
+static const char FOREIGN_KEY_VIOLATION[] = "23503";
 /* The number becomes NULL, which is refused, unless the row before is there: a database that went
  * back would otherwise take the batch on top of a state that it does not have. */
 static const char LOG_INSERT[] =
@@ -265,9 +267,11 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
     const struct bundle *chunk = &sending->chunks[failure->statement - sending->log_statement - 1];
     size_t row = sqlstate_is(failure, "22P02") ? write_sql_row(err->message) : SIZE_MAX;
     bool is_known_row = row < chunk->count;
-    bool is_duplicate = sqlstate_is(failure, "23505");
+    bool is_duplicate = sqlstate_is(failure, UNIQUE_VIOLATION);
     bool is_link = chunk->kind == BUNDLE_PROVIDER_TRAIT_INSERT ||
                    chunk->kind == BUNDLE_PROVIDER_AGGREGATE_INSERT; /* they have no ids */
+    /* What was planned is valid in memory: so another program inserted or deleted a row. */
+    bool is_foreign = is_duplicate || sqlstate_is(failure, FOREIGN_KEY_VIOLATION);
     if (is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey")) {
         store->mends_sequences = true; /* somebody inserted rows without the sequence */
         return again(store, err);
@@ -277,7 +281,7 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         .change = change,
         .request = bundle_request_of(sending->batch, change),
         .is_duplicate = is_duplicate,
-        .memory_is_wrong = is_known_row || (is_duplicate && is_link),
+        .memory_is_wrong = is_known_row || is_foreign,
     };
     if (is_duplicate)
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);

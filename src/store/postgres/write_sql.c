@@ -53,6 +53,17 @@ struct form {
             VALUE_ID                                                                               \
         }                                                                                          \
     }
+/* Another program may have changed the row since memory read it. */
+#define DELETE_COMPARED(table, generation)                                                         \
+    {                                                                                              \
+        CHECKED("DELETE FROM " table                                                               \
+                " t USING unnest($1::int[], $2::int[]) WITH ORDINALITY AS v(id, expected, row)"    \
+                " WHERE t.id = v.id AND " generation " = v.expected",                              \
+                "int[]"),                                                                          \
+        {                                                                                          \
+            VALUE_ID, VALUE_EXPECTED                                                               \
+        }                                                                                          \
+    }
 #define DELETE_PAIR(table, other, value)                                                           \
     {                                                                                              \
         CHECKED("DELETE FROM " table                                                               \
@@ -67,13 +78,13 @@ struct form {
 static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_ALLOCATIONS_OF_DELETE] =
         {"DELETE FROM allocations WHERE consumer_id = ANY ($1::text[])", {VALUE_CONSUMER_UUID}},
-    [BUNDLE_CONSUMER_DELETE] = DELETE_BY_ID("consumers"),
+    [BUNDLE_CONSUMER_DELETE] = DELETE_COMPARED("consumers", "t.generation"),
     [BUNDLE_PROVIDER_TRAIT_DELETE] =
         DELETE_PAIR("resource_provider_traits", "trait_id", VALUE_OTHER),
     [BUNDLE_PROVIDER_AGGREGATE_DELETE] =
         DELETE_PAIR("resource_provider_aggregates", "aggregate_id", VALUE_OTHER),
     [BUNDLE_INVENTORY_DELETE] = DELETE_PAIR("inventories", "resource_class_id", VALUE_CLASS),
-    [BUNDLE_PROVIDER_DELETE] = DELETE_BY_ID("resource_providers"),
+    [BUNDLE_PROVIDER_DELETE] = DELETE_COMPARED("resource_providers", "coalesce(t.generation, 0)"),
     [BUNDLE_TRAIT_DELETE] = DELETE_BY_ID("traits"),
     [BUNDLE_CLASS_DELETE] = DELETE_BY_ID("resource_classes"),
     [BUNDLE_CLASS_RENAME] =
@@ -171,10 +182,16 @@ static int64_t id_of(const struct change *change)
     return change->row.id;
 }
 
+static int64_t expected_of(const struct change *change)
+{
+    return change->kind == CHANGE_PROVIDER_GENERATION ? change->generation.expected
+           : change->kind == CHANGE_PROVIDER_DELETE   ? change->provider.generation
+                                                      : change->consumer.expected_generation;
+}
+
 static void add_value(struct pg_array *array, enum value value, const struct change *first,
                       const struct change *last)
 {
-    bool is_provider = first->kind == CHANGE_PROVIDER_GENERATION;
     switch (value) {
     case VALUE_ID:
         pg_array_add_int(array, id_of(first));
@@ -204,11 +221,12 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         add_reference(array, first->provider.parent_id);
         return;
     case VALUE_EXPECTED:
-        pg_array_add_int(array, is_provider ? first->generation.expected
-                                            : first->consumer.expected_generation);
+        pg_array_add_int(array, expected_of(first));
         return;
     case VALUE_NEXT:
-        pg_array_add_int(array, is_provider ? last->generation.next : first->consumer.generation);
+        pg_array_add_int(array, last->kind == CHANGE_PROVIDER_GENERATION
+                                    ? last->generation.next
+                                    : last->consumer.generation);
         return;
     case VALUE_PROJECT:
         pg_array_add_int(array, first->consumer.project_id);

@@ -11,6 +11,11 @@
 #include "model/node.h"
 #include "model/node_allocation.h"
 
+bool fixture_is_server(void)
+{
+    return getenv("BERTH_TEST_POSTGRES") != NULL;
+}
+
 /* On the server of with_postgres.py: a database of the test's own. */
 static void create_database(struct fixture *fixture, const char *server)
 {

@@ -24,6 +24,10 @@ struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
+/* Whether the database is on a server, where other programs' writes are noticed only when something
+ * does not fit. */
+bool fixture_is_server(void);
+
 /* The path of a file in the test's directory, in the arena. */
 const char *fixture_file(const struct fixture *fixture, const char *name);
 /* Runs a script there, which must succeed. */

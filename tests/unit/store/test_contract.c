@@ -130,6 +130,16 @@ static struct store_batch refusable_batch(struct fixture *fixture, struct change
     return (struct store_batch){list->items, ends, 4};
 }
 
+/* A plan inserts only what memory does not have, so on a server another program has inserted it. */
+static void expect_duplicate(struct fixture *fixture, struct store *store,
+                             const struct store_refusal *why)
+{
+    assert_true(why->is_duplicate);
+    assert_int_equal(why->memory_is_wrong, fixture_is_server());
+    if (fixture_is_server())
+        expect_news(fixture, store, STORE_NEWS_RELOAD);
+}
+
 static void test_a_refused_batch_leaves_no_trace(void **state)
 {
     struct fixture *fixture = *state;
@@ -149,8 +159,7 @@ static void test_a_refused_batch_leaves_no_trace(void **state)
         const struct store_refusal *why = store_why_refused(stores[0]);
         assert_int_equal(why->request, 3);
         assert_int_equal(why->change, 4);
-        assert_true(why->is_duplicate);
-        assert_false(why->memory_is_wrong);
+        expect_duplicate(fixture, stores[0], why);
         expect_unlocked(fixture, stores[1]);
         expect_unlocked(fixture, stores[0]);
         assert_true(is_newest(stores[0], &before));
@@ -462,8 +471,7 @@ static void test_a_duplicate_is_refused(void **state)
     add_generation(&list, 1, 0, 1);
     add_provider(&list, FREE_ID, 0, FREE_ID, UUID_D, "a");
     const struct store_refusal *why = refused(fixture, store, &list);
-    assert_true(why->is_duplicate);
-    assert_false(why->memory_is_wrong);
+    expect_duplicate(fixture, store, why);
     expect_news(fixture, store, STORE_NEWS_NONE);
     list = changes_of(fixture);
     add_generation(&list, 1, 0, 1); /* the last row of the refused list was not written */
@@ -515,6 +523,31 @@ static void test_an_old_generation_is_refused(void **state)
     store_close(store);
 }
 
+/* Only servers compare: no other program can come between the read and the commit of a file. */
+static void test_deletes_compare_generations(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
+    if (!fixture_is_server())
+        skip();
+    add_allocations_of(&list, 1, UUID_C);
+    add_consumer(&list, CHANGE_CONSUMER_DELETE, 1, UUID_C, 3);
+    assert_true(refused(fixture, store, &list)->memory_is_wrong);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    list.items[1].consumer.expected_generation = 1;
+    commit_changes(fixture, store, &list);
+    list = changes_of(fixture);
+    add_inventory(&list, CHANGE_INVENTORY_DELETE, 2, 0, 1);
+    add(&list, CHANGE_PROVIDER_DELETE)->provider =
+        (struct change_provider){.id = 2, .generation = 7};
+    assert_true(refused(fixture, store, &list)->memory_is_wrong);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    list.items[1].provider.generation = 0;
+    commit_changes(fixture, store, &list);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -538,6 +571,7 @@ int main(void)
         TEST(test_a_duplicate_is_refused),
         TEST(test_a_missing_row_is_refused),
         TEST(test_an_old_generation_is_refused),
+        TEST(test_deletes_compare_generations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,7 @@ static void remove_provider(struct memory *memory, struct change_list *list, int
     toggle_contents(memory, list, id, true);
     struct change change = {.kind = CHANGE_PROVIDER_DELETE};
     change.provider.id = id;
+    change.provider.generation = memory->providers[id].generation;
     act(memory, list, change);
 }
 
@@ -140,7 +141,8 @@ static void write_consumer(struct memory *memory, struct change_list *list, stru
         act(memory, list, change);
     if (was_there && dice(3) == 0) {
         change = (struct change){.kind = CHANGE_CONSUMER_DELETE};
-        change.consumer = (struct change_consumer){.id = id, .uuid = uuid};
+        change.consumer = (struct change_consumer){
+            .id = id, .expected_generation = consumer->generation, .uuid = uuid};
         act(memory, list, change);
         return;
     }
