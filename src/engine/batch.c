@@ -23,6 +23,7 @@ struct decision {
     struct pipeline_request *end;
     struct pipeline_request *culprit; /* refused by the store, or too large; NULL: what other
                                          processes' writes require */
+    bool is_unnamed;                  /* the store does not know which of them is the culprit */
     struct err err;                   /* why the batch failed */
 };
 
@@ -120,6 +121,17 @@ static struct pipeline_request *last_planned(const struct planned *planned)
     return planned->requests[planned->request_count - 1];
 }
 
+/* In a batch of one, the culprit is known. */
+static void find_culprit(const struct pipeline *pipeline, const struct planned *planned,
+                         struct decision *decision)
+{
+    size_t request = store_why_refused(pipeline->store)->request;
+    if (request == STORE_UNNAMED && planned->request_count == 1)
+        request = 0;
+    decision->is_unnamed = request == STORE_UNNAMED;
+    decision->culprit = decision->is_unnamed ? NULL : planned->requests[request];
+}
+
 /* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:
  * because of the culprit. */
 static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
@@ -132,13 +144,14 @@ static enum store_result try(struct pipeline *pipeline, struct decision *decisio
     struct edit *edit = replica_edit(pipeline->replica);
     if (!planning_run(pipeline, edit, decision->first, decision->end, &planned, err)) {
         decision->culprit = last_planned(&planned);
+        decision->is_unnamed = false;
         replica_abandon(pipeline->replica, edit);
         store_unlock(pipeline->store);
         return STORE_REFUSED;
     }
     enum store_result result = commit(pipeline, edit, &planned, err);
     if (result == STORE_REFUSED)
-        decision->culprit = planned.requests[store_why_refused(pipeline->store)->request];
+        find_culprit(pipeline, &planned, decision);
     return result;
 }
 
@@ -182,7 +195,7 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
         return;
     }
     if (store_why_refused(pipeline->store)->cannot_hold) {
-        err_set(&culprit->err, 400, NULL, "The database cannot store a text with U+0000.");
+        err_set(&culprit->err, 400, NULL, "The database cannot store a value of this request.");
         err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
         return;
     }
@@ -258,11 +271,21 @@ static void answer_culprit(struct pipeline *pipeline, struct decision *decision)
     decision->first = rest;
 }
 
+/* After a success. */
+static size_t together_after(size_t together)
+{
+    if (together == 0)
+        return 1;
+    return together < SIZE_MAX / 2 ? together * 2 : together;
+}
+
 /* If the store refuses one request, the requests before it are decided first, again and without it,
  * then that request, then those after it. Fewer requests are planned together after a refusal, and
  * twice as many after each success: however many the store refuses, the requests are planned a few
- * times on average. If a refusal shows that memory is wrong, the next news are everything, and all
- * requests are planned once more. */
+ * times on average. If the store does not know which request it refused, half as many are planned
+ * together, until the culprit is alone; it may also be what other processes' writes require, which
+ * is then planned without any request. If a refusal shows that memory is wrong, the next news are
+ * everything, and all requests are planned once more. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct decision decision = {.first = first};
@@ -273,12 +296,14 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
         if (decide(pipeline, &decision) != STORE_REFUSED) {
             /* those before `end` have been answered and must not be used any more */
             decision.first = decision.end;
-            together = together < SIZE_MAX / 2 ? together * 2 : together;
+            together = together_after(together);
+        } else if (!has_reloaded && must_read_again(pipeline, &decision)) {
+            has_reloaded = true;
+        } else if (decision.is_unnamed) {
+            together = distance(decision.first, decision.end) / 2;
         } else if (decision.culprit == NULL) {
             rules_made_up(
                 pipeline->rules); /* the store would refuse it in the next batch as well */
-        } else if (!has_reloaded && must_read_again(pipeline, &decision)) {
-            has_reloaded = true;
         } else if (decision.culprit != decision.first) {
             together = distance(decision.first, decision.culprit);
         } else {

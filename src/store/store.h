@@ -199,10 +199,13 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
                                struct store_stamp *stamp, bool *foreign,
                                struct err *err) BERTH_MUST_CHECK;
 
+/* The store does not know it. */
+#define STORE_UNNAMED SIZE_MAX
+
 /* Why the last store_commit() returned STORE_REFUSED; valid until the next call of it. */
 struct store_refusal {
-    size_t request;    /* its index in the batch */
-    size_t change;     /* the index of the refused change in the batch */
+    size_t request;    /* its index in the batch, or STORE_UNNAMED: any of its requests */
+    size_t change;     /* the index of the refused change in the batch, or STORE_UNNAMED */
     bool is_duplicate; /* another row has a value that must be unique, for which the Python service
                           answers 409. Otherwise any other constraint, or one of those below */
     bool cannot_hold;  /* a value that this database cannot hold: another one will do */

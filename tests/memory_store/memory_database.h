@@ -55,6 +55,7 @@ struct memory_database {
     bool quiet;                /* no fault strikes */
     bool stamps_never_current; /* so that each read asks the store */
     bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
+    bool names_no_culprit;     /* a refusal does not say which request it is because of */
     bool loads_only_if_asked;  /* a load or merge is an error unless the news are that */
 
     /* All are NULL if nobody needs them, and get this cls. */

@@ -106,8 +106,8 @@ static enum store_result refuse(struct store *store, size_t request, size_t at,
                                 const char *constraint, struct err *err)
 {
     store->refusal = (struct store_refusal){
-        .request = request,
-        .change = at,
+        .request = store->database->names_no_culprit ? STORE_UNNAMED : request,
+        .change = store->database->names_no_culprit ? STORE_UNNAMED : at,
         .is_duplicate = begins_with(constraint, TABLES_UNIQUE),
         .memory_is_wrong = begins_with(constraint, TABLES_STALE),
     };
