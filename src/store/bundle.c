@@ -215,34 +215,49 @@ static struct found find_column(const struct change *change, struct slice column
     return (struct found){text.data != NULL, true, text, 0};
 }
 
-static bool has_value(const struct change *change, const struct bundle_value *value)
+/* Cuts the text off the beginning of *rest. */
+static bool cut_text(struct slice *rest, struct slice text)
+{
+    if (!slice_starts_with(*rest, text))
+        return false;
+    *rest = slice_skip(*rest, text.len);
+    return true;
+}
+
+/* Cuts what the change has in that column off the beginning of *values. */
+static bool cut_value(const struct change *change, struct slice column, struct slice *values)
 {
     char digits[24];
-    struct found found = find_column(change, value->column);
+    struct found found = find_column(change, column);
     if (!found.is_there)
         return false;
     if (!found.is_text) {
         int len = snprintf(digits, sizeof(digits), "%lld", (long long)found.number);
         found.text = (struct slice){digits, (size_t)len};
     }
-    return slice_equal(found.text, value->text);
+    return cut_text(values, found.text);
 }
 
-static bool has_values(const struct change *change, const struct bundle_value *values, size_t count)
+static bool has_key(const struct change *change, const struct bundle_key *key)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!has_value(change, &values[i]))
+    struct slice columns = key->columns;
+    struct slice values = key->values;
+    do {
+        struct slice column = slice_trim(slice_cut(&columns, ','));
+        if (!cut_value(change, column, &values) ||
+            (columns.len > 0 && !cut_text(&values, SLICE_LIT(", "))))
             return false;
-    return true;
+    } while (columns.len > 0);
+    return values.len == 0;
 }
 
 size_t bundle_find(const struct bundle *bundle, const struct change *changes,
-                   const struct bundle_value *values, size_t count)
+                   const struct bundle_key *key)
 {
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < bundle->count; i++) {
         size_t at = bundle->rows[i].first;
-        if (at < first && has_values(&changes[at], values, count))
+        if (at < first && has_key(&changes[at], key))
             first = at;
     }
     return first;
@@ -252,8 +267,8 @@ size_t bundle_find_id(const struct bundle *bundle, const struct change *changes,
 {
     char digits[24];
     int len = snprintf(digits, sizeof(digits), "%lld", (long long)id);
-    struct bundle_value value = {SLICE_LIT("id"), {digits, (size_t)len}};
-    return bundle_find(bundle, changes, &value, 1);
+    const struct bundle_key key = {SLICE_LIT("id"), {digits, (size_t)len}};
+    return bundle_find(bundle, changes, &key);
 }
 
 size_t bundle_request_of(const struct store_batch *batch, size_t change)

@@ -81,17 +81,18 @@ struct bundle_limit {
 bool bundle_next_chunk(const struct bundle *bundle, const struct change *changes,
                        const struct bundle_limit *limit, struct bundle *chunk);
 
-/* A value that a database's error names: DETAIL "Key (uuid)=(0e8b…)". */
-struct bundle_value {
-    struct slice column; /* as the table has it: "uuid", "resource_provider_id" */
-    struct slice text;   /* numbers in decimal */
+/* The values that a database's error names: DETAIL "Key (a, b)=(1, x)". A value may contain any
+ * text, so only a row's own values tell where each of them ends. */
+struct bundle_key {
+    struct slice columns; /* as the table has them, with ", " between them */
+    struct slice values;  /* likewise; numbers in decimal */
 };
 
 /* The index in the batch of the first change that writes a row with all these values. For folded
  * compare-and-sets that is the first change of the provider. SIZE_MAX: there is none, or the
  * change, such as a delete, does not have one of the columns. Searches all rows. */
 size_t bundle_find(const struct bundle *bundle, const struct change *changes,
-                   const struct bundle_value *values, size_t count);
+                   const struct bundle_key *key);
 
 /* The same for a row's id: a provider's for PROVIDER_GENERATION. */
 size_t bundle_find_id(const struct bundle *bundle, const struct change *changes, int64_t id);

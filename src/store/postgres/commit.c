@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "store/postgres/detail.h"
 #include "store/postgres/unknown.h"
 #include "store/postgres/write_sql.h"
 #include "store/waves.h"
@@ -17,7 +18,6 @@ enum {
     CROWDED_BATCHES = 16, /* planned under the lock after one came too late */
     STATEMENT_ROWS_MOST = 8192,
     LOG_NUMBER_PARAMETERS = 6,
-    KEY_COLUMNS_MOST = 4,
     LOCK_WAITS_MOST = 3, /* times the store's time limit */
 };
 
@@ -38,6 +38,11 @@ static const char LOG_INSERT[] =
 static bool sqlstate_is(const struct pg_failure *failure, const char *state)
 {
     return strcmp(failure->sqlstate, state) == 0;
+}
+
+static bool sqlstate_begins(const struct pg_failure *failure, const char *class)
+{
+    return strncmp(failure->sqlstate, class, strlen(class)) == 0;
 }
 
 bool postgres_locks_first(const struct store *base)
@@ -219,38 +224,15 @@ static enum store_result again(const struct postgres_store *store, struct err *e
     return STORE_TAKEN;
 }
 
-/* "Key (a, b)=(1, x) already exists.": the parentheses are the same in all languages. */
-static size_t parse_key(struct slice detail, struct bundle_value values[static KEY_COLUMNS_MOST])
-{
-    struct slice columns = detail;
-    struct slice texts;
-    size_t count = 0;
-    (void)slice_cut(&columns, '(');
-    texts = columns;
-    columns = slice_cut(&texts, ')');
-    (void)slice_cut(&texts, '(');
-    while (columns.len > 0 && count < KEY_COLUMNS_MOST) {
-        struct slice column = slice_cut(&columns, ',');
-        struct slice text = slice_cut(&texts, columns.len > 0 ? ',' : ')');
-        while (column.len > 0 && column.data[0] == ' ')
-            column = slice_skip(column, 1);
-        while (count > 0 && text.len > 0 && text.data[0] == ' ')
-            text = slice_skip(text, 1);
-        values[count++] = (struct bundle_value){column, text};
-    }
-    return count;
-}
-
-/* The change because of which the statement of the chunk failed: what the error names, or the first
- * one. */
+/* The change because of which the statement of the chunk failed; STORE_UNNAMED: the error does not
+ * tell. */
 static size_t find_culprit(const struct sending *sending, const struct bundle *chunk,
                            const struct pg_failure *failure)
 {
-    struct bundle_value values[KEY_COLUMNS_MOST];
-    size_t count = parse_key(slice_of(failure->detail), values);
-    size_t change =
-        count == 0 ? SIZE_MAX : bundle_find(chunk, sending->batch->changes, values, count);
-    return change == SIZE_MAX ? chunk->rows[0].first : change;
+    struct bundle_key key;
+    if (!pg_detail_key(slice_of(failure->detail), sizeof(failure->detail) - 1, &key))
+        return STORE_UNNAMED;
+    return bundle_find(chunk, sending->batch->changes, &key);
 }
 
 static bool constraint_ends_with(const char *text, const char *end)
@@ -279,8 +261,10 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
     size_t change = is_known_row ? chunk->rows[row].first : find_culprit(sending, chunk, failure);
     store->refusal = (struct store_refusal){
         .change = change,
-        .request = bundle_request_of(sending->batch, change),
+        .request =
+            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(sending->batch, change),
         .is_duplicate = is_duplicate,
+        .cannot_hold = !is_known_row && sqlstate_begins(failure, "22"),
         .memory_is_wrong = is_known_row || is_foreign,
     };
     if (is_duplicate)

@@ -23,7 +23,10 @@ enum pg_outcome {
     PG_WOKEN,   /* the wake-up descriptor ended a wait; call the function again */
 };
 
-enum { PG_NAME_BYTES = 64 }; /* of the server's names, with a NUL byte */
+enum {
+    PG_NAME_BYTES = 64,    /* of the server's names, with a NUL byte */
+    PG_DETAIL_BYTES = 1280 /* fits a value of 255 characters with what is said about it */
+};
 
 /* Details of the last failure; empty texts if the server gave none. */
 struct pg_failure {
@@ -32,9 +35,9 @@ struct pg_failure {
     char table[PG_NAME_BYTES];
     char column[PG_NAME_BYTES];
     char constraint[PG_NAME_BYTES];
-    char detail[256];    /* cut to that length */
+    char detail[PG_DETAIL_BYTES]; /* cut to that length */
     size_t statement;    /* in a pipeline: the position of the statement that failed, from 0; their
- number, if it is their end that failed */
+                            number, if it is their end that failed */
     bool before_sending; /* PG_REFUSED: U+0000 in a text; nothing has been sent */
     size_t parameter;    /* before_sending: the position of the parameter, from 0 */
 };

@@ -1,6 +1,8 @@
 /* Statements of limited size, and whose change an error of the database names. */
 #include "store/bundle.h"
 
+#include <stdio.h>
+
 #include "base/arena.h"
 #include "model/node.h"
 #include "unit.h"
@@ -73,64 +75,87 @@ static const struct change CHANGES[] = {
 };
 
 /* The changes from `from` to `to` as one bundle, the rows backwards. */
-static size_t find(size_t from, size_t to, const struct bundle_value *values, size_t count)
+static size_t find(size_t from, size_t to, const char *columns, const char *values)
 {
+    const struct bundle_key key = {slice_of(columns), slice_of(values)};
     struct bundle_row rows[4];
     struct bundle bundle = {bundle_kind_of(&CHANGES[from]), 0, rows, 0};
     for (size_t i = to; i-- > from;)
         rows[bundle.count++] = (struct bundle_row){(uint32_t)i, (uint32_t)i};
-    return bundle_find(&bundle, CHANGES, values, count);
-}
-
-static size_t find_one(size_t from, size_t to, const char *column, const char *text)
-{
-    struct bundle_value value = {slice_of(column), slice_of(text)};
-    return find(from, to, &value, 1);
+    return bundle_find(&bundle, CHANGES, &key);
 }
 
 static void test_find(void **state)
 {
     (void)state;
-    assert_int_equal(find_one(0, 2, "uuid", "u6"), 1);
-    assert_int_equal(find_one(0, 2, "id", "6"), 1);
-    assert_int_equal(find_one(0, 2, "consumer_type_id", "4"), 1);
-    assert_int_equal(find_one(0, 2, "project_id", "1"), 0); /* the first of two */
-    assert_int_equal(find_one(0, 2, "user_id", "2"), 0);
+    assert_int_equal(find(0, 2, "uuid", "u6"), 1);
+    assert_int_equal(find(0, 2, "id", "6"), 1);
+    assert_int_equal(find(0, 2, "consumer_type_id", "4"), 1);
+    assert_int_equal(find(0, 2, "project_id", "1"), 0); /* the first of two */
+    assert_int_equal(find(0, 2, "user_id", "2"), 0);
     const struct bundle forwards = {BUNDLE_CONSUMER_INSERT, 0, ROWS, 2};
-    const struct bundle_value user = {SLICE_LIT("user_id"), SLICE_LIT("2")};
-    assert_int_equal(bundle_find(&forwards, CHANGES, &user, 1), 0);
-    assert_true(find_one(0, 2, "uuid", "u7") == SIZE_MAX);
-    assert_true(find_one(0, 2, "name", "u6") == SIZE_MAX);
-    assert_true(find_one(0, 2, "id", "06") == SIZE_MAX);
-    assert_int_equal(find_one(4, 5, "name", "pn"), 4);
-    assert_int_equal(find_one(4, 5, "uuid", "pu"), 4);
-    assert_int_equal(find_one(4, 5, "parent_provider_id", "8"), 4);
-    assert_int_equal(find_one(4, 5, "root_provider_id", "9"), 4);
-    assert_int_equal(find_one(7, 8, "consumer_id", "u5"), 7);
-    assert_int_equal(find_one(7, 8, "resource_provider_id", "1"), 7);
-    assert_int_equal(find_one(7, 8, "resource_class_id", "2"), 7);
-    assert_int_equal(find_one(8, 9, "trait_id", "3"), 8);
-    assert_int_equal(find_one(9, 10, "aggregate_id", "3"), 9);
-    assert_true(find_one(9, 10, "trait_id", "3") == SIZE_MAX);
-    assert_int_equal(find_one(10, 11, "external_id", "x"), 10);
-    assert_int_equal(find_one(11, 12, "uuid", "x"), 11);
-    assert_int_equal(find_one(12, 13, "name", "x"), 12);
-    assert_int_equal(find_one(13, 14, "id", "5"), 13);
-    assert_int_equal(find_one(13, 14, "uuid", "u5"), 13);
-    assert_true(find_one(13, 14, "project_id", "0") == SIZE_MAX);
-    assert_int_equal(find_one(14, 15, "consumer_id", "u5"), 14);
-    assert_true(find_one(14, 15, "id", "0") == SIZE_MAX);
+    const struct bundle_key user = {SLICE_LIT("user_id"), SLICE_LIT("2")};
+    assert_int_equal(bundle_find(&forwards, CHANGES, &user), 0);
+    assert_true(find(0, 2, "uuid", "u7") == SIZE_MAX);
+    assert_true(find(0, 2, "name", "u6") == SIZE_MAX);
+    assert_true(find(0, 2, "id", "06") == SIZE_MAX);
+    assert_int_equal(find(4, 5, "name", "pn"), 4);
+    assert_int_equal(find(4, 5, "uuid", "pu"), 4);
+    assert_int_equal(find(4, 5, "parent_provider_id", "8"), 4);
+    assert_int_equal(find(4, 5, "root_provider_id", "9"), 4);
+    assert_int_equal(find(7, 8, "consumer_id", "u5"), 7);
+    assert_int_equal(find(7, 8, "resource_provider_id", "1"), 7);
+    assert_int_equal(find(7, 8, "resource_class_id", "2"), 7);
+    assert_int_equal(find(8, 9, "trait_id", "3"), 8);
+    assert_int_equal(find(9, 10, "aggregate_id", "3"), 9);
+    assert_true(find(9, 10, "trait_id", "3") == SIZE_MAX);
+    assert_int_equal(find(10, 11, "external_id", "x"), 10);
+    assert_int_equal(find(11, 12, "uuid", "x"), 11);
+    assert_int_equal(find(12, 13, "name", "x"), 12);
+    assert_int_equal(find(13, 14, "id", "5"), 13);
+    assert_int_equal(find(13, 14, "uuid", "u5"), 13);
+    assert_true(find(13, 14, "project_id", "0") == SIZE_MAX);
+    assert_int_equal(find(14, 15, "consumer_id", "u5"), 14);
+    assert_true(find(14, 15, "id", "0") == SIZE_MAX);
 }
 
 static void test_find_a_pair(void **state)
 {
     (void)state;
-    const struct bundle_value pair[] = {{SLICE_LIT("resource_provider_id"), SLICE_LIT("2")},
-                                        {SLICE_LIT("resource_class_id"), SLICE_LIT("1")}};
-    const struct bundle_value none[] = {{SLICE_LIT("resource_provider_id"), SLICE_LIT("2")},
-                                        {SLICE_LIT("resource_class_id"), SLICE_LIT("2")}};
-    assert_int_equal(find(2, 4, pair, 2), 3);
-    assert_true(find(2, 4, none, 2) == SIZE_MAX);
+    assert_int_equal(find(2, 4, "resource_provider_id, resource_class_id", "2, 1"), 3);
+    assert_int_equal(find(2, 4, "resource_class_id, resource_provider_id", "1, 2"), 3);
+    assert_true(find(2, 4, "resource_provider_id, resource_class_id", "2, 2") == SIZE_MAX);
+    assert_true(find(2, 4, "resource_provider_id, resource_class_id", "2, 11") == SIZE_MAX);
+    assert_true(find(2, 4, "resource_provider_id, resource_class_id", "2,1") == SIZE_MAX);
+    assert_true(find(2, 4, "resource_provider_id, resource_class_id", "2") == SIZE_MAX);
+    assert_true(find(2, 4, "resource_provider_id", "2, 1") == SIZE_MAX);
+    assert_true(find(2, 4, "lower(name::text)", "2") == SIZE_MAX);
+    assert_true(find(2, 4, "", "") == SIZE_MAX);
+}
+
+/* What separates values may be part of one. */
+static void test_find_separators(void **state)
+{
+    static const char *const names[] = {"a, b", "a), (b", "a)=(b", ", ", "", "a"};
+    enum { COUNT = sizeof(names) / sizeof(names[0]) };
+    struct change changes[COUNT];
+    struct bundle_row rows[COUNT];
+    const struct bundle bundle = {BUNDLE_PROVIDER_INSERT, 0, rows, COUNT};
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        changes[i] = (struct change){
+            .kind = CHANGE_PROVIDER_INSERT,
+            .provider = {.id = i + 1, .uuid = SLICE_LIT("u, 1"), .name = slice_of(names[i])}};
+        rows[i] = (struct bundle_row){i, i};
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        char values[64];
+        const struct bundle_key name = {SLICE_LIT("name"), slice_of(names[i])};
+        assert_int_equal(bundle_find(&bundle, changes, &name), i);
+        snprintf(values, sizeof(values), "u, 1, %s, %u", names[i], i + 1);
+        const struct bundle_key all = {SLICE_LIT("uuid, name, id"), slice_of(values)};
+        assert_int_equal(bundle_find(&bundle, changes, &all), i);
+    }
 }
 
 static void test_find_folded(void **state)
@@ -156,17 +181,17 @@ static void test_find_record(void **state)
     static const struct bundle_row rows[] = {{0, 0}, {1, 1}};
     const struct bundle put = {BUNDLE_RECORD_PUT, 0, rows, 1};
     const struct bundle drop = {BUNDLE_RECORD_DELETE, 0, &rows[1], 1};
-    const struct bundle_value name = {SLICE_LIT("name"), SLICE_LIT("n")};
-    const struct bundle_value other = {SLICE_LIT("name"), SLICE_LIT("u")};
-    const struct bundle_value null = {SLICE_LIT("instance_uuid"), SLICE_LIT("")};
-    const struct bundle_value derived = {SLICE_LIT("links"), SLICE_LIT("")};
+    const struct bundle_key name = {SLICE_LIT("name"), SLICE_LIT("n")};
+    const struct bundle_key other = {SLICE_LIT("name"), SLICE_LIT("u")};
+    const struct bundle_key null = {SLICE_LIT("instance_uuid"), SLICE_LIT("")};
+    const struct bundle_key derived = {SLICE_LIT("links"), SLICE_LIT("")};
     assert_int_equal(bundle_find_id(&put, changes, 7), 0);
-    assert_int_equal(bundle_find(&put, changes, &name, 1), 0);
-    assert_true(bundle_find(&put, changes, &other, 1) == SIZE_MAX);
-    assert_true(bundle_find(&put, changes, &null, 1) == SIZE_MAX);
-    assert_true(bundle_find(&put, changes, &derived, 1) == SIZE_MAX);
+    assert_int_equal(bundle_find(&put, changes, &name), 0);
+    assert_true(bundle_find(&put, changes, &other) == SIZE_MAX);
+    assert_true(bundle_find(&put, changes, &null) == SIZE_MAX);
+    assert_true(bundle_find(&put, changes, &derived) == SIZE_MAX);
     assert_int_equal(bundle_find_id(&drop, changes, 8), 1);
-    assert_true(bundle_find(&drop, changes, &name, 1) == SIZE_MAX);
+    assert_true(bundle_find(&drop, changes, &name) == SIZE_MAX);
     arena_destroy(arena);
 }
 
@@ -184,8 +209,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks),      cmocka_unit_test(test_find),
-        cmocka_unit_test(test_find_a_pair), cmocka_unit_test(test_find_folded),
-        cmocka_unit_test(test_find_record), cmocka_unit_test(test_request_of),
+        cmocka_unit_test(test_find_a_pair), cmocka_unit_test(test_find_separators),
+        cmocka_unit_test(test_find_folded), cmocka_unit_test(test_find_record),
+        cmocka_unit_test(test_request_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
