@@ -223,6 +223,8 @@ PARTS = [
     Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--seconds", "60"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
+    Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
+    Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),

@@ -130,6 +130,15 @@ static const struct details table[] = {
     {"berth", "staleness",
      "Only used with `reads = bounded`. With 0, every read queries the database, as a strict read "
      "does."},
+    {"berth", "reads_while_unavailable",
+     "While a database on a server cannot be queried for its newest state, reads are answered from "
+     "memory as long as memory is known to have been up to date at most that long ago, and with "
+     "503 and `Retry-After` from then on. As soon as the database answers again, reads are as "
+     "`reads` requires. A server that neither answers nor refuses the connection counts as "
+     "unavailable after a second, or after half of this time if that is shorter. Such answers may "
+     "miss what other instances commit to a database that only this instance cannot reach. Writes "
+     "are answered 503 in any case. With SQLite the option makes no difference: reads are answered "
+     "from memory if the file can be read."},
 
     {"baremetal", "enabled",
      "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The switch "

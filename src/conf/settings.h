@@ -62,10 +62,12 @@ struct conf {
     size_t answer_memory_bytes;
     bool access_log;
     bool server_header;
-    uint64_t query_deadline_us; /* time limit of an expensive request */
-    uint64_t max_write_rows;    /* rows of the database that one request may write */
-    uint64_t staleness_us;      /* of bounded reads; 0: reads are strict */
-    uint64_t slow_request_us;   /* 0: slow requests are not logged */
+    uint64_t query_deadline_us;    /* time limit of an expensive request */
+    uint64_t max_write_rows;       /* rows of the database that one request may write */
+    uint64_t staleness_us;         /* of bounded reads; 0: reads are strict */
+    uint64_t unavailable_reads_us; /* for how long reads continue while the database is unavailable
+                                    */
+    uint64_t slow_request_us;      /* 0: slow requests are not logged */
 
     /* [DEFAULT], [api], [oslo_policy], [oslo_middleware] */
     bool debug;

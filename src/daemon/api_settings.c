@@ -7,6 +7,7 @@
 #include "api/services/slow_lane.h"
 #include "baremetal/api/definition.h"
 #include "daemon/daemon.h"
+#include "engine/pipeline.h"
 #include "placement/api/definition.h"
 #include "valet/api/definition.h"
 
@@ -61,6 +62,7 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->query_deadline_us = conf->query_deadline_us;
     api->max_write_rows = conf->max_write_rows;
     api->staleness_us = conf->staleness_us;
+    pipeline_set_reads_most(api->pipeline, conf->unavailable_reads_us);
 }
 
 static struct api_endpoint endpoint_open(struct daemon *daemon,

@@ -56,7 +56,7 @@ static bool open_and_load(struct daemon *daemon)
     daemon->api.pipeline =
         pipeline_start(daemon->store, daemon->api.replica,
                        products_open(&daemon->products, &daemon->metal), &daemon->err);
-    if (daemon->api.pipeline == NULL)
+    if (daemon->api.pipeline == NULL || !pipeline_start_pulse(daemon->api.pipeline, &daemon->err))
         return false;
     daemon->baremetal.conductor =
         conductor_start(daemon->api.pipeline, daemon->api.replica, &daemon->metal, &daemon->err);

@@ -22,8 +22,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "log/log.h"
 
-enum { QUERIES_IN_FLIGHT = 2 };
+enum { QUERIES_IN_FLIGHT = 2, PATIENCE_US = 1000000 };
 
 struct head_query {
     struct currency *currency;
@@ -36,6 +37,7 @@ struct head_query {
 struct group {
     struct queue requests;
     struct store_stamp head;
+    uint64_t asked_us; /* it was the newest state at some moment after this */
 };
 
 struct currency {
@@ -54,7 +56,10 @@ struct currency {
     bool is_committing;
     bool is_stopping;
     struct store_stamp published;
-    struct counter sent, failed, requests, waited;
+    uint64_t reads_most_us; /* while the database is unavailable, reads continue from a state that
+                               is no older */
+    enum currency_reads reads;
+    struct counter sent, failed, requests, waited, continued;
     _Atomic uint64_t known_at_us; /* read without the lock */
     struct histogram query_us;
 };
@@ -67,6 +72,9 @@ struct todo {
     struct queue complete;
     struct queue refuse;
     const char *reason; /* for these */
+    bool has_changed;   /* `reads`, to be logged */
+    enum currency_reads reads;
+    uint64_t reads_most_us;
 };
 
 static void todo_begin(struct todo *todo, struct currency *currency)
@@ -88,10 +96,26 @@ static struct pipeline_request *next_of(struct queue *queue)
 
 static void answered(void *cls, const struct store_head *head);
 
+static void log_reads(const struct todo *todo)
+{
+    if (todo->reads == CURRENCY_READS_WORK)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
+                  "the database answers again: reads reflect its newest state");
+    else if (todo->reads == CURRENCY_READS_CONTINUE)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "the database does not answer: for up to %llu s, reads are answered from memory",
+                  (unsigned long long)(todo->reads_most_us / 1000000));
+    else
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "the database does not answer: reads are answered 503 from now on");
+}
+
 static void todo_end(struct todo *todo, struct currency *currency)
 {
     struct pipeline_request *request;
     pthread_mutex_unlock(&currency->lock);
+    if (todo->has_changed)
+        log_reads(todo);
     if (todo->send != NULL)
         store_query_head(currency->store, answered, todo->send);
     if (todo->follows)
@@ -131,6 +155,58 @@ static void send_next(struct currency *currency, struct todo *todo)
     }
 }
 
+/* ---- while the database does not answer ---- */
+
+static void set_reads(struct currency *currency, enum currency_reads reads, struct todo *todo)
+{
+    if (currency->reads == reads)
+        return;
+    currency->reads = reads;
+    todo->has_changed = true;
+    todo->reads = reads;
+    todo->reads_most_us = currency->reads_most_us;
+}
+
+static bool may_continue(const struct currency *currency)
+{
+    return currency->reads_most_us > 0 && currency->known_at_us != 0 &&
+           clock_monotonic_us() - currency->known_at_us <= currency->reads_most_us;
+}
+
+/* Whether a query has waited for its answer for so long that the database counts as unavailable.
+ * Without the option, requests wait for as long as the store does. */
+static bool is_overdue(const struct currency *currency)
+{
+    uint64_t patience_us = currency->reads_most_us / 2;
+    uint64_t now_us = clock_monotonic_us();
+    if (patience_us > PATIENCE_US)
+        patience_us = PATIENCE_US;
+    for (unsigned i = 0; i < QUERIES_IN_FLIGHT; i++)
+        if (patience_us > 0 && currency->queries[i].is_in_flight &&
+            now_us - currency->queries[i].sent_us >= patience_us)
+            return true;
+    return false;
+}
+
+/* The database does not answer these requests. This is the only place that decides what happens to
+ * reads meanwhile. */
+static void do_without(struct currency *currency, struct queue *requests, struct todo *todo)
+{
+    bool continues = may_continue(currency);
+    set_reads(currency, continues ? CURRENCY_READS_CONTINUE : CURRENCY_READS_FAIL, todo);
+    for (const struct pipeline_request *one = requests->first; one != NULL; one = one->next)
+        counter_add(&currency->continued, continues && !one->is_upkeep);
+    queue_move(continues ? &todo->complete : &todo->refuse, requests);
+}
+
+/* ---- the writer takes the news ---- */
+
+static void set_goal(struct group *group, const struct store_stamp *head, uint64_t asked_us)
+{
+    group->head = *head;
+    group->asked_us = asked_us;
+}
+
 /* Lets the writer take the news for the requests that are behind, unless it does so for others, or
  * is about to publish a commit, which may be all that they wait for. */
 static void follow_next(struct currency *currency, struct todo *todo)
@@ -139,7 +215,7 @@ static void follow_next(struct currency *currency, struct todo *todo)
         currency->is_committing)
         return;
     currency->is_following = true;
-    currency->following.head = currency->behind.head;
+    set_goal(&currency->following, &currency->behind.head, currency->behind.asked_us);
     queue_move(&currency->following.requests, &currency->behind.requests);
     arena_reset(currency->arena);
     currency->request.err = (struct err){.arena = currency->arena};
@@ -148,12 +224,12 @@ static void follow_next(struct currency *currency, struct todo *todo)
 
 /* A group that waits for the later of two states waits for both. */
 static void fall_behind(struct currency *currency, struct queue *requests,
-                        const struct store_stamp *head)
+                        const struct store_stamp *head, uint64_t asked_us)
 {
     struct group *behind = &currency->behind;
     counter_add(&currency->waited, requests->count);
     if (behind->requests.first == NULL || !store_covers(currency->store, &behind->head, head))
-        behind->head = *head;
+        set_goal(behind, head, asked_us);
     queue_move(&behind->requests, requests);
 }
 
@@ -172,18 +248,20 @@ static void note_known(struct currency *currency, uint64_t at_us)
         currency->known_at_us = at_us;
 }
 
-/* Decides about the requests of an answered query. This is the only place that decides what happens
- * to reads while the database does not answer. */
+/* Decides about the requests of an answered query. */
 static void decide(struct currency *currency, struct head_query *query,
                    const struct store_head *head, struct todo *todo)
 {
     if (!head->is_known) {
-        queue_move(&todo->refuse, &query->requests);
-    } else if (store_covers(currency->store, &currency->published, &head->stamp)) {
+        do_without(currency, &query->requests, todo);
+        return;
+    }
+    set_reads(currency, CURRENCY_READS_WORK, todo);
+    if (store_covers(currency->store, &currency->published, &head->stamp)) {
         note_known(currency, query->sent_us);
         queue_move(&todo->complete, &query->requests);
     } else {
-        fall_behind(currency, &query->requests, &head->stamp);
+        fall_behind(currency, &query->requests, &head->stamp, query->sent_us);
         follow_next(currency, todo);
     }
 }
@@ -205,6 +283,23 @@ static void answered(void *cls, const struct store_head *head)
     pthread_mutex_unlock(&currency->lock);
 }
 
+/* The writer could not take the news. If that is because the database has become unavailable, these
+ * requests get what the others get; another query finds that out. Each is sent back once. */
+static void ask_again(struct currency *currency, struct todo *todo)
+{
+    struct queue requests;
+    struct pipeline_request *request;
+    queue_clear(&requests);
+    queue_move(&requests, &currency->following.requests);
+    while ((request = next_of(&requests)) != NULL) {
+        bool again = currency->reads_most_us > 0 && !currency->is_stopping && !request->asked_again;
+        request->asked_again = true;
+        queue_append(again ? &currency->waiting : &todo->refuse, request);
+    }
+    queue_clear(&currency->following.requests);
+    send_next(currency, todo);
+}
+
 /* The writer has taken the news, or has found that a publication already contained them; or it
  * could not. */
 static void followed(struct pipeline_request *request)
@@ -213,8 +308,12 @@ static void followed(struct pipeline_request *request)
     struct todo todo;
     todo_begin(&todo, currency);
     currency->is_following = false;
-    queue_move(err_is_set(&request->err) ? &todo.refuse : &todo.complete,
-               &currency->following.requests);
+    if (err_is_set(&request->err)) {
+        ask_again(currency, &todo);
+    } else {
+        note_known(currency, currency->following.asked_us);
+        queue_move(&todo.complete, &currency->following.requests);
+    }
     follow_next(currency, &todo);
     todo_end(&todo, currency);
 }
@@ -230,9 +329,32 @@ void currency_submit(struct currency *currency, struct pipeline_request *request
         todo.reason = ANSWER_STOPPING;
         queue_append(&todo.refuse, request);
     } else {
-        counter_add(&currency->requests, 1);
+        counter_add(&currency->requests, !request->is_upkeep);
         queue_append(&currency->waiting, request);
         send_next(currency, &todo);
+        if (is_overdue(currency))
+            do_without(currency, &currency->waiting, &todo);
+    }
+    todo_end(&todo, currency);
+}
+
+void currency_set_reads_most(struct currency *currency, uint64_t reads_most_us)
+{
+    pthread_mutex_lock(&currency->lock);
+    currency->reads_most_us = reads_most_us;
+    pthread_mutex_unlock(&currency->lock);
+}
+
+void currency_tick(struct currency *currency)
+{
+    struct todo todo;
+    todo_begin(&todo, currency);
+    if (is_overdue(currency)) {
+        struct queue *const queues[] = {&currency->waiting, &currency->queries[0].requests,
+                                        &currency->queries[1].requests,
+                                        &currency->following.requests, &currency->behind.requests};
+        for (unsigned i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+            do_without(currency, queues[i], &todo);
     }
     todo_end(&todo, currency);
 }
@@ -240,8 +362,10 @@ void currency_submit(struct currency *currency, struct pipeline_request *request
 static void complete_if_covered(struct currency *currency, struct group *group, struct todo *todo)
 {
     if (group->requests.first != NULL &&
-        store_covers(currency->store, &currency->published, &group->head))
+        store_covers(currency->store, &currency->published, &group->head)) {
+        note_known(currency, group->asked_us);
         queue_move(&todo->complete, &group->requests);
+    }
 }
 
 void currency_published(struct currency *currency, const struct store_stamp *stamp)
@@ -329,6 +453,7 @@ struct currency_figures currency_figures(struct currency *currency)
         .failed = counter_read(&currency->failed),
         .requests = counter_read(&currency->requests),
         .waited = counter_read(&currency->waited),
+        .continued = counter_read(&currency->continued),
     };
     histogram_read(&currency->query_us, &figures.query_us);
     return figures;

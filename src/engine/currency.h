@@ -36,6 +36,23 @@ void currency_destroy(struct currency *currency);
  * thread. */
 void currency_submit(struct currency *currency, struct pipeline_request *request);
 
+/* What happens to requests for whose query there is no answer. */
+enum currency_reads {
+    CURRENCY_READS_WORK,     /* there was one to the last query */
+    CURRENCY_READS_CONTINUE, /* they are completed: the newest version is recent enough */
+    CURRENCY_READS_FAIL,     /* they are refused with 503 */
+};
+
+/* While the database is unavailable, requests are completed as long as the newest version contains
+ * everything that was committed until that long ago; then they are refused. 0, as after
+ * currency_create(): they are refused at once. Any thread. */
+void currency_set_reads_most(struct currency *currency, uint64_t reads_most_us);
+
+/* Completes or refuses, as above, requests that a database that neither answers nor fails keeps
+ * waiting: if a query is a second old, or half of that time. Call it a few times a second. Any
+ * thread. */
+void currency_tick(struct currency *currency);
+
 /* The functions below are for the writer thread. */
 
 /* The version with that stamp has just been published (all zero: no known state). */
@@ -45,8 +62,8 @@ void currency_published(struct currency *currency, const struct store_stamp *sta
 void currency_commit_begins(struct currency *currency);
 void currency_commit_ended(struct currency *currency);
 
-/* When the newest version was last found to be the newest state by a query; 0: never. Any thread.
- */
+/* The newest version contains everything that was committed before that time, as a query has found;
+ * 0: nothing is known. Any thread. */
 uint64_t currency_known_at_us(const struct currency *currency);
 
 static const struct histogram_shape CURRENCY_QUERY_SHAPE_US = {
@@ -59,6 +76,7 @@ struct currency_figures {
     uint64_t failed;                 /* of these */
     uint64_t requests;               /* that have shared the queries */
     uint64_t waited;                 /* of these: the version did not contain the answer */
+    uint64_t continued;              /* of these: completed though the database was unavailable */
     struct histogram_total query_us; /* from the query to its answer */
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/wait.h"
 #include "engine/pipeline_internal.h"
+#include "engine/pulse.h"
 
 enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
 
@@ -166,14 +167,31 @@ uint64_t pipeline_known_at_us(const struct pipeline *pipeline)
     return currency_known_at_us(pipeline->currency);
 }
 
+bool pipeline_start_pulse(struct pipeline *pipeline, struct err *err)
+{
+    static const struct store_stamp NOTHING;
+    if (store_currency(pipeline->store, &NOTHING) != STORE_MUST_ASK)
+        return true;
+    pipeline->pulse = pulse_start(pipeline->currency);
+    return pipeline->pulse != NULL ||
+           err_set(err, 503, NULL, "cannot start the thread that keeps memory current");
+}
+
+void pipeline_set_reads_most(struct pipeline *pipeline, uint64_t reads_most_us)
+{
+    currency_set_reads_most(pipeline->currency, reads_most_us);
+}
+
 void pipeline_stop(struct pipeline *pipeline)
 {
+    pulse_stop(pipeline->pulse);
     currency_stop(pipeline->currency);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stopping = true;
     pthread_mutex_unlock(&pipeline->lock);
     pthread_cond_signal(&pipeline->wake);
     pthread_join(pipeline->thread, NULL);
+    pulse_destroy(pipeline->pulse);
     pipeline_destroy(pipeline);
 }
 

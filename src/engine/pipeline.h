@@ -18,6 +18,14 @@ struct pipeline;
 struct pipeline *pipeline_start(struct store *store, struct replica *replica,
                                 const struct rules *rules, struct err *err);
 
+/* From now on, memory stays current on a database on a server even if nobody reads (pulse.h); on
+ * others this does nothing. It ends with pipeline_stop(). False: err is set. */
+bool pipeline_start_pulse(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+
+/* How old the state may be from which reads are answered while the database is unavailable; needs
+ * the pulse. 0, as at the start: reads are refused with 503. Any thread. */
+void pipeline_set_reads_most(struct pipeline *pipeline, uint64_t reads_most_us);
+
 /* The same without a thread: the caller acts as the writer, with pipeline_run_once. For
  * simulations. */
 struct pipeline *pipeline_create(struct store *store, struct replica *replica,
@@ -43,9 +51,8 @@ void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request
 /* Completes queued requests, then stops the writer and frees the pipeline. */
 void pipeline_stop(struct pipeline *pipeline);
 
-/* When the newest version was last found to be the newest state by a query to the database; 0:
- * never. A version that is pinned after this call is at least as new as the database was then. Any
- * thread. */
+/* A version that is pinned after this call is at least as new as the database was then, as a query
+ * has found; 0: nothing is known. Any thread. */
 uint64_t pipeline_known_at_us(const struct pipeline *pipeline);
 
 /* A counter that grows whenever memory changes: by a commit or by other processes' writes. Any

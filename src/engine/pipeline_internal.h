@@ -14,6 +14,7 @@ struct pipeline {
     struct replica *replica;
     const struct rules *rules;
     struct currency *currency;
+    struct pulse *pulse; /* NULL: there is none */
     bool plans_twice;
     struct arena *arena; /* the batch's */
     pthread_t thread;

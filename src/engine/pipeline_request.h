@@ -46,6 +46,8 @@ struct pipeline_request {
     uint64_t max_rows;         /* rows that it may write, consequences included; 0: any number */
     struct err err;            /* err.arena: the request's own, which only the writer uses until
                                 * done */
+    bool is_upkeep;            /* of the engine itself: it is not counted */
+    bool asked_again;          /* used by currency.c */
     struct pipeline_request *next;
 };
 

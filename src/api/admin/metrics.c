@@ -194,6 +194,7 @@ static void write_head_queries(const struct currency_figures *figures,
                          US_PER_S);
     exposition_single(exposition, METRIC_HEAD_QUERY_REQUESTS, figures->requests);
     exposition_single(exposition, METRIC_HEAD_QUERY_OUTDATED, figures->waited);
+    exposition_single(exposition, METRIC_READS_UNAVAILABLE, figures->continued);
 }
 
 static void write_database(const struct admin *admin, const struct pipeline_figures *figures,

@@ -371,6 +371,195 @@ static void test_figures(void **state)
     assert_int_equal(figures().waited, 0);
 }
 
+/* ---- while the database is unavailable ---- */
+
+enum { SECOND_US = 1000000, READS_MOST_S = 10 };
+
+/* Memory is found to be current now. */
+static void find_current(void)
+{
+    currency_set_reads_most(bench.currency, READS_MOST_S * SECOND_US);
+    submit(0);
+    answer_state(0, 1);
+    assert_requests("d");
+}
+
+static void test_reads_continue_for_exactly_that_long(void **state)
+{
+    (void)state;
+    find_current();
+    script.fails_at_once = true;
+    submit(1);
+    assert_requests("dd");
+    fake_clock_add_us(READS_MOST_S * SECOND_US);
+    submit(2);
+    assert_requests("ddd");
+    fake_clock_add_us(1);
+    submit(3);
+    assert_requests("dddr");
+    assert_int_equal(figures().continued, 2);
+}
+
+static void test_reads_do_not_continue_from_an_unknown_state(void **state)
+{
+    (void)state;
+    currency_set_reads_most(bench.currency, UINT64_MAX);
+    script.fails_at_once = true;
+    submit(0);
+    assert_requests("r");
+    assert_int_equal(figures().continued, 0);
+}
+
+static void test_reads_are_strict_again_at_once(void **state)
+{
+    (void)state;
+    find_current();
+    submit(1);
+    answer_unknown(0);
+    assert_requests("dd");
+    submit(2);
+    submit(3);
+    answer_state(0, 2);
+    assert_requests("dd--"); /* the state is newer than memory */
+    submit(4);
+    currency_tick(bench.currency);
+    assert_requests("dd---");
+    publish(2);
+    answer_state(1, 2);
+    answer_state(0, 2);
+    assert_requests("ddddd");
+    assert_int_equal(figures().continued, 1);
+    writer_answers(0);
+}
+
+/* A frozen server does not even fail. */
+static void test_database_that_does_not_answer(void **state)
+{
+    (void)state;
+    find_current();
+    submit(1);
+    fake_clock_add_us(SECOND_US - 1);
+    submit(2);
+    submit(3);
+    currency_tick(bench.currency);
+    assert_requests("d---");
+    fake_clock_add_us(1);
+    currency_tick(bench.currency);
+    assert_requests("dddd");
+    submit(4);
+    assert_requests("ddddd"); /* the first query is still unanswered */
+    fake_clock_add_us((READS_MOST_S - 1) * SECOND_US + 1);
+    submit(5);
+    assert_requests("dddddr");
+    answer_unknown(0);
+    answer_unknown(1);
+    assert_int_equal(figures().continued, 4);
+}
+
+static void test_patience_is_half_of_a_short_time(void **state)
+{
+    (void)state;
+    find_current();
+    currency_set_reads_most(bench.currency, SECOND_US);
+    submit(1);
+    fake_clock_add_us(SECOND_US / 2 - 1);
+    currency_tick(bench.currency);
+    assert_requests("d-");
+    fake_clock_add_us(1);
+    currency_tick(bench.currency);
+    assert_requests("dd");
+    answer_state(0, 1);
+}
+
+/* Without the option, nobody is completed by a tick, however long it takes. */
+static void test_tick_without_the_option(void **state)
+{
+    (void)state;
+    submit(0);
+    answer_state(0, 1);
+    submit(1);
+    fake_clock_add_us(5 * SECOND_US);
+    currency_tick(bench.currency);
+    assert_requests("d-");
+    answer_unknown(0);
+    assert_requests("dr");
+}
+
+/* The database fails while the writer reads the news; or only the news cannot be read. */
+static void test_reads_continue_if_the_writer_fails(void **state)
+{
+    (void)state;
+    find_current();
+    submit(1);
+    submit(2);
+    answer_state(0, 2);
+    answer_unknown(1);
+    assert_requests("d-d");
+    writer_answers(503);
+    assert_requests("d-d");
+    answer_unknown(0);
+    assert_requests("ddd");
+    submit(3);
+    answer_state(0, 2);
+    writer_answers(503);
+    answer_state(0, 2);
+    writer_answers(503);
+    assert_requests("dddr");
+}
+
+/* While the writer reads the news for long, the database answers queries: nobody is completed. */
+static void test_slow_news_are_no_outage(void **state)
+{
+    (void)state;
+    find_current();
+    submit(1);
+    answer_state(0, 2);
+    fake_clock_add_us(5 * SECOND_US);
+    currency_tick(bench.currency);
+    assert_requests("d-");
+    submit(2);
+    fake_clock_add_us(SECOND_US);
+    currency_tick(bench.currency); /* now it does not answer any more */
+    assert_requests("ddd");
+    answer_unknown(0);
+    writer_answers(503);
+}
+
+/* What a publication contains is known from the query on because of which it was awaited. */
+static void test_age_of_what_was_followed(void **state)
+{
+    (void)state;
+    fake_clock_add_us(1000);
+    uint64_t sent_us = clock_monotonic_us();
+    submit(0);
+    fake_clock_add_us(50);
+    answer_state(0, 2);
+    submit(1);
+    fake_clock_add_us(50);
+    assert_int_equal(currency_known_at_us(bench.currency), 0);
+    publish(2);
+    assert_int_equal(currency_known_at_us(bench.currency), sent_us);
+    answer_state(0, 3);
+    writer_answers(0);
+    assert_int_equal(currency_known_at_us(bench.currency), sent_us);
+    writer_answers(0);
+    assert_int_equal(currency_known_at_us(bench.currency), sent_us + 50);
+    assert_requests("dd");
+}
+
+static void test_upkeep_is_not_counted(void **state)
+{
+    (void)state;
+    find_current();
+    bench.request[1] =
+        (struct pipeline_request){.done = done, .is_upkeep = true, .err = {.arena = bench.arena}};
+    currency_submit(bench.currency, &bench.request[1]);
+    answer_unknown(0);
+    assert_requests("dd");
+    assert_int_equal(figures().continued, 0);
+    assert_int_equal(figures().requests, 1);
+}
+
 static void *stop(void *cls)
 {
     currency_stop(bench.currency);
@@ -420,6 +609,16 @@ int main(void)
         TEST(test_query_may_fail_at_once),
         TEST(test_without_a_query),
         TEST(test_figures),
+        TEST(test_reads_continue_for_exactly_that_long),
+        TEST(test_reads_do_not_continue_from_an_unknown_state),
+        TEST(test_reads_are_strict_again_at_once),
+        TEST(test_database_that_does_not_answer),
+        TEST(test_patience_is_half_of_a_short_time),
+        TEST(test_tick_without_the_option),
+        TEST(test_reads_continue_if_the_writer_fails),
+        TEST(test_slow_news_are_no_outage),
+        TEST(test_age_of_what_was_followed),
+        TEST(test_upkeep_is_not_counted),
         TEST(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
