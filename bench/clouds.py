@@ -222,6 +222,38 @@ def fill_mariadb(name, connection, url, directory, manage):
     connection.commit()
 
 
+class CopyText:
+    """Rows as the text that COPY reads; NULL is \\N. No value contains a tab, a backslash or a line end."""
+
+    def __init__(self, rows):
+        self.lines = ("\t".join("\\N" if value is None else str(value) for value in row) + "\n" for row in rows)
+
+    def read(self, _size=None):
+        return "".join(itertools.islice(self.lines, 1000))
+
+
+def fill_postgres(name, connection, url, directory, manage):
+    """connection: a superuser's psycopg2 connection, in autocommit mode, to the database that url names."""
+    sync_schema(url, directory, manage)
+    cursor = connection.cursor()
+    cursor.execute("SET session_replication_role = replica")  # no checks of foreign keys
+    cursor.execute("SELECT format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid) FROM pg_index"
+                   " WHERE indrelid IN (SELECT relid FROM pg_stat_user_tables) AND NOT indisunique")
+    indexes = cursor.fetchall()
+    for drop, _ in indexes:  # created at the end, which is faster
+        cursor.execute(drop)
+    for table in ("resource_classes", "traits"):  # remove the rows written by the sync
+        cursor.execute(f"DELETE FROM {table}")
+    for table, columns, rows in tables(CLOUDS[name]):
+        names = columns.split() + ["created_at", "updated_at"]
+        cursor.copy_expert(f"COPY {table} ({', '.join(names)}) FROM STDIN", CopyText(rows))
+        if names[0] == "id":
+            cursor.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), greatest(1, max(id))) FROM " + table, (table,))
+    for _, create in indexes:
+        cursor.execute(create)
+    cursor.execute("VACUUM ANALYZE")
+
+
 def sqlite_copy(name, work, manage="/usr/bin/placement-manage"):
     """Creates a new SQLite file with the cloud; the filled original is kept in work."""
     with open(__file__, "rb") as source:

@@ -27,7 +27,7 @@ static const char UNIQUE_VIOLATION[] = "23505";
 static const char FOREIGN_KEY_VIOLATION[] = "23503";
 /* The number becomes NULL, which is refused, unless the row before is there: a database that went
  * back would otherwise take the batch on top of a state that it does not have. */
-static const char LOG_INSERT[] =
+const char POSTGRES_LOG_INSERT[] =
     "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
     " VALUES (CASE WHEN CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log WHERE number ="
     " $1::bigint - 1 AND mark = $6::bytea) ELSE NOT EXISTS (SELECT FROM berth_log) END"
@@ -140,7 +140,7 @@ static bool queue_log(struct sending *sending, struct err *err)
         pg_bytes((struct slice){(const char *)sending->store->followed.mark, LOG_MARK_LEN}),
     };
     sending->log_statement = sending->statements;
-    return queue_sql(sending, LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
+    return queue_sql(sending, POSTGRES_LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
 }
 
 static bool queue_chunk(struct sending *sending, const struct bundle *chunk, struct err *err)

@@ -112,6 +112,9 @@ bool postgres_reach_server(struct postgres_store *store, const struct store_retr
 /* sessions.c: the first statements of a batch's transaction. */
 extern const char POSTGRES_BEGIN[];
 extern const char POSTGRES_LOCK[];
+/* commit.c: writes the row of the log: number, mark, digest of the row before, time, entries, mark
+ * of the row before. */
+extern const char POSTGRES_LOG_INSERT[];
 /* sessions.c: begins such a transaction of the writer. If this fails, its session may be left in a
  * transaction: the caller closes it. */
 bool postgres_begin_locked(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
