@@ -38,16 +38,17 @@ TIERS = ("quick", "landing", "full")
 class Part:
     """`tier`: the first tier that includes it. `after`: parts whose results it needs. `room`: only one part with
     this value runs at a time. `alone`: nothing runs beside it, because it measures. `waits`: it mostly waits for
-    clients and timeouts, so it runs in addition to the jobs."""
+    clients and timeouts, so it runs in addition to the jobs. `beside`: it takes minutes and little processor time, so it
+    has a worker of its own and delays no other."""
 
     def __init__(self, name, *commands, tier="landing", reports=None, after=("build",), room=None, alone=False,
-                 waits=False, seconds_most=PART_TIMEOUT_S, **environment):
+                 waits=False, beside=False, seconds_most=PART_TIMEOUT_S, **environment):
         self.name = name
         self.tier = tier
         self.seconds_most = seconds_most
         self.commands = commands
         self.reports = reports  # sanitizers write their reports here
-        self.after, self.room, self.alone, self.waits = set(after), room, alone, waits
+        self.after, self.room, self.alone, self.waits, self.beside = set(after), room, alone, waits, beside
         self.environment = environment
 
 
@@ -162,6 +163,8 @@ def at_length():
         Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
         Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "3"), tier="full",
              seconds_most=HOUR_S),
+        Part("soak-long", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "30", "--seed", "2", "--no-python"),
+             tier="full", beside=True, seconds_most=HOUR_S),
         Part("fuzz-coverage", script("tests/fuzz/coverage.py"), tier="full"),
         Part("baremetal-diff-long",
              script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
@@ -220,7 +223,8 @@ PARTS = [
          *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in ("api/run", "valet/api", "baremetal/api"))),
     Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
-    Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--seconds", "60"), waits=True),
+    Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "5", "--clients", "3", "--pause", "0.1",
+                        "--no-python"), beside=True, seconds_most=HOUR_S),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
@@ -325,6 +329,21 @@ def run_part(part):
     return *verdict_of(status, text, found), cpu, text
 
 
+# What the workers accept.
+
+
+def is_for_jobs(part):
+    return not part.beside
+
+
+def is_for_waiting(part):
+    return part.waits
+
+
+def is_for_beside(part):
+    return part.beside
+
+
 class Schedule:
     """The parts in order, several at a time. Workers call next() and ended()."""
 
@@ -338,12 +357,12 @@ class Schedule:
         return bool(part.after & open_parts or (part.alone and self.running) or
                     any(other.alone or (part.room and other.room == part.room) for other in self.running))
 
-    def next(self, only_waits):
-        """A part to run, or None if there is none left. `only_waits`: only one that mostly waits."""
+    def next(self, accepts):
+        """A part to run that the worker accepts, or None if there is none left."""
         with self.changed:
-            while any(part.waits or not only_waits for part in self.waiting):
+            while any(accepts(part) for part in self.waiting):
                 for part in self.waiting:
-                    if not self._is_held_up(part) and (part.waits or not only_waits):
+                    if not self._is_held_up(part) and accepts(part):
                         self.waiting.remove(part)
                         self.running.append(part)
                         return part
@@ -372,8 +391,8 @@ class Score:
                 "FAILED" if failed else "ok", part.name, seconds, cpu, passed, failed), flush=True)
 
 
-def work(schedule, score, only_waits):
-    while (part := schedule.next(only_waits)) is not None:
+def work(schedule, score, accepts):
+    while (part := schedule.next(accepts)) is not None:
         start = time.monotonic()
         try:
             passed, failed, cpu, text = run_part(part)
@@ -401,7 +420,7 @@ def chosen(words, parser):
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--list", action="store_true", help="name the parts")
-    parser.add_argument("--jobs", type=int, default=3, metavar="N", help="parts at a time (3), and one that mostly waits")
+    parser.add_argument("--jobs", type=int, default=3, metavar="N", help="parts at a time (3), beside those that mostly wait")
     parser.add_argument("parts", nargs="*", metavar="TIER or PART", help="a tier (quick, landing, full) or parts; landing")
     options = parser.parse_args()
     wanted = chosen(options.parts or ["landing"], parser)
@@ -412,8 +431,8 @@ def main():
     began = time.monotonic()
     schedule = Schedule(part for part in PARTS if part.name in wanted)
     score = Score()
-    workers = [threading.Thread(target=work, args=(schedule, score, only_waits), daemon=True)
-               for only_waits in [False] * max(1, options.jobs) + [True]]
+    workers = [threading.Thread(target=work, args=(schedule, score, accepts), daemon=True)
+               for accepts in [is_for_jobs] * max(1, options.jobs) + [is_for_waiting, is_for_beside]]
     for worker in workers:
         worker.start()
     try:

@@ -1,25 +1,26 @@
 #!/usr/bin/python3
-"""Instances of berthd on one PostgreSQL database while everything fails: kill -9, stopped processes, restarts of the server,
-connections that are cut, delayed and swallowed, beside an old snapshot that stays open.
+"""Three instances of berthd on one PostgreSQL database while everything fails, beside an old snapshot that stays open.
 
-    tests/databases/soak.py --berthd build/berthd [--seconds S] [--seed N] [--faults NAME,…]
+    tests/databases/soak.py --berthd build/berthd [--minutes M] [--seed N] [--faults NAME,…] [--clients N] [--pause SECONDS]
+                            [--no-python] [--keep DIRECTORY]
 
-Clients claim and release capacity at random instances, and read at others what was acknowledged. At the end, without faults:
-every acknowledged claim is there and every acknowledged release is not, no capacity is or was exceeded, and all instances
-answer what the tables contain.
+One instance reaches the server through PgBouncer, the others have the server and its standby in their URL. Clients claim and
+release capacity at random instances, and read at others what was acknowledged. Meanwhile, by a schedule that depends on the seed
+only: instances and servers are killed, stopped and restarted, connections are cut, delayed and swallowed. For a third of the
+time, the Python service serves the same clients. At last the server fails, and its standby, which lacks the newest commits, is
+promoted; then the faults go on.
+
+At the end: every acknowledged write is in the tables, except those that the promotion lost; nothing that was refused is; no
+capacity is or was exceeded; no read was stale; all instances, a new one and the Python service answer the same.
 """
 
 import argparse
-import collections
 import contextlib
-import http.client
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 import time
 import uuid
 
@@ -27,270 +28,137 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from faulty_proxy import FaultyProxy  # noqa: E402
-from postgres import Postgres  # noqa: E402
+import soak_checks  # noqa: E402
+import soak_faults  # noqa: E402
+from processes import wait_until  # noqa: E402
+from soak_clients import Clients, Journal  # noqa: E402
 
-INSTANCES, PROVIDERS, CAPACITY, CLIENTS = 3, 30, 40, 8
-UNKNOWN = None  # a write without an answer, or with 503
-
-
-class Instance:
-    """berthd behind a proxy of its own; `lock` is held while it is killed and started."""
-
-    def __init__(self, number, server, program):
-        self.number = number
-        self.directory = tempfile.mkdtemp(prefix="berth-soak-")
-        self.proxy = FaultyProxy(server.port)
-        self.proxy.__enter__()
-        self.program, self.server = program, server
-        self.berth = self.make()
-        self.lock = threading.Lock()
-
-    def make(self):
-        return servers.Berthd(self.program, self.directory, connection=self.server.url(port=self.proxy.port))
-
-    @property
-    def port(self):
-        return self.berth.port
-
-    def kill_and_start(self):
-        with self.lock:
-            self.berth.kill()
-            self.start()
-
-    def start(self, seconds=60):
-        """The server may be down: as its service manager would, tries again."""
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                self.berth.start()
-                return
-            except RuntimeError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.2)
-
-    def freeze(self, seconds):
-        with self.lock:
-            os.kill(self.berth.process.pid, signal.SIGSTOP)
-            time.sleep(seconds)
-            os.kill(self.berth.process.pid, signal.SIGCONT)
-
-    def end(self):
-        self.berth.kill()
-        self.proxy.__exit__(None, None, None)
-        shutil.rmtree(self.directory, ignore_errors=True)
+PROVIDERS, CAPACITY = 30, 40
+PATIENCE_S = 300  # for what a slow machine delays
+PYTHON_WRITES_LEAST, LOST_WRITES_LEAST, WRITES_LEAST = 10, 15, 200
 
 
-class Cloud:
-    """What clients were told."""
-
-    def __init__(self, instances, seed):
-        self.instances = instances
-        self.draw = random.Random(seed)
-        self.providers = [str(uuid.uuid4()) for _ in range(PROVIDERS)]
-        self.lock = threading.Lock()
-        self.claims = {}  # consumer: (provider, amount) acknowledged
-        self.doubtful = {}  # consumer: the states that are possible: a set of (provider, amount) and None
-        self.counts = collections.Counter()
-        self.wrong = []
-        self.is_over = False
+class Soak:
+    def __init__(self, arguments, stack, directory):
+        self.draw = random.Random(arguments.seed)
+        self.seconds, self.names = arguments.minutes * 60, arguments.faults.split(",")
+        self.clients, self.pause = arguments.clients, arguments.pause
+        self.has_python = not arguments.no_python
+        self.program, self.directory, self.seed = arguments.berthd, directory, arguments.seed
+        self.databases = soak_faults.Databases(stack)
+        stack.callback(self.databases.drop_snapshot)
+        self.instances = []
+        for number in range(soak_faults.INSTANCES):
+            self.instances.append(soak_faults.Instance(number, self.databases, self.program, directory))
+            stack.callback(self.instances[-1].end)
+            self.instances[-1].start()
+        self.faults = soak_faults.Faults(self.databases, self.instances)
+        self.journal = Journal(os.path.join(directory, "journal"))
+        self.services = list(self.instances)
+        self.stack = stack
 
     def fill(self):
         client = servers.Client(self.instances[0].port)
-        for number, provider in enumerate(self.providers):
-            client.must(200, "POST", "/resource_providers", {"name": f"host{number}", "uuid": provider})
-            client.must(200, "PUT", f"/resource_providers/{provider}/inventories",
-                        {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": CAPACITY}}})
+        providers = [str(uuid.UUID(int=self.draw.getrandbits(128))) for _ in range(PROVIDERS)]
+        for number, provider in enumerate(providers):
+            client.make_provider(provider, f"host{number}", VCPU=CAPACITY)
+        return providers
 
-    def ask(self, instance, method, path, body=None):
+    def run(self):
+        self.databases.hold_snapshot()
+        clients = Clients(self.journal, self.services, self.fill(), self.clients, self.pause, self.seed)
+        clients.start()
         try:
-            return servers.Client(instance.port, timeout=90).ask(method, path, body)
-        except (OSError, http.client.HTTPException):
-            return UNKNOWN, None
+            with soak_checks.Auditor(self.databases) as auditor:
+                self._play(1 / 3)
+                self._beside_python()
+                self._play(4 / 15)
+                self._promote()
+                self._play(1 / 15)
+        finally:
+            clients.end()
+        for instance in self.instances:
+            instance.recover()
+        return auditor
 
-    def claim(self, draw):
-        consumer, provider, amount = str(uuid.uuid4()), draw.choice(self.providers), draw.randint(1, 4)
-        status, answer = self.ask(draw.choice(self.instances), "PUT", f"/allocations/{consumer}", {
-            "allocations": {provider: {"resources": {"VCPU": amount}}}, "project_id": "p", "user_id": "u",
-            "consumer_generation": None, "consumer_type": "INSTANCE"})
-        with self.lock:
-            self.counts[f"claim {status}"] += 1
-            if status == 204:
-                self.claims[consumer] = (provider, amount)
-            elif status in (UNKNOWN, 503):
-                self.doubtful[consumer] = {(provider, amount), None}
-            elif status != 409:
-                self.wrong.append(f"a claim is answered {status}: {answer}")
-        if status == 204:
-            self.check_read(draw, consumer, provider, amount)
+    def _play(self, share):
+        self.faults.play(soak_faults.schedule(self.draw, share * self.seconds, self.names))
 
-    def check_read(self, draw, consumer, provider, amount):
-        status, answer = self.ask(draw.choice(self.instances), "GET", f"/allocations/{consumer}")
-        with self.lock:
-            self.counts[f"read {status}"] += 1
-            is_held = consumer in self.claims  # no other client has begun to release it
-            if is_held and status == 200 and answer["allocations"].get(provider, {}).get("resources") != {"VCPU": amount}:
-                self.wrong.append(f"a stale read: {answer}")
+    def _await_writes(self, service, number):
+        before = self.journal.count_of(service)
+        wait_until(lambda: self.journal.count_of(service) >= before + number,
+                   f"{service.name} acknowledges nothing: {dict(self.journal.counts)}", PATIENCE_S)
 
-    def release(self, draw):
-        with self.lock:
-            if not self.claims:
-                return
-            consumer = draw.choice(list(self.claims))
-            held = self.claims.pop(consumer)
-        status, answer = self.ask(draw.choice(self.instances), "DELETE", f"/allocations/{consumer}")
-        with self.lock:
-            self.counts[f"release {status}"] += 1
-            if status in (UNKNOWN, 503):
-                self.doubtful[consumer] = {held, None}
-            elif status == 409:
-                self.claims[consumer] = held
-            elif status != 204:
-                self.wrong.append(f"the release of an acknowledged claim is answered {status}: {answer}")
+    def _beside_python(self):
+        if not self.has_python:
+            self._play(1 / 3)
+            return
+        with soak_faults.Python(self.databases.primary, self.directory) as python:
+            self.services.append(python)
+            self._play(1 / 3)
+            self._await_writes(python, PYTHON_WRITES_LEAST)
+            self.services.remove(python)
 
-    def client(self, seed):
-        draw = random.Random(seed)
-        while not self.is_over:
-            if draw.random() < 0.55:
-                self.claim(draw)
-            else:
-                self.release(draw)
+    def _promote(self):
+        """All instances have acknowledged writes that the standby never gets."""
+        print("the standby is detached", flush=True)
+        self.journal.lose_from_now()
+        self.databases.detach(PATIENCE_S)
+        for instance in self.instances:
+            self._await_writes(instance, LOST_WRITES_LEAST)
+        self.databases.fail_over()
+        self.journal.lose_no_more()
+        print("the standby is promoted", flush=True)
+        self.databases.promote()
+        for instance in self.instances:
+            self._await_writes(instance, 1)
+            wait_until(lambda: "went back" in instance.berth.log(), f"{instance.name} has not noticed it", PATIENCE_S)
 
-
-def allocations(client, provider):
-    return client.must(200, "GET", f"/resource_providers/{provider}/allocations")["allocations"]
-
-
-def findings(cloud, server):
-    """[(what, None or what is wrong)]"""
-    held = {}
-    for provider in cloud.providers:
-        for consumer, entry in allocations(servers.Client(cloud.instances[0].port), provider).items():
-            held[consumer] = (provider, entry["resources"]["VCPU"])
-    lost = [consumer for consumer, claim in cloud.claims.items() if held.get(consumer) != claim]
-    yield "nothing that was acknowledged is lost", f"{len(lost)} of {len(cloud.claims)}" if lost else None
-    kept = [consumer for consumer in held if consumer not in cloud.claims and consumer not in cloud.doubtful]
-    yield "nothing that was released or refused is there", f"{len(kept)}" if kept else None
-    halves = [consumer for consumer, states in cloud.doubtful.items() if held.get(consumer) not in states]
-    yield "what was not answered is done or not done", f"{halves[:3]}" if halves else None
-    used = collections.Counter()
-    for provider, amount in held.values():
-        used[provider] += amount
-    yield "no capacity is exceeded", None if max(used.values(), default=0) <= CAPACITY else str(used)
-    table = {row[0]: (row[1], row[2]) for row in server.sql(
-        "SELECT a.consumer_id, p.uuid, a.used FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id")}
-    yield "the tables have the same", None if table == held else f"{len(table)} and {len(held)} claims"
-    for instance in cloud.instances[1:]:
-        client = servers.Client(instance.port)
-        other = {consumer: (provider, entry["resources"]["VCPU"]) for provider in cloud.providers
-                 for consumer, entry in allocations(client, provider).items()}
-        yield f"instance {instance.number} answers the same", None if other == held else "other claims"
-    chain = server.sql("SELECT count(*), max(number) - min(number) + 1 FROM berth_log")[0]
-    yield "the log has no gaps", None if chain[0] == chain[1] else str(chain)
-    yield "no answer was wrong", None if not cloud.wrong else f"{len(cloud.wrong)}: {cloud.wrong[:3]}"
-    yield "enough happened", None if cloud.counts["claim 204"] > 200 and cloud.counts["read 200"] > 100 else str(cloud.counts)
-
-
-class Faults:
-    """One after the other, for as long as the clients work."""
-
-    def __init__(self, cloud, server, draw):
-        self.cloud, self.server, self.draw = cloud, server, draw
-        self.counts = collections.Counter()
-
-    def kill(self):
-        self.draw.choice(self.cloud.instances).kill_and_start()
-
-    def freeze(self):
-        self.draw.choice(self.cloud.instances).freeze(self.draw.choice([0.3, 1, 6]))
-
-    def restart(self):
-        self.server.restart(self.draw.choice(["fast", "immediate"]))
-
-    def cut(self):
-        self.draw.choice(self.cloud.instances).proxy.cut_all(self.draw.random() < 0.5)
-
-    def cut_commit(self):
-        proxy = self.draw.choice(self.cloud.instances).proxy
-        proxy.cut(sender=self.draw.choice(["client", "server"]), text="COMMIT", when=self.draw.choice(["before", "after"]))
-        time.sleep(0.3)
-        proxy.recover()
-
-    def swallow(self):
-        proxy = self.draw.choice(self.cloud.instances).proxy
-        proxy.swallow_all()
-        time.sleep(self.draw.uniform(0.1, 2))
-        proxy.recover()
-
-    def delay(self):
-        proxy = self.draw.choice(self.cloud.instances).proxy
-        proxy.delay_all(self.draw.uniform(0.001, 0.05))
-        time.sleep(self.draw.uniform(0.5, 1.5))
-        proxy.recover()
-
-    NAMES = ("kill", "freeze", "restart", "cut", "cut_commit", "swallow", "delay")
-
-    def run(self, names, end):
-        while time.monotonic() < end:
-            time.sleep(self.draw.uniform(0.2, 1.5))
-            name = self.draw.choice(names)
-            getattr(self, name)()
-            self.counts[name] += 1
-
-
-def hold_snapshot(server):
-    """An old snapshot, as a backup holds it; a restart of the server ends it."""
-    connection = server.connect()
-    connection.autocommit = False
-    with connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        cursor.execute("SELECT count(*) FROM berth_log")
-    return connection
+    def findings(self, auditor):
+        """[(what, None or what is wrong)]"""
+        for instance in self.instances:
+            instance.note_end()
+            yield f"{instance.name} never ended by itself", str(instance.unexpected) if instance.unexpected else None
+        table = soak_checks.state_of_tables(self.databases.current)
+        yield from soak_checks.journal_findings(self.journal, table)
+        fresh = servers.Berthd(self.program, self.directory, connection=self.databases.current.url())
+        self.stack.enter_context(fresh)
+        with soak_faults.Python(self.databases.current, self.directory) as python:
+            yield from soak_checks.replica_findings(self.databases, self.instances, fresh, python)
+        yield "no capacity was ever exceeded", str(auditor.wrong[:3]) if auditor.wrong else None
+        wrong = self.journal.wrong
+        yield "no answer was wrong or stale", f"{len(wrong)}: {wrong[:3]}" if wrong else None
+        lost = soak_checks.gone(self.journal, table)
+        yield "the promotion lost writes", None if lost else "none"
+        few = self.journal.total() < WRITES_LEAST or not auditor.times
+        yield "enough happened", f"{dict(self.journal.counts)}, {auditor.times} audits" if few else None
+        print(f"{dict(self.journal.counts)}; acknowledged by {dict(self.journal.acknowledged)}; {len(lost)} lost by the promotion; "
+              f"{auditor.times} audits; {dict(self.faults.counts)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--faults", default=",".join(Faults.NAMES), help="of " + ", ".join(Faults.NAMES))
+    parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--pause", type=float, default=0.02, metavar="SECONDS", help="of a client between two requests")
+    parser.add_argument("--faults", default=",".join(soak_faults.FAULTS), help="of " + ", ".join(soak_faults.FAULTS))
+    parser.add_argument("--no-python", action="store_true", help="without the Python service among the services that write")
+    parser.add_argument("--keep", metavar="DIRECTORY", help="the journal and the logs are copied there")
     arguments = parser.parse_args()
     passed = failed = 0
+    directory = tempfile.mkdtemp(prefix="berth-soak-")
+    print(f"seed {arguments.seed}, {arguments.minutes} minutes", flush=True)
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
-        instances = []
-        for number in range(INSTANCES):
-            instances.append(Instance(number, server, arguments.berthd))
-            stack.callback(instances[-1].end)
-            instances[-1].start()
-        cloud = Cloud(instances, arguments.seed)
-        cloud.fill()
-        snapshot = hold_snapshot(server)
-        threads = [threading.Thread(target=cloud.client, args=(arguments.seed * 1000 + number,)) for number in range(CLIENTS)]
-        for thread in threads:
-            thread.start()
-        faults = Faults(cloud, server, random.Random(arguments.seed))
-        faults.run(arguments.faults.split(","), time.monotonic() + arguments.seconds)
-        cloud.is_over = True
-        for thread in threads:
-            thread.join(120)
-        with contextlib.suppress(Exception):
-            snapshot.close()
-        time.sleep(1)
-        ended = [instance for instance in instances if instance.berth.process.poll() is not None]
-        for instance in ended:
-            print(f"FAILED instance {instance.number} has ended: {instance.berth.process.returncode} {instance.berth.log()[-3000:]}")
-            failed += 1
-        for what, wrong in findings(cloud, server) if not ended else []:
-            print(f"ok     {what}" if wrong is None else f"FAILED {what}: {wrong}")
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        soak = Soak(arguments, stack, directory)
+        for what, wrong in soak.findings(soak.run()):
+            print(f"ok     {what}" if wrong is None else f"FAILED {what}: {wrong}", flush=True)
             passed += wrong is None
             failed += wrong is not None
-        print(f"{dict(cloud.counts)}; {dict(faults.counts)}")
-        if failed:
-            for instance in instances:
-                lines = [line for line in instance.berth.log().splitlines() if "requestlog" not in line and "Over capacity" not in line]
-                print("\n".join(lines[-15:]))
+        if arguments.keep:
+            shutil.copytree(directory, arguments.keep, dirs_exist_ok=True)
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

@@ -1,0 +1,133 @@
+"""What must hold while soak.py runs, and at its end."""
+
+import json
+import threading
+import time
+
+import psycopg2
+import servers
+from processes import Failure, wait_until
+from soak_clients import NOT_THERE
+
+OVER_CAPACITY = """SELECT p.uuid, i.total, sum(a.used) FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
+                   JOIN inventories i ON i.resource_provider_id = p.id AND i.resource_class_id = a.resource_class_id
+                   GROUP BY p.uuid, i.total HAVING sum(a.used) > i.total"""
+CLAIMS = "SELECT a.consumer_id, p.uuid, a.used FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id"
+AUDIT_PAUSE_S = 0.5
+EQUAL_SECONDS_MOST = 120
+CONSUMERS_ASKED = 100
+WHOLE_LISTS = "/resource_providers", "/resource_classes", "/traits", "/allocation_candidates?resources=VCPU:1"
+USAGES_VERSION = "1.37"  # from 1.38 on, the Python service's query is no PostgreSQL
+
+
+class Auditor:
+    """Asks the tables again and again whether a capacity is exceeded."""
+
+    def __init__(self, databases):
+        self.databases = databases
+        self.times, self.wrong = 0, []
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._work)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        self.thread.join()
+
+    def _work(self):
+        while not self.is_over.wait(AUDIT_PAUSE_S):
+            try:
+                self.wrong += self.databases.current.sql(OVER_CAPACITY)
+                self.times += 1
+            except psycopg2.Error:  # a server that is down
+                pass
+
+
+def everything(port):
+    """{request: its answer}, of all that a service shows."""
+    client = servers.Client(port, timeout=120)
+
+    def ask(path, version=servers.NEWEST):
+        status, answer = client.ask("GET", path, version=version)
+        return status, in_order(answer)
+
+    providers = [provider["uuid"] for provider in client.must(200, "GET", "/resource_providers")["resource_providers"]]
+    found = {path: ask(path) for path in WHOLE_LISTS}
+    consumers = set()
+    for provider in providers:
+        for what in ("inventories", "usages", "aggregates", "traits", "allocations"):
+            path = f"/resource_providers/{provider}/{what}"
+            found[path] = ask(path)
+        consumers.update(found[path_of_claims(provider)][1].get("allocations", {}))
+    for consumer in sorted(consumers)[:CONSUMERS_ASKED]:
+        found[f"/allocations/{consumer}"] = ask(f"/allocations/{consumer}")
+    found["/usages"] = ask("/usages?project_id=p", USAGES_VERSION)
+    return found
+
+
+def path_of_claims(provider):
+    return f"/resource_providers/{provider}/allocations"
+
+
+def in_order(value):
+    """Lists may be in any order."""
+    if isinstance(value, dict):
+        return {key: in_order(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return sorted((in_order(each) for each in value), key=lambda each: json.dumps(each, sort_keys=True))
+    return value
+
+
+def difference(one, other):
+    """None, or the first request that is answered differently."""
+    for path in sorted(one.keys() | other.keys()):
+        if one.get(path) != other.get(path):
+            return f"{path}: {str(one.get(path))[:700]} and {str(other.get(path))[:700]}"
+    return None
+
+
+def state_of_tables(server):
+    """{id: state} of the clients' consumers and providers."""
+    found = {consumer: (provider, used) for consumer, provider, used in server.sql(CLAIMS)}
+    found.update(server.sql("SELECT uuid, name FROM resource_providers WHERE name LIKE 'soak %'"))
+    return found
+
+
+def gone(journal, table):
+    """The things that the tables have in another state than was acknowledged, because the promotion lost commits."""
+    return [thing for thing in journal.things if table.get(thing.id, NOT_THERE) not in thing.possible and journal.may_be_lost(thing)
+            and table.get(thing.id, NOT_THERE) in thing.history]
+
+
+def journal_findings(journal, table):
+    """[(what, None or what is wrong)]"""
+    lost = {thing.id for thing in gone(journal, table)}
+    wrong = [thing for thing in journal.things if table.get(thing.id, NOT_THERE) not in thing.possible and thing.id not in lost]
+    missing = [thing.id for thing in wrong if thing.told is not NOT_THERE]
+    yield "nothing that was acknowledged is lost", f"{len(missing)} of {len(journal.things)}: {missing[:3]}" if missing else None
+    there = [thing.id for thing in wrong if thing.told is NOT_THERE]
+    yield "nothing that was released or refused is there", f"{len(there)}: {there[:3]}" if there else None
+    strange = table.keys() - {thing.id for thing in journal.things}
+    yield "nothing is there that nobody wrote", str(strange) if strange else None
+
+
+def replica_findings(databases, instances, fresh, python):
+    """The fresh instance and the Python service have just read the tables."""
+    right = everything(fresh.port)
+    for instance in instances:
+        try:
+            wait_until(lambda: difference(right, everything(instance.port)) is None, "", EQUAL_SECONDS_MOST, pause=0.5)
+            wrong = None
+        except Failure:
+            wrong = difference(right, everything(instance.port))
+        yield f"{instance.name} answers what the tables contain", wrong
+    yield "the Python service answers the same", difference(right, everything(python.port))
+    over = databases.current.sql(OVER_CAPACITY)
+    yield "no capacity is exceeded", str(over) if over else None
+    chain = databases.current.sql("SELECT count(*), max(number) - min(number) + 1 FROM berth_log")[0]
+    yield "the log has no gaps", None if chain[0] == chain[1] else str(chain)
+    broken = databases.current.sql("SELECT count(*) FROM allocations WHERE consumer_id NOT IN (SELECT uuid FROM consumers)")
+    yield "every allocation has its consumer", None if broken == [(0,)] else str(broken)
