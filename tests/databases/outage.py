@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+"""A database that is unavailable and comes back, again and again.
+
+    tests/databases/outage.py --berthd build/berthd [--rounds N] [--every] [--seconds S]
+
+Meanwhile one instance, whose reads are strict, answers them with 503 rather than with what may be old; another, whose reads are
+bounded by a day, goes on answering. Once the server accepts connections again, the first write must be acknowledged within
+`--seconds`: by the fastest round of each kind of outage, or with --every, which wants a quiet machine, by every round.
+"""
+
+import argparse
+import collections
+import contextlib
+import http.client
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+from faulty_proxy import FaultyProxy  # noqa: E402
+from postgres import Postgres  # noqa: E402
+from processes import wait_until  # noqa: E402
+
+DOWN_S = 0.1, 1.5
+PATIENCE_S = 120
+WRITE_PAUSE_S = 0.005
+BOUNDED = ["[berth]", "reads = bounded", "staleness = 86400000"]
+
+
+class Outages:
+    """By name: how the database becomes unavailable, and comes back. Each returns when that has happened."""
+
+    def __init__(self, server, proxies):
+        self.server, self.proxies = server, proxies
+        end_and_start = {"stopped": server.stop, "stopped at once": lambda: server.stop("immediate"), "killed": server.kill}
+        self.kinds = {name: (end, self._start) for name, end in end_and_start.items()}
+        self.kinds["refused"] = self._refuse, self._recover
+        self.kinds["swallowed"] = self._swallow, self._recover
+        self.kinds["frozen"] = server.freeze, server.thaw
+
+    def _start(self):
+        self.server.launch()
+        self.server.await_ready(PATIENCE_S)
+
+    def _refuse(self):
+        for proxy in self.proxies:
+            proxy.refuse()
+            proxy.cut_all()
+
+    def _swallow(self):
+        for proxy in self.proxies:
+            proxy.swallow_all()
+
+    def _recover(self):
+        for proxy in self.proxies:
+            proxy.recover()
+
+
+class Writer:
+    """Writes all the time; a write that fails is tried again at once."""
+
+    def __init__(self, port):
+        self.client = servers.Client(port, timeout=PATIENCE_S)
+        self.acknowledged = collections.deque()  # (name, when)
+        self.is_over = False
+        self.wrong = []
+        self.thread = threading.Thread(target=self._work)
+
+    def _work(self):
+        while not self.is_over:
+            name = str(uuid.uuid4())
+            try:
+                status, answer = self.client.ask("POST", "/resource_providers", {"name": name})
+            except (OSError, http.client.HTTPException) as problem:
+                status, answer = None, problem
+            if status == 200:
+                self.acknowledged.append((name, time.monotonic()))
+            elif status != 503:
+                self.wrong.append((status, answer))
+            time.sleep(WRITE_PAUSE_S)
+
+    def first_after(self, moment):
+        return wait_until(lambda: next(((name, when) for name, when in list(self.acknowledged) if when >= moment), None),
+                          "no write is acknowledged", PATIENCE_S)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.is_over = True
+        self.thread.join()
+
+
+class Rounds:
+    def __init__(self, outages, writer, strict, bounded, draw):
+        self.outages, self.writer, self.draw = outages, writer, draw
+        self.strict, self.bounded = strict, bounded  # ports
+        self.took = collections.defaultdict(list)
+        self.wrong = []
+
+    def play(self, number):
+        kind = list(self.outages.kinds)[number % len(self.outages.kinds)]
+        end, come_back = self.outages.kinds[kind]
+        before, _ = self.writer.first_after(time.monotonic())
+        end()
+        try:
+            time.sleep(self.draw.uniform(*DOWN_S))
+            self._read(kind)
+        finally:
+            come_back()
+        back = time.monotonic()
+        name, when = self.writer.first_after(back)
+        self.took[kind].append(when - back)
+        found = self._await_names(self.strict, before), self._await_names(self.strict, name)
+        if found != (1, 1):
+            self.wrong.append(f"{kind}: {found} of what was acknowledged before and after is shown")
+
+    def _await_names(self, port, name):
+        """A session that reads may be lost later than one that writes."""
+        wait_until(lambda: self._names(port, name) != 503, "reads fail", PATIENCE_S)
+        return self._names(port, name)
+
+    def _names(self, port, name):
+        status, answer = servers.Client(port, timeout=PATIENCE_S).ask("GET", f"/resource_providers?name={name}")
+        return len(answer["resource_providers"]) if status == 200 else status
+
+    def _read(self, kind):
+        """A server that only says nothing may still answer within a strict read's deadline, when it is back."""
+        found = self._names(self.bounded, "none")
+        if found != 0:
+            self.wrong.append(f"{kind}: a bounded read is answered {found}")
+        if kind not in ("swallowed", "frozen"):
+            found = self._names(self.strict, "none")
+            if found != 503:
+                self.wrong.append(f"{kind}: a strict read is answered {found}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    score = servers.Score()
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+        berths, proxies = [], []
+        for options in ((), BOUNDED):
+            proxies.append(stack.enter_context(FaultyProxy(server.port)))
+            directory = tempfile.mkdtemp(prefix="berth-outage-")
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, options=options,
+                                                             connection=server.url(port=proxies[-1].port))))
+        # bounded by the age of the last query that found memory up to date
+        servers.Client(berths[1].port).must(200, "GET", "/resource_providers")
+        with Writer(berths[0].port) as writer:
+            rounds = Rounds(Outages(server, proxies), writer, berths[0].port, berths[1].port, random.Random(arguments.seed))
+            for number in range(arguments.rounds):
+                rounds.play(number)
+        wrong = rounds.wrong + writer.wrong
+        score.case("reads go on or are refused, as configured", f"{len(wrong)}: {wrong[:3]}" if wrong else None)
+        for kind, took in rounds.took.items():
+            counted = max(took) if arguments.every else min(took)
+            shown = " ".join(f"{seconds:.2f}" for seconds in sorted(took))
+            score.case(f"{kind}: the first write after it is back", None if counted <= arguments.seconds else f"after {shown} s")
+            print(f"       {len(took)} rounds, at most {max(took):.2f} s")
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""Reads on one instance of what another has just acknowledged: never stale.
+
+    tests/databases/with_postgres.py tests/databases/read_your_writes.py --berthd build/berthd [--attempts N] [--instances N]
+                                     [--clients N]
+
+Clients change a consumer's claim on one instance and read it on the others as soon as the change is answered; each of these
+reads is an attempt. Each client is a process, with connections and consumers of its own.
+"""
+
+import argparse
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import socket
+import sys
+import tempfile
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+
+CONSUMERS, TOTAL, AMOUNT_MOST = 20, 1_000_000, 1000
+SHOWN_MOST = 3
+TIMEOUT_S = 120
+
+
+class Connection:
+    """Kept alive, and with little overhead, so that many attempts fit in a second."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, method, path, body=b""):
+        """(status, body)"""
+        self.socket.sendall(b"%s %s HTTP/1.1\r\nHost: berth\r\nX-Auth-Token: admin\r\nOpenStack-API-Version: placement 1.39\r\n"
+                            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (method, path, len(body), body))
+        head, _, rest = self._read_until_head_ends().partition(b"\r\n\r\n")
+        length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+        while len(rest) < length:
+            rest += self._receive()
+        return int(head[9:12]), rest
+
+    def _receive(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise ConnectionError("the connection has ended")
+        return data
+
+    def _read_until_head_ends(self):
+        data = self._receive()
+        while b"\r\n\r\n" not in data:
+            data += self._receive()
+        return data
+
+
+class Client:
+    def __init__(self, ports, provider, attempts, seed):
+        self.connections = [Connection(port) for port in ports]
+        self.provider, self.attempts = provider, attempts
+        self.draw = random.Random(seed)
+        self.consumers = {str(uuid.uuid4()): (None, 0) for _ in range(CONSUMERS)}  # generation, amount
+        self.made, self.stale, self.wrong = 0, [], []
+
+    def run(self):
+        names = list(self.consumers)
+        while self.made < self.attempts:
+            writer, *readers = self.draw.sample(self.connections, len(self.connections))
+            consumer = self.draw.choice(names)
+            amount = self.consumers[consumer][1] % AMOUNT_MOST + 1
+            if self.write(writer, consumer, amount):
+                for reader in readers:
+                    self.read(reader, consumer, amount)
+        return self.made, self.stale, self.wrong
+
+    def write(self, writer, consumer, amount):
+        """Whether it was acknowledged."""
+        generation, _ = self.consumers[consumer]
+        body = json.dumps({"allocations": {self.provider: {"resources": {"VCPU": amount}}}, "project_id": "p", "user_id": "u",
+                           "consumer_generation": generation, "consumer_type": "INSTANCE"}).encode()
+        status, answer = writer.ask(b"PUT", b"/allocations/" + consumer.encode(), body)
+        if status != 204:
+            self.made += 1
+            self.wrong.append(f"a write is answered {status} {answer[:300]}")
+        return status == 204
+
+    def read(self, reader, consumer, amount):
+        status, answer = reader.ask(b"GET", b"/allocations/" + consumer.encode())
+        self.made += 1
+        found = json.loads(answer) if status == 200 else {}
+        resources = found.get("allocations", {}).get(self.provider, {}).get("resources")
+        if status != 200:
+            self.wrong.append(f"a read is answered {status} {answer[:300]}")
+        elif resources != {"VCPU": amount}:
+            self.stale.append(f"{resources}, not {amount}")
+        else:
+            self.consumers[consumer] = found["consumer_generation"], amount
+
+
+def run_client(arguments):
+    return Client(*arguments).run()
+
+
+def race(ports, attempts, clients):
+    """(attempts, stale reads, other faults) of all clients."""
+    first = servers.Client(ports[0])
+    providers = [str(uuid.uuid4()) for _ in range(clients)]
+    for provider in providers:
+        first.make_provider(provider, VCPU=TOTAL)
+    work = [(ports, provider, -(-attempts // clients), number) for number, provider in enumerate(providers)]
+    with multiprocessing.Pool(clients) as pool:
+        results = pool.map(run_client, work, chunksize=1)
+    made, stale, wrong = zip(*results)
+    return sum(made), sum(stale, []), sum(wrong, [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--attempts", type=int, default=10000)
+    parser.add_argument("--instances", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=6)
+    arguments = parser.parse_args()
+    score = servers.Score()
+    url = servers.new_database()
+    with contextlib.ExitStack() as stack:
+        berths = []
+        for _ in range(arguments.instances):
+            directory = tempfile.mkdtemp(prefix="berth-reads-")
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url)))
+        began = time.monotonic()
+        attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
+        seconds = time.monotonic() - began
+        score.case("no read is stale", f"{len(stale)} of {attempts}: {stale[:SHOWN_MOST]}" if stale else None)
+        score.case("every request succeeds", f"{len(wrong)} of {attempts}: {wrong[:SHOWN_MOST]}" if wrong else None)
+        print(f"{attempts} attempts, {attempts / seconds:.0f}/s, on {arguments.instances} instances by {arguments.clients} clients")
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
