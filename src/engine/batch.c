@@ -132,6 +132,13 @@ static void find_culprit(const struct pipeline *pipeline, const struct planned *
     decision->culprit = decision->is_unnamed ? NULL : planned->requests[request];
 }
 
+/* Whether what other processes' writes require could not be planned for want of ids: it stays due.
+ */
+static bool is_owed(const struct decision *decision)
+{
+    return decision->culprit == NULL && decision->err.kind == REFUSED_BY_DATABASE;
+}
+
 /* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:
  * because of the culprit. */
 static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
@@ -147,7 +154,7 @@ static enum store_result try(struct pipeline *pipeline, struct decision *decisio
         decision->is_unnamed = false;
         replica_abandon(pipeline->replica, edit);
         store_unlock(pipeline->store);
-        return STORE_REFUSED;
+        return is_owed(decision) ? STORE_FAILED : STORE_REFUSED;
     }
     enum store_result result = commit(pipeline, edit, &planned, err);
     if (result == STORE_REFUSED)
@@ -177,10 +184,10 @@ static void log_store_refusal(struct pipeline *pipeline, const struct err *why)
     pipeline->refusals_not_logged = 0;
 }
 
-/* Whether the request was refused for its size, which has nothing to do with the database. */
-static bool is_too_large(const struct err *why)
+/* Whether the request was refused while it was planned, and not by the commit. */
+static bool is_of_plan(const struct err *why)
 {
-    return why->kind == REFUSED_TOO_MANY_ROWS;
+    return why->kind == REFUSED_TOO_MANY_ROWS || why->kind == REFUSED_BY_DATABASE;
 }
 
 /* The database contains more than memory, for example rows that could not be loaded. This is a
@@ -189,7 +196,7 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
                            const struct err *why)
 {
     culprit->err = (struct err){.arena = culprit->err.arena};
-    if (is_too_large(why)) {
+    if (is_of_plan(why)) {
         err_set(&culprit->err, why->status, why->code, "%.*s", SLICE_ARG(why->message));
         err_of_kind(&culprit->err, why->kind);
         return;
@@ -243,7 +250,7 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
 /* Whether the refusal shows that memory is wrong. */
 static bool must_read_again(const struct pipeline *pipeline, const struct decision *decision)
 {
-    return !is_too_large(&decision->err) && store_why_refused(pipeline->store)->memory_is_wrong;
+    return !is_of_plan(&decision->err) && store_why_refused(pipeline->store)->memory_is_wrong;
 }
 
 /* The request after the first `count`; NULL: there are no more. */

@@ -25,12 +25,21 @@ static void take_planned(struct planning *planning)
     planning->plan.changes->count = 0;
 }
 
+/* Whether the database gave an id to each new row. */
+static bool has_ids(const struct plan *plan, struct err *err)
+{
+    if (!store_lacks_id(plan->store, err))
+        return true;
+    return err_of_kind(err, REFUSED_BY_DATABASE);
+}
+
 /* Applies the consequences of what was applied, step by step. */
 static bool take_following(struct planning *planning, struct checked *checked, struct err *err)
 {
     while (checked_follow(checked, &planning->plan)) {
         planning->rows += write_limit_changes(planning->plan.changes);
-        if (!plan_rows_fit(planning->rows, planning->plan.max_rows, err))
+        if (!plan_rows_fit(planning->rows, planning->plan.max_rows, err) ||
+            !has_ids(&planning->plan, err))
             return false;
         take_planned(planning);
     }
@@ -48,7 +57,8 @@ static bool make_up(struct planning *planning, struct err *err)
     return ok;
 }
 
-/* Runs the request's planner; the results of an earlier run are discarded. */
+/* Runs the request's planner; the results of an earlier run are discarded. What was planned with
+ * ids that the database did not give out is refused, and no planner needs to know of it. */
 static bool plan_once(struct pipeline_request *request, const struct plan *plan)
 {
     plan->changes->count = 0;
@@ -56,7 +66,11 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
     request->err = (struct err){.arena = request->err.arena};
     bool is_planned = request->plan(request, plan);
     check(is_planned || err_is_set(&request->err));
-    return is_planned;
+    struct err no_ids = {.arena = request->err.arena};
+    if (has_ids(plan, &no_ids) || !is_planned)
+        return is_planned;
+    request->err = no_ids;
+    return false;
 }
 
 /* A request that has too many changes is refused without further checks. */
@@ -74,7 +88,7 @@ static bool plan_and_check(const struct pipeline *pipeline, struct pipeline_requ
     return plan_rows_fit(planning->rows, request->max_rows, &request->err);
 }
 
-/* False: its consequences are too many, and the edit must be abandoned; err is set. */
+/* False: its consequences are too many, or lack ids, and the edit must be abandoned; err is set. */
 static bool plan_request(const struct pipeline *pipeline, struct pipeline_request *request,
                          struct planning *planning, struct err *err)
 {

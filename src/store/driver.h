@@ -24,6 +24,7 @@ struct store_driver {
     enum store_lock (*lock)(struct store *store, struct err *err);
     void (*unlock)(struct store *store);
     int64_t (*next_id)(struct store *store, enum store_table table);
+    bool (*lacks_id)(struct store *store, struct err *err); /* NULL: there is always one */
     void (*reuse_ids)(struct store *store);
     bool (*is_taken)(const struct store *store, enum change_kind kind, unsigned field,
                      struct slice text);

@@ -68,6 +68,11 @@ int64_t store_next_id(struct store *store, enum store_table table)
     return store->driver->next_id(store, table);
 }
 
+bool store_lacks_id(struct store *store, struct err *err)
+{
+    return store->driver->lacks_id != NULL && store->driver->lacks_id(store, err);
+}
+
 void store_reuse_ids(struct store *store)
 {
     store->driver->reuse_ids(store);

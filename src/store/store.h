@@ -152,7 +152,9 @@ enum store_lock store_lock(struct store *store, struct err *err) BERTH_MUST_CHEC
 /* Does nothing if the store is not locked. */
 void store_unlock(struct store *store);
 
-/* The next free ids: each call returns a new one, which no other instance gives out. */
+/* The next free ids: each call returns a new one, which no other instance gives out. If the
+ * database gives out none, each call returns another number that no row can have; see
+ * store_lacks_id(). */
 enum store_table {
     STORE_CLASSES, /* custom ones start at 10000 */
     STORE_TRAITS,
@@ -169,6 +171,10 @@ enum store_table {
     STORE_TABLE_COUNT = STORE_VALET + VALET_TABLE_COUNT
 };
 int64_t store_next_id(struct store *store, enum store_table table);
+
+/* Whether the database gave out no id for one of the calls since this function was last called, or
+ * since the plan began; err says why (503). What was planned with that id must not be committed. */
+bool store_lacks_id(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* A plan begins, or begins again: the ids given out since the last commit are free. */
 void store_reuse_ids(struct store *store);

@@ -48,6 +48,7 @@ struct memory_database {
     uint64_t commit;         /* the number of commits, by whomever */
     uint64_t foreign_commit; /* the newest one that no log names */
     int64_t highest_id[STORE_TABLE_COUNT];
+    int64_t most_id;  /* the largest id that is given out; 0: there is always one more */
     int64_t least_id; /* the ids that are given out are at least that; 0: from 1 on */
     struct rng *rng;  /* draws faults. NULL: a fault with any permille strikes each time */
     struct memory_faults faults;

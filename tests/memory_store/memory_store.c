@@ -88,12 +88,24 @@ static void read_next_ids(struct store *store)
 
 int64_t store_next_id(struct store *store, enum store_table table)
 {
+    int64_t most = store->database->most_id;
+    store->lacks_id |= most != 0 && store->next_id[table] > most;
     return store->next_id[table]++;
+}
+
+bool store_lacks_id(struct store *store, struct err *err)
+{
+    bool lacks = store->lacks_id;
+    store->lacks_id = false;
+    if (lacks)
+        err_set(err, 503, NULL, "the database in memory has no more ids");
+    return lacks;
 }
 
 void store_reuse_ids(struct store *store)
 {
     store->plans++;
+    store->lacks_id = false;
     memcpy(store->next_id, store->first_id, sizeof(store->next_id));
 }
 

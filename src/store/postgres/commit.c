@@ -254,7 +254,9 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
                    chunk->kind == BUNDLE_PROVIDER_AGGREGATE_INSERT; /* they have no ids */
     /* What was planned is valid in memory: so another program inserted or deleted a row. */
     bool is_foreign = is_duplicate || sqlstate_is(failure, FOREIGN_KEY_VIOLATION);
-    if (is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey")) {
+    bool is_id_taken =
+        is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey");
+    if (is_id_taken && !store->has_mended) {
         store->mends_sequences = true; /* somebody inserted rows without the sequence */
         return again(store, err);
     }
@@ -303,6 +305,15 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     return STORE_FAILED;
 }
 
+/* The ids of a batch that may have been committed are not given out again. */
+static enum store_result resolve(struct sending *sending)
+{
+    enum store_result result = postgres_resolve(sending->store, &sending->row, sending->arena);
+    if (result == STORE_UNKNOWN)
+        postgres_drop_ids(sending->store);
+    return result;
+}
+
 static enum store_result finish_batch(struct sending *sending, struct err *err)
 {
     struct postgres_store *store = sending->store;
@@ -312,7 +323,7 @@ static enum store_result finish_batch(struct sending *sending, struct err *err)
     if (outcome == PG_OK)
         return STORE_OK;
     if (pg_session_commit(store->writer) == PG_COMMIT_UNKNOWN)
-        return postgres_resolve(store, &sending->row, sending->arena);
+        return resolve(sending);
     return failed(sending, outcome, err);
 }
 
@@ -333,6 +344,7 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     postgres_head_note(store->head, &store->followed);
     store->crowded -= store->crowded > 0;
     postgres_keep_ids(store);
+    store->has_mended = false;
     counter_set(&store->log_head, (uint64_t)store->followed.number);
     *stamp = log_state_stamp(&store->followed);
     return STORE_OK;
@@ -355,11 +367,8 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
 {
     if (!store->has_state)
         return again(store, err);
-    if (store->lacks_ids) {
-        err_set(err, 503, NULL, "the database '%.*s' gives out no ids",
-                SLICE_ARG(store->url.target));
+    if (postgres_lacks_id(&store->base, err))
         return STORE_FAILED;
-    }
     if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0)
         return confirm(store, stamp, err);
     if (!postgres_ensure_session(store, store->writer, err))
@@ -379,6 +388,7 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
         postgres_end_stalled(store);
     store->waits_in_vain = false;
     if (store->mends_sequences) {
+        store->has_mended = true;
         struct err ignored = postgres_ignored(store);
         store->mends_sequences = !(postgres_ensure_session(store, store->writer, &ignored) &&
                                    postgres_mend_sequences(store, store->writer, &ignored));

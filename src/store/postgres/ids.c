@@ -1,19 +1,30 @@
 /* Ids come from the database's own sequences, in blocks, so that no other program gets the same
  * ones. A block that is used up is followed by one twice as large. Classes have no use for their
- * sequence: upstream numbers custom ones from 10000 on. Writer thread only. */
+ * sequence: upstream numbers custom ones from 10000 on.
+ *
+ * A statement that asks a sequence for more than it has left fails, and what it has taken by then
+ * is lost. So near the end it asks for a part of what is left, and in the end for single ids: then
+ * each id is used, also if several instances ask at the same time. Writer thread only. */
 #include <stdlib.h>
 
+#include "log/log.h"
+#include "store/postgres/id_figures.h"
 #include "store/postgres/store_internal.h"
 #include "store/rows.h"
 
 enum { BLOCK_LEAST = 32, BLOCK_MOST = 4096 };
 
 static const char FROM_SEQUENCE[] =
-    "SELECT nextval(s.name) FROM (SELECT pg_get_serial_sequence($2::text, 'id')::regclass AS name"
-    " OFFSET 0) s, generate_series(1, $1::int)";
+    "SELECT nextval(s.name) FROM (SELECT q.seqrelid::regclass AS name, (least(q.seqmax, $3::bigint)"
+    " - coalesce(pg_sequence_last_value(q.seqrelid), q.seqstart - q.seqincrement)) / q.seqincrement"
+    " AS rest FROM pg_catalog.pg_sequence q"
+    " WHERE q.seqrelid = pg_get_serial_sequence($2::text, 'id')::regclass OFFSET 0) s,"
+    " generate_series(1, CASE WHEN s.rest > 0 THEN least($1::bigint, greatest(s.rest / 8, 1))"
+    " ELSE 0 END)";
 static const char FROM_CLASSES[] =
-    "SELECT m.id + g FROM (SELECT greatest(max(id), 9999) AS id FROM resource_classes) m,"
-    " generate_series(1, $1::int) g WHERE $2::text <> ''";
+    "SELECT m.id + g FROM (SELECT greatest(max(id), 9999)::bigint AS id FROM resource_classes) m,"
+    " generate_series(1, $1::bigint) g WHERE $2::text <> '' AND m.id + g <= $3::bigint";
+static const char SEQUENCE_AT_END[] = "2200H";
 
 /* The table in which rows with these ids are inserted. */
 static const char *table_name(enum store_table table)
@@ -28,41 +39,54 @@ static const char *table_name(enum store_table table)
     return NULL;
 }
 
-static bool take_ids(struct id_block *block, const struct pg_rows *rows)
+/* The largest id that a row can have. */
+static int64_t largest_id(enum store_table table)
+{
+    return table >= STORE_NODES ? INT64_MAX : PG_ID_MOST;
+}
+
+static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows *rows)
 {
     size_t count = pg_rows_count(rows);
     free(block->ids);
-    *block = (struct id_block){.ids = calloc(count, sizeof(*block->ids))};
+    *block = (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)),
+                               .is_told = block->is_told};
     check(block->ids != NULL);
     for (size_t i = 0; i < count; i++) {
         int64_t id;
-        if (!pg_rows_int(rows, i, 0, &id))
-            return false;
-        block->ids[block->count++] = id;
+        if (pg_rows_int(rows, i, 0, &id) && id > 0 && id <= most)
+            block->ids[block->count++] = id;
     }
-    return count > 0;
+    return block->count > 0;
 }
 
-static bool fetch(struct postgres_store *store, enum store_table table, size_t count,
-                  struct err *err)
+static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
+                       struct err *err)
 {
-    const struct pg_parameter parameters[] = {pg_int4((int32_t)count),
-                                              pg_text(slice_of(table_name(table)))};
+    int64_t most = largest_id(table);
+    const struct pg_parameter parameters[] = {pg_int8((int64_t)count),
+                                              pg_text(slice_of(table_name(table))), pg_int8(most)};
     const struct pg_statement statement = {
         .sql = table == STORE_CLASSES ? FROM_CLASSES : FROM_SEQUENCE,
         .parameters = parameters,
-        .parameters_n = 2,
+        .parameters_n = 3,
         .binary_results = true,
         .is_prepared = true,
         .what = "asked for ids",
     };
     struct pg_rows rows = {0};
-    bool ok = postgres_ensure_session(store, store->follower, err) &&
-              pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
-                                 err) == PG_OK &&
-              take_ids(&store->ids[table], &rows);
+    enum lack lack = LACKS_ANSWER;
+    if (postgres_ensure_session(store, store->follower, err)) {
+        enum pg_outcome outcome =
+            pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store), err);
+        const char *state = pg_session_failure(store->follower)->sqlstate;
+        if (outcome == PG_OK)
+            lack = take_ids(&store->ids[table], most, &rows) ? LACKS_NONE : LACKS_IDS;
+        else if (strcmp(state, SEQUENCE_AT_END) == 0)
+            lack = LACKS_IDS;
+    }
     pg_rows_free(&rows);
-    return ok;
+    return lack;
 }
 
 /* Rows may have been inserted with ids of another origin: the table was copied from another
@@ -93,33 +117,74 @@ bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *se
     return ok;
 }
 
-/* A plan cannot fail for want of ids; its commit does. */
-static int64_t give_none(struct postgres_store *store)
+static void tell(const struct postgres_store *store, enum store_table table)
 {
-    store->lacks_ids = true;
-    return INT64_MAX / 2 + store->ids_lacking++;
+    log_write(
+        LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+        "the database '%.*s' gives out no ids for new rows of %s: its sequence is used up, or "
+        "there is none",
+        SLICE_ARG(store->url.target), table_name(table));
+}
+
+/* The first one asks for a whole block; another instance may meanwhile have taken what was left for
+ * it. */
+static enum lack refill(struct postgres_store *store, enum store_table table)
+{
+    struct id_block *block = &store->ids[table];
+    size_t count = block->count < BLOCK_LEAST ? BLOCK_LEAST : block->count * 2;
+    struct err ignored = postgres_ignored(store);
+    if (store->is_silent || store->read.is_open)
+        return LACKS_ANSWER;
+    if (block->is_used_up)
+        return LACKS_IDS;
+    enum lack lack = fetch(store, table, count < BLOCK_MOST ? count : BLOCK_MOST, &ignored);
+    if (lack == LACKS_IDS)
+        lack = fetch(store, table, 1, &ignored);
+    store->is_silent = lack == LACKS_ANSWER;
+    block->is_used_up = lack == LACKS_IDS;
+    if (block->is_used_up && !block->is_told)
+        tell(store, table);
+    block->is_told = block->is_used_up;
+    return lack;
 }
 
 int64_t postgres_next_id(struct store *base, enum store_table table)
 {
     struct postgres_store *store = postgres_of(base);
     struct id_block *block = &store->ids[table];
-    struct err ignored = postgres_ignored(store);
-    if (block->used == block->count) {
-        size_t count = block->count < BLOCK_LEAST ? BLOCK_LEAST : block->count * 2;
-        if (store->read.is_open || store->lacks_ids ||
-            !fetch(store, table, count < BLOCK_MOST ? count : BLOCK_MOST, &ignored))
-            return give_none(store);
+    enum lack lack = block->used < block->count ? LACKS_NONE : refill(store, table);
+    if (lack == LACKS_NONE)
+        return block->ids[block->used++];
+    if (store->lack == LACKS_NONE) {
+        store->lack = lack;
+        store->lacking = table;
     }
-    return block->ids[block->used++];
+    return INT64_MAX / 2 + store->lacks++;
+}
+
+bool postgres_lacks_id(struct store *base, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    enum lack lack = store->lack;
+    store->lack = LACKS_NONE;
+    if (lack == LACKS_IDS)
+        return !err_set(err, 503, NULL, "The database gives out no ids for new rows of %s.",
+                        table_name(store->lacking));
+    if (lack == LACKS_ANSWER)
+        return !err_set(err, 503, NULL,
+                        "The database does not answer when it is asked for ids. Try again later.");
+    return false;
 }
 
 void postgres_reuse_ids(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
-    for (int table = 0; table < STORE_TABLE_COUNT; table++)
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         store->ids[table].used = store->ids[table].committed;
-    store->lacks_ids = false;
+        store->ids[table].is_used_up = false;
+    }
+    store->is_silent = false;
+    store->lack = LACKS_NONE;
 }
 
 void postgres_keep_ids(struct postgres_store *store)

@@ -79,6 +79,7 @@ const struct store_driver postgres_driver = {
     .lock = postgres_lock,
     .unlock = postgres_unlock,
     .next_id = postgres_next_id,
+    .lacks_id = postgres_lacks_id,
     .reuse_ids = postgres_reuse_ids,
     .is_taken = is_taken,
     .commit = postgres_commit,

@@ -32,7 +32,13 @@ struct id_block {
     size_t count;
     size_t used;      /* given out */
     size_t committed; /* of these, how many cannot be given out again */
+    bool is_used_up;  /* the database has none left, or gives out none; asked again in the next plan
+                       */
+    bool is_told;     /* that this is so was logged */
 };
+
+/* Why an id was asked for in vain. */
+enum lack { LACKS_NONE, LACKS_ANSWER, LACKS_IDS };
 
 struct postgres_store {
     struct store base; /* first */
@@ -58,9 +64,12 @@ struct postgres_store {
     struct skipped skipped;
     struct store_refusal refusal;
     struct id_block ids[STORE_TABLE_COUNT];
-    bool lacks_ids; /* the plan was given ids that no row can have */
-    int64_t ids_lacking;
-    bool mends_sequences; /* a sequence is behind the ids in its table */
+    enum lack lack;           /* the first since postgres_lacks_id() */
+    enum store_table lacking; /* the table of that */
+    bool is_silent;           /* the server does not answer; asked again in the next plan */
+    int64_t lacks;            /* the number of ids given out that no row can have */
+    bool mends_sequences;     /* a sequence is behind the ids in its table */
+    bool has_mended;          /* this was mended since the last commit */
     unsigned char instance[8];
     uint64_t batches;
     struct buf touched; /* the entries of the batch */
@@ -97,6 +106,7 @@ bool postgres_locks_first(const struct store *store);
 enum store_lock postgres_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
 void postgres_unlock(struct store *store);
 int64_t postgres_next_id(struct store *store, enum store_table table);
+bool postgres_lacks_id(struct store *store, struct err *err) BERTH_MUST_CHECK;
 void postgres_reuse_ids(struct store *store);
 enum store_result postgres_commit(struct store *store, const struct store_batch *batch,
                                   struct store_stamp *stamp, bool *foreign,

@@ -456,6 +456,39 @@ static void test_make_up_beside_a_culprit(void **state)
     assert_true(is_written(bench, "DUE") && is_known(bench, "DUE"));
 }
 
+/* Without an id for its row, a request is refused and the others are written. */
+static void test_no_ids(void **state)
+{
+    struct bench *bench = *state;
+    bench->database.most_id = 2;
+    run(bench, (const char *const[]){"A", "NO", "B", "C", "A", NULL});
+    const int wanted[] = {0, 404, 0, 503, 400};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
+    assert_int_equal(bench->asks[3].request.err.kind, REFUSED_BY_DATABASE);
+    assert_int_equal(written(bench)->count, 2);
+    assert_false(is_known(bench, "C"));
+    assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_NONE);
+    bench->database.most_id = 3;
+    decide(bench, (const char *const[]){"C", NULL});
+}
+
+/* What other processes' writes require stays due. */
+static void test_no_ids_for_what_is_due(void **state)
+{
+    struct bench *bench = *state;
+    bench->watch.makes_up = "DUE";
+    bench->database.most_id = -1;
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->asks[0].request.err.status, 503);
+    assert_int_equal(bench->watch.made_up, 0);
+    bench->database.most_id = 0;
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->asks[0].request.err.status, 0);
+    assert_int_equal(bench->watch.made_up, 1);
+    assert_true(is_known(bench, "DUE") && is_known(bench, "A"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +505,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_make_up, setup, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_beside_a_culprit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_ids, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_ids_for_what_is_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one, setup_unnamed, teardown),
         cmocka_unit_test_setup_teardown(test_several, setup_unnamed, teardown),
         cmocka_unit_test_setup_teardown(test_any, setup_unnamed, teardown),

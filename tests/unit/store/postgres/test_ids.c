@@ -1,0 +1,177 @@
+/* Ids near the end of their sequences, and from a server that gives out none. */
+#include "store/fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEFT = 5, MOST = INT32_MAX };
+
+static const struct {
+    enum store_table table;
+    const char *sequence;
+} tables[] = {
+    {STORE_PROVIDERS, "resource_providers_id_seq"},
+    {STORE_CONSUMERS, "consumers_id_seq"},
+    {STORE_ALLOCATIONS, "allocations_id_seq"},
+};
+
+static void psql(struct fixture *fixture, const char *sql)
+{
+    const char *name = strrchr(fixture->url, '/') + 1;
+    fixture_shell(
+        fixture,
+        arena_printf(fixture->arena, "psql -qAtX -d %s -c \"%s\" >/dev/null", name, sql).data);
+}
+
+static void set_last(struct fixture *fixture, const char *sequence, int64_t last)
+{
+    psql(fixture,
+         arena_printf(fixture->arena, "SELECT setval('%s', %lld)", sequence, (long long)last).data);
+}
+
+static bool lacks(struct fixture *fixture, struct store *store)
+{
+    fixture->err = (struct err){.arena = fixture->arena};
+    bool is_lacking = store_lacks_id(store, &fixture->err);
+    assert_int_equal(fixture->err.status, is_lacking ? 503 : 0);
+    return is_lacking;
+}
+
+/* Two instances, one id each in turn, until there are none: all were given out, each once. */
+static void test_each_is_used(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2] = {fixture_open(fixture), fixture_open(fixture)};
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        bool is_given[LEFT] = {false};
+        set_last(fixture, tables[i].sequence, MOST - LEFT);
+        for (int given = 0; given < LEFT; given++) {
+            int64_t id = store_next_id(stores[given % 2], tables[i].table);
+            assert_false(lacks(fixture, stores[given % 2]));
+            assert_in_range(id, MOST - LEFT + 1, MOST);
+            assert_false(is_given[id - (MOST - LEFT + 1)]);
+            is_given[id - (MOST - LEFT + 1)] = true;
+        }
+        for (int store = 0; store < 2; store++) {
+            int64_t first = store_next_id(stores[store], tables[i].table);
+            assert_true(first > MOST && store_next_id(stores[store], tables[i].table) != first);
+            assert_true(lacks(fixture, stores[store]));
+            assert_false(lacks(fixture, stores[store])); /* it is told once */
+        }
+    }
+    for (int store = 0; store < 2; store++)
+        store_close(stores[store]);
+}
+
+/* An instance takes more at a time the more it needs, and wastes none at the end. */
+static void test_blocks_at_the_end(void **state)
+{
+    enum { MANY = 3000 };
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    set_last(fixture, "allocations_id_seq", MOST - MANY);
+    for (int i = 1; i <= MANY; i++)
+        assert_int_equal(store_next_id(store, STORE_ALLOCATIONS), MOST - MANY + i);
+    assert_false(lacks(fixture, store));
+    store_next_id(store, STORE_ALLOCATIONS);
+    assert_true(lacks(fixture, store));
+    store_close(store);
+}
+
+/* Sequences of 64 bits: those of a database that an old server created. */
+static void test_wide_sequence(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    psql(fixture, "ALTER SEQUENCE consumers_id_seq AS bigint");
+    set_last(fixture, "consumers_id_seq", MOST - 1);
+    assert_int_equal(store_next_id(store, STORE_CONSUMERS), MOST);
+    assert_false(lacks(fixture, store));
+    store_next_id(store, STORE_CONSUMERS);
+    assert_true(lacks(fixture, store));
+    store_close(store);
+}
+
+/* The other tables' ids are given out. A plan asks again for what was lacking. */
+static void test_others_go_on(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    psql(fixture, "INSERT INTO resource_classes (id, name) VALUES (2147483647, 'CUSTOM_LAST')");
+    set_last(fixture, "consumers_id_seq", MOST);
+    store_next_id(store, STORE_CONSUMERS);
+    assert_true(lacks(fixture, store));
+    store_next_id(store, STORE_CLASSES);
+    assert_true(lacks(fixture, store));
+    assert_in_range(store_next_id(store, STORE_PROVIDERS), 1, MOST);
+    assert_in_range(store_next_id(store, STORE_NODES), 1, MOST);
+    assert_false(lacks(fixture, store));
+    set_last(fixture, "consumers_id_seq", 4000);
+    store_next_id(store, STORE_CONSUMERS);
+    assert_true(lacks(fixture, store)); /* it is not asked twice in a plan */
+    store_reuse_ids(store);
+    assert_int_equal(store_next_id(store, STORE_CONSUMERS), 4001);
+    assert_false(lacks(fixture, store));
+    store_close(store);
+}
+
+/* A batch with an id that nobody gave out is not written, also if nobody asked for it. */
+static void test_not_committed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
+    bool foreign;
+    set_last(fixture, "resource_providers_id_seq", MOST);
+    struct change_list list = changes_of(fixture);
+    int64_t id = store_next_id(store, STORE_PROVIDERS);
+    add_provider(&list, id, 0, id, UUID_D, "d");
+    fixture->err = (struct err){.arena = fixture->arena};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_FAILED);
+    store_close(store);
+}
+
+/* Another program has inserted rows with ids of its own, ahead of the sequence: no later batch gets
+ * those ids. Once, sequences are moved behind them; a row whose id is still taken is refused. */
+static void test_ids_of_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
+    bool foreign;
+    int64_t id = store_next_id(store, STORE_PROJECTS);
+    psql(fixture, arena_printf(fixture->arena,
+                               "INSERT INTO projects (id, external_id) SELECT i, 'f' || i FROM "
+                               "generate_series(%lld, %lld) i",
+                               (long long)id, (long long)id + 5000)
+                      .data);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, id, "p");
+    for (int attempt = 0; attempt < 2; attempt++) {
+        fixture->err = (struct err){.arena = fixture->arena};
+        assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err),
+                         attempt == 0 ? STORE_TAKEN : STORE_REFUSED);
+    }
+    const struct store_refusal *why = store_why_refused(store);
+    assert_int_equal(why->request, 0);
+    assert_true(why->is_duplicate);
+    list = changes_of(fixture);
+    id = store_next_id(store, STORE_PROJECTS);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, id, "p");
+    commit_changes(fixture, store, &list);
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_is_used, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_wide_sequence, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_ids_of_others, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
