@@ -233,6 +233,7 @@ PARTS = [
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "5000")),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
+    Part("reports", script("tests/databases/reports.py", "--build", "build"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),

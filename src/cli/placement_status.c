@@ -48,14 +48,14 @@ int main(int argc, char **argv)
         return arguments.exit_code;
 
     struct err err = {.arena = arena_create()};
-    struct upgrade_result results[UPGRADE_CHECK_COUNT];
+    struct upgrade_results results;
     struct conf *conf = conf_load(&arguments.inputs, &err);
     if (conf != NULL)
         log_set_debug(conf->debug);
     int code = UNEXPECTED;
-    if (conf != NULL && upgrade_checks_run(conf, &arguments.inputs, results, &err)) {
-        upgrade_checks_print(results, command_line_own(&arguments.line, "--json") != NULL, stdout);
-        code = (int)upgrade_checks_verdict(results);
+    if (conf != NULL && upgrade_checks_run(conf, &arguments.inputs, &results, &err)) {
+        upgrade_checks_print(&results, command_line_own(&arguments.line, "--json") != NULL, stdout);
+        code = (int)upgrade_checks_verdict(&results);
     } else {
         fprintf(stderr, "placement-status: %.*s\n", SLICE_ARG(err.message));
     }

@@ -111,6 +111,70 @@ static void print_checks(const json_t *page, bool is_ready)
     }
 }
 
+static void print_log(const json_t *log)
+{
+    if (number_of(log, "head") == 0)
+        return;
+    print_name("", 0);
+    printf("batch %" JSON_INTEGER_FORMAT ", ", number_of(log, "head"));
+    print_span(number_of(log, "seconds_since_head"));
+    puts(" ago");
+}
+
+static void print_instance(const json_t *one)
+{
+    print_text_of(one, "host");
+    printf(", process %" JSON_INTEGER_FORMAT ", version ", number_of(one, "pid"));
+    print_text_of(one, "version");
+    printf(", %" JSON_INTEGER_FORMAT " batches behind, seen %" JSON_INTEGER_FORMAT " s ago%s\n",
+           number_of(one, "batches_behind"), number_of(one, "seconds_since_seen"),
+           json_is_true(json_object_get(one, "is_this_one")) ? " (this one)" : "");
+}
+
+/* Only of a database on a server. */
+static void print_server(const json_t *page)
+{
+    const json_t *server = json_object_get(page, "server");
+    const json_t *instances = json_object_get(page, "instances");
+    size_t i;
+    const json_t *one;
+    if (!json_is_object(server))
+        return;
+    print_name("server", 0);
+    print_text_of(server, "role");
+    fputs(" at ", stdout);
+    print_text_of(server, "address");
+    fputs(", version ", stdout);
+    print_text_of(server, "version");
+    fputc('\n', stdout);
+    print_name("", 0);
+    print_text_of(server, "isolation");
+    fputs(", synchronous_commit ", stdout);
+    print_text_of(server, "synchronous_commit");
+    fputs(", replication ", stdout);
+    print_text_of(server, "replication");
+    fputs(json_is_true(json_object_get(server, "tls")) ? ", TLS" : ", no TLS", stdout);
+    puts(json_is_true(json_object_get(server, "pooled")) ? ", through a pooler" : "");
+    print_log(json_object_get(page, "log"));
+    json_array_foreach(instances, i, one)
+    {
+        print_name("instances", i);
+        print_instance(one);
+    }
+}
+
+static void print_warnings(const json_t *page)
+{
+    size_t i;
+    const json_t *warning;
+    json_array_foreach(json_object_get(page, "warnings"), i, warning)
+    {
+        print_name("warnings", i);
+        output_text(stdout, json_string_value(warning) != NULL ? json_string_value(warning) : "-");
+        fputc('\n', stdout);
+    }
+}
+
 static void print_addresses(const json_t *page)
 {
     size_t i;
@@ -165,8 +229,10 @@ static void print_page(const json_t *page, bool is_ready)
     json_int_t providers = number_of(page, "providers");
     printf(", %" JSON_INTEGER_FORMAT " resource provider%s\n", providers,
            providers == 1 ? "" : "s");
+    print_server(page);
     print_addresses(page);
     print_checks(page, is_ready);
+    print_warnings(page);
     print_errors(page);
 }
 

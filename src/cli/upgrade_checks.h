@@ -8,7 +8,7 @@
 #include "conf/inputs.h"
 #include "conf/settings.h"
 
-enum { UPGRADE_CHECK_COUNT = 3 };
+enum { UPGRADE_CHECKS_MOST = 4 };
 
 enum upgrade_code { UPGRADE_SUCCESS, UPGRADE_WARNING, UPGRADE_FAILURE }; /* also exit codes */
 
@@ -18,16 +18,20 @@ struct upgrade_result {
     const char *details; /* NULL: none */
 };
 
-/* Runs the checks, in the order in which they are printed. Texts lie in err's arena. False: err
- * names the check that could not be made. */
+/* Results in the order in which they are printed. */
+struct upgrade_results {
+    struct upgrade_result all[UPGRADE_CHECKS_MOST];
+    size_t count;
+};
+
+/* Runs the checks. Texts lie in err's arena. False: err names the check that could not be made. */
 bool upgrade_checks_run(const struct conf *conf, const struct conf_inputs *inputs,
-                        struct upgrade_result results[static UPGRADE_CHECK_COUNT],
-                        struct err *err) BERTH_MUST_CHECK;
+                        struct upgrade_results *results, struct err *err) BERTH_MUST_CHECK;
 
 /* The worst of the results. */
-enum upgrade_code upgrade_checks_verdict(const struct upgrade_result *results);
+enum upgrade_code upgrade_checks_verdict(const struct upgrade_results *results);
 
 /* Prints as oslo.upgradecheck does: a boxed table, or with `json` one object. */
-void upgrade_checks_print(const struct upgrade_result *results, bool json, FILE *out);
+void upgrade_checks_print(const struct upgrade_results *results, bool json, FILE *out);
 
 #endif

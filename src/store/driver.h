@@ -5,6 +5,9 @@
 
 #include "store/store.h"
 
+struct arena;
+struct store_report;
+
 /* Each function does what the one of the same name in store.h does. */
 struct store_driver {
     bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
@@ -39,6 +42,8 @@ struct store_driver {
                    const struct store_stamp *head);
     struct store_figures (*figures)(const struct store *store);
     struct store_server (*server)(const struct store *store); /* NULL: there is none */
+    bool (*report)(const struct store *store, struct arena *arena,
+                   struct store_report *report); /* NULL: there is none */
     void (*upkeep)(struct store *store);
 };
 

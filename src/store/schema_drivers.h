@@ -1,4 +1,4 @@
-/* What each kind of database implements for schema.h and repair.h. */
+/* What each kind of database implements for schema.h, repair.h and report.h. */
 #ifndef BERTH_STORE_SCHEMA_DRIVERS_H
 #define BERTH_STORE_SCHEMA_DRIVERS_H
 
@@ -8,9 +8,11 @@
 #include "base/err.h"
 #include "base/slice.h"
 
+struct arena;
 struct repair_owner;
+struct store_report;
 
-/* The functions are those of schema.h and repair.h without their prefixes. */
+/* The functions are those of schema.h and repair.h without their prefixes, and the last one. */
 struct schema_driver {
     bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
                                                  if no other driver's is */
@@ -22,6 +24,8 @@ struct schema_driver {
     bool (*set_roots)(struct slice connection, int64_t most, int64_t *done, struct err *err);
     bool (*create_consumers)(struct slice connection, const struct repair_owner *owner,
                              int64_t most, int64_t *done, struct err *err);
+    bool (*report)(struct slice connection, struct arena *arena, struct store_report *report,
+                   struct err *err); /* report_make() of report.h; NULL: there is no server */
 };
 
 /* The driver for a URL. For one that no driver matches, it is SQLite's, whose functions say what is

@@ -71,7 +71,8 @@ bool node_metrics_write(const struct version *version, const struct admin_page *
 /* health_pages.c: writes the checks as members of a JSON object: "ready": …, "checks": {…} */
 void health_write_checks(const struct readiness_report *report, struct buf *out);
 void health_write_alive(struct admin *admin, struct http_exchange *http);
-void health_write_ready(const struct readiness_report *report, struct http_exchange *http);
+void health_write_ready(const struct admin *admin, const struct readiness_report *report,
+                        struct http_exchange *http);
 
 /* status_page.c: always 200, because the process is running. */
 void status_write(struct admin *admin, const struct readiness_report *report,

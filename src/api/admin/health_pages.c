@@ -1,6 +1,7 @@
 /* The pages for probes: a line of text for people and shells, or JSON if the client prefers it. Any
  * thread. */
 #include "api/admin/admin_internal.h"
+#include "api/admin/server_report.h"
 #include "api/api.h"
 #include "api/services/readiness.h"
 #include "api/text/accept.h"
@@ -50,13 +51,15 @@ void health_write_checks(const struct readiness_report *report, struct buf *out)
     buf_append_char(out, '}');
 }
 
-void health_write_ready(const struct readiness_report *report, struct http_exchange *http)
+void health_write_ready(const struct admin *admin, const struct readiness_report *report,
+                        struct http_exchange *http)
 {
     bool is_ready = readiness_is_ready(report);
     int status = is_ready ? 200 : 503;
     if (wants_json(http)) {
         buf_append_char(&http->out, '{');
         health_write_checks(report, &http->out);
+        server_report_write_json(admin->store, &http->out);
         buf_append_lit(&http->out, "}\n");
         admin_answer(http, status, JSON);
         return;
@@ -65,5 +68,6 @@ void health_write_ready(const struct readiness_report *report, struct http_excha
     for (int i = 0; i < READINESS_CHECK_COUNT; i++)
         buf_printf(&http->out, "%s: %s (%s)\n", readiness_check_name((enum readiness_check)i),
                    report->findings[i].is_ok ? "ok" : "FAILED", report->findings[i].text);
+    server_report_write_text(admin->store, &http->out);
     admin_answer(http, status, TEXT);
 }

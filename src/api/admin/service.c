@@ -227,7 +227,7 @@ static enum http_step on_resume(struct http_exchange *http, void *cls)
     (void)cls;
     struct page_request *request = http->state;
     if (request->what == PAGE_READINESS)
-        health_write_ready(&request->wait.report, http);
+        health_write_ready(request->admin, &request->wait.report, http);
     else if (request->what == PAGE_STATUS)
         status_write(request->admin, &request->wait.report, http);
     else if (request->is_refused)

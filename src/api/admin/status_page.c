@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "api/admin/admin_internal.h"
+#include "api/admin/server_report.h"
 #include "api/api.h"
 #include "api/services/thread_reader.h"
 #include "base/clock.h"
@@ -70,6 +71,7 @@ void status_write(struct admin *admin, const struct readiness_report *report,
     buf_printf(out, ", \"providers\": %llu", (unsigned long long)providers);
     buf_append_lit(out, ", ");
     health_write_checks(report, out);
+    server_report_write_json(admin->store, out);
     write_addresses(out, admin);
     write_errors(out);
     buf_append_lit(out, "}\n");

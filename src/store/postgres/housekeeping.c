@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/wait.h"
+#include "log/log.h"
+#include "store/postgres/inspect.h"
 #include "store/postgres/instance_row.h"
 #include "store/postgres/prune.h"
 
@@ -28,11 +30,14 @@ struct housekeeping {
     struct prune prune;
     uint64_t recycle_us;
     struct postgres_head *head;
-    int stop_fd; /* readable: the thread ends */
+    bool is_told; /* that a pass failed */
+    int stop_fd;  /* readable: the thread ends */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards is_ending */
+    pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
     bool is_ending;
+    struct arena *arena; /* of the report; NULL: there is none */
+    struct store_report report;
     struct counter pruned; /* any thread reads */
 };
 
@@ -50,18 +55,56 @@ static bool housekeeping_connect(struct housekeeping *h, struct err *err)
            pg_session_connect(h->session, in_ms(ANSWER_MS), err) == PG_OK;
 }
 
+static bool make_report(struct housekeeping *h, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct store_report report;
+    bool ok = pg_inspect(h->session, h->row.name, arena, &report, in_ms(ANSWER_MS), err) == PG_OK;
+    if (ok) {
+        pthread_mutex_lock(&h->lock);
+        struct arena *old = h->arena;
+        h->arena = arena;
+        h->report = report;
+        pthread_mutex_unlock(&h->lock);
+        arena = old;
+    }
+    if (arena != NULL)
+        arena_destroy(arena);
+    return ok;
+}
+
+/* Once, until it works again. A server that cannot be reached is logged by those whom requests wait
+ * for. */
+static void tell_failure(struct housekeeping *h, bool ok, const struct err *err)
+{
+    if (!ok && !h->is_told)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "the row of this instance, old rows of the log or the report on the server must "
+                  "wait: %.*s",
+                  SLICE_ARG(err->message));
+    h->is_told = !ok;
+}
+
 /* Returns the seconds until the next one. */
 static unsigned run_pass(struct housekeeping *h, struct err *err)
 {
     int64_t newest = postgres_head_newest(h->head);
     uint64_t deleted = 0;
-    bool ok = housekeeping_connect(h, err) &&
+    bool is_reached = housekeeping_connect(h, err);
+    bool ok = is_reached &&
               instance_row_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == PG_OK &&
               prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == PG_OK;
     counter_add(&h->pruned, deleted);
     if (!ok)
         pg_session_close(h->session);
-    return ok && newest > 0 ? PASS_EVERY_S : PASS_AGAIN_S;
+    /* A server that cannot be written is just what operators should know of. */
+    struct err other = {.arena = err->arena};
+    bool is_reported = is_reached && housekeeping_connect(h, &other) && make_report(h, &other);
+    if (!is_reported)
+        pg_session_close(h->session);
+    if (is_reached)
+        tell_failure(h, ok && is_reported, err_is_set(err) ? err : &other);
+    return ok && is_reported && newest > 0 ? PASS_EVERY_S : PASS_AGAIN_S;
 }
 
 /* Waits until then; false: the thread ends. */
@@ -102,6 +145,8 @@ static void *run_housekeeping(void *cls)
 static void housekeeping_free(struct housekeeping *h)
 {
     pg_session_destroy(h->session);
+    if (h->arena != NULL)
+        arena_destroy(h->arena);
     pthread_cond_destroy(&h->wake);
     pthread_mutex_destroy(&h->lock);
     if (h->stop_fd >= 0)
@@ -145,6 +190,16 @@ void housekeeping_stop(struct housekeeping *h)
     pthread_cond_signal(&h->wake);
     pthread_join(h->thread, NULL);
     housekeeping_free(h);
+}
+
+bool housekeeping_report(struct housekeeping *h, struct arena *arena, struct store_report *report)
+{
+    pthread_mutex_lock(&h->lock);
+    bool is_there = h->arena != NULL;
+    if (is_there)
+        *report = report_copy(&h->report, arena);
+    pthread_mutex_unlock(&h->lock);
+    return is_there;
 }
 
 struct housekeeping_figures housekeeping_figures(const struct housekeeping *h)

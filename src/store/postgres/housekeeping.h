@@ -1,6 +1,6 @@
 /* What an instance does about once a minute, beside its work: it writes its row of berth_instances,
- * and deletes old rows of the log. On a thread and a session of its own, so that no request waits
- * for it, and nothing fails if it does. */
+ * deletes old rows of the log, and makes a report for operators. On a thread and a session of its
+ * own, so that no request waits for it, and nothing fails if it does. */
 #ifndef BERTH_STORE_POSTGRES_HOUSEKEEPING_H
 #define BERTH_STORE_POSTGRES_HOUSEKEEPING_H
 
@@ -8,6 +8,7 @@
 
 #include "store/postgres/head.h"
 #include "store/postgres/url.h"
+#include "store/report.h"
 
 struct housekeeping;
 
@@ -18,6 +19,10 @@ struct housekeeping *housekeeping_start(const struct pg_url *url, uint64_t recyc
 /* Deletes the instance's row, if the server answers within a second, and frees everything. NULL is
  * allowed. */
 void housekeeping_stop(struct housekeeping *housekeeping);
+
+/* The last report, copied to the arena. False: there is none yet. Any thread. */
+bool housekeeping_report(struct housekeeping *housekeeping, struct arena *arena,
+                         struct store_report *report);
 
 /* For metrics. */
 struct housekeeping_figures {

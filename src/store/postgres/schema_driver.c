@@ -1,6 +1,7 @@
 /* See schema_driver.h. Constant. */
 #include "store/postgres/schema_driver.h"
 
+#include "store/postgres/inspect.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/repair.h"
 #include "store/postgres/url.h"
@@ -14,4 +15,5 @@ const struct schema_driver pg_schema_driver = {
     .count_missing_consumers = pg_count_missing_consumers,
     .set_roots = pg_set_roots,
     .create_consumers = pg_create_consumers,
+    .report = pg_inspect_connection,
 };

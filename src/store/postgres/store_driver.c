@@ -37,6 +37,12 @@ static struct store_server server(const struct store *store)
 }
 
 /* Any thread. */
+static bool report(const struct store *store, struct arena *arena, struct store_report *made)
+{
+    return housekeeping_report(postgres_of_const(store)->housekeeping, arena, made);
+}
+
+/* Any thread. */
 static enum store_currency currency(const struct store *store, const struct store_stamp *stamp)
 {
     (void)store;
@@ -89,5 +95,6 @@ const struct store_driver postgres_driver = {
     .covers = covers,
     .figures = figures,
     .server = server,
+    .report = report,
     .upkeep = postgres_upkeep,
 };

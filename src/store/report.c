@@ -1,0 +1,95 @@
+/* See report.h. Any thread. */
+#include "store/report.h"
+
+#include <stdarg.h>
+
+#include "store/driver.h"
+#include "store/schema_drivers.h"
+
+void report_add_instance(struct store_report *report, struct arena *arena,
+                         const struct store_instance *instance)
+{
+    report->instances = arena_grow(arena, report->instances, report->instance_count,
+                                   &report->instance_capacity, sizeof(*report->instances));
+    struct store_instance *copy = &report->instances[report->instance_count++];
+    *copy = *instance;
+    copy->name = arena_copy(arena, instance->name);
+    copy->host = arena_copy(arena, instance->host);
+    copy->version = arena_copy(arena, instance->version);
+}
+
+static void add_warning(struct store_report *report, struct arena *arena, struct slice text)
+{
+    report->warnings = arena_grow(arena, report->warnings, report->warning_count,
+                                  &report->warning_capacity, sizeof(*report->warnings));
+    report->warnings[report->warning_count++] = text;
+}
+
+void report_warn(struct store_report *report, struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_warning(report, arena, arena_vprintf(arena, format, args));
+    va_end(args);
+}
+
+struct store_report report_copy(const struct store_report *report, struct arena *arena)
+{
+    struct store_report copy = *report;
+    copy.instances = NULL;
+    copy.warnings = NULL;
+    copy.instance_count = copy.instance_capacity = 0;
+    copy.warning_count = copy.warning_capacity = 0;
+    for (size_t i = 0; i < report->instance_count; i++)
+        report_add_instance(&copy, arena, &report->instances[i]);
+    for (size_t i = 0; i < report->warning_count; i++)
+        add_warning(&copy, arena, arena_copy(arena, report->warnings[i]));
+    return copy;
+}
+
+const char *report_replication_name(enum store_replication replication)
+{
+    static const char *const NAMES[] = {
+        [STORE_REPLICATION_NONE] = "none",
+        [STORE_REPLICATION_ASYNC] = "asynchronous",
+        [STORE_REPLICATION_SYNC] = "synchronous",
+    };
+    return NAMES[replication];
+}
+
+const char *report_role(const struct store_server *server)
+{
+    return server->is_standby ? "standby" : server->is_read_only ? "read-only" : "primary";
+}
+
+void report_write_server(const struct store_server *server, struct buf *out)
+{
+    buf_printf(out, "%s at %s, version %s, %s, synchronous_commit %s, %s replication, %s%s",
+               report_role(server), server->address, server->version, server->isolation,
+               server->synchronous_commit,
+               server->replication == STORE_REPLICATION_NONE
+                   ? "no"
+                   : report_replication_name(server->replication),
+               server->uses_tls ? "TLS" : "no TLS", server->is_pooled ? ", through a pooler" : "");
+}
+
+void report_write_instance(const struct store_instance *instance, struct buf *out)
+{
+    buf_printf(out, "%.*s, process %lld, version %.*s, %lld batches behind, seen %lld s ago%s",
+               SLICE_ARG(instance->host), (long long)instance->pid, SLICE_ARG(instance->version),
+               (long long)instance->behind, (long long)instance->seen_s,
+               instance->is_own ? " (this one)" : "");
+}
+
+bool store_report(const struct store *store, struct arena *arena, struct store_report *report)
+{
+    return store->driver->report != NULL && store->driver->report(store, arena, report);
+}
+
+bool report_make(struct slice connection, struct arena *arena, bool *has_server,
+                 struct store_report *report, struct err *err)
+{
+    const struct schema_driver *driver = schema_driver_of(connection);
+    *has_server = driver->report != NULL;
+    return driver->report == NULL || driver->report(connection, arena, report, err);
+}

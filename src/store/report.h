@@ -1,0 +1,66 @@
+/* What an operator should know of a database on a server: the server, the instances of berthd that
+ * use it, and what is unsafe. */
+#ifndef BERTH_STORE_REPORT_H
+#define BERTH_STORE_REPORT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "store/store.h"
+
+/* One that has written its row within the last hour. */
+struct store_instance {
+    struct slice name; /* a uuid */
+    struct slice host;
+    struct slice version;
+    int64_t pid;
+    int64_t behind; /* how many batches, when it wrote the row; 0: memory was up to date */
+    int64_t seen_s; /* how many seconds ago that was; usually below a minute */
+    bool is_own;    /* the instance that makes the report */
+};
+
+/* Texts belong to the arena that was given. */
+struct store_report {
+    uint64_t made_us; /* of clock_monotonic_us() */
+    struct store_server server;
+    bool has_log;       /* berth's tables are there and can be read; otherwise 0 and none: */
+    int64_t log_head;   /* the number of the newest batch; 0: there was none yet */
+    int64_t log_head_s; /* how many seconds ago it was committed */
+    int64_t log_rows;   /* at most that many: from the oldest to the newest */
+    int64_t log_bytes;  /* on disk, with the index */
+    struct store_instance *instances;
+    size_t instance_count, instance_capacity;
+    struct slice *warnings; /* each a sentence without its full stop */
+    size_t warning_count, warning_capacity;
+};
+
+void report_add_instance(struct store_report *report, struct arena *arena,
+                         const struct store_instance *instance);
+void report_warn(struct store_report *report, struct arena *arena, const char *format, ...)
+    BERTH_PRINTF(3, 4);
+
+/* Copies all that belongs to an arena. */
+struct store_report report_copy(const struct store_report *report, struct arena *arena);
+
+/* "none", "asynchronous" or "synchronous" */
+const char *report_replication_name(enum store_replication replication);
+
+/* Append, without a line end: "primary at 192.0.2.7:5432, version 15.20, read committed, …", and
+ * "host1, process 4711, version 1.0, 0 batches behind, seen 12 s ago". */
+void report_write_server(const struct store_server *server, struct buf *out);
+void report_write_instance(const struct store_instance *instance, struct buf *out);
+
+/* "primary", "standby" or "read-only" */
+const char *report_role(const struct store_server *server);
+
+/* The last report of an open store, at most about a minute old while the server answers. False:
+ * there is none, because the database has no server, or because it has not answered yet. Any
+ * thread. */
+bool store_report(const struct store *store, struct arena *arena, struct store_report *report);
+
+/* Makes a report on the database of that SQLAlchemy URL. *has_server false: the database has no
+ * server, and there is no report. False: err has one clear line. One thread at a time for each
+ * database. */
+bool report_make(struct slice connection, struct arena *arena, bool *has_server,
+                 struct store_report *report, struct err *err) BERTH_MUST_CHECK;
+
+#endif

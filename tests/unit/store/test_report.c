@@ -1,0 +1,91 @@
+/* Reports on a database's server: texts and copies. */
+#include "store/report.h"
+
+#include "unit.h"
+
+static const struct store_server SERVER = {
+    .address = "192.0.2.7:5432",
+    .version = "15.20",
+    .isolation = "read committed",
+    .synchronous_commit = "on",
+};
+
+static void server_is(const struct store_server *server, const char *expected)
+{
+    struct buf out = {0};
+    report_write_server(server, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data, expected);
+    buf_free(&out);
+}
+
+static void test_server(void **state)
+{
+    (void)state;
+    struct store_server server = SERVER;
+    server_is(&server, "primary at 192.0.2.7:5432, version 15.20, read committed, "
+                       "synchronous_commit on, no replication, no TLS");
+    server.is_read_only = true;
+    server.replication = STORE_REPLICATION_ASYNC;
+    server.uses_tls = true;
+    server_is(&server, "read-only at 192.0.2.7:5432, version 15.20, read committed, "
+                       "synchronous_commit on, asynchronous replication, TLS");
+    server.is_standby = true;
+    server.replication = STORE_REPLICATION_SYNC;
+    server.is_pooled = true;
+    server_is(&server, "standby at 192.0.2.7:5432, version 15.20, read committed, "
+                       "synchronous_commit on, synchronous replication, TLS, through a pooler");
+}
+
+static void test_instance(void **state)
+{
+    (void)state;
+    struct store_instance instance = {.host = SLICE_LIT("controller1"),
+                                      .version = SLICE_LIT("1.0"),
+                                      .pid = 4711,
+                                      .behind = 3,
+                                      .seen_s = 12};
+    struct buf out = {0};
+    report_write_instance(&instance, &out);
+    instance.is_own = true;
+    report_write_instance(&instance, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data,
+                        "controller1, process 4711, version 1.0, 3 batches behind, seen 12 s ago"
+                        "controller1, process 4711, version 1.0, 3 batches behind, seen 12 s ago "
+                        "(this one)");
+    buf_free(&out);
+}
+
+static void test_copy_outlives_the_original(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct arena *other = arena_create();
+    struct store_report report = {.log_head = 7, .server = SERVER};
+    for (int i = 0; i < 20; i++) {
+        const struct store_instance instance = {.name = arena_printf(arena, "instance %d", i),
+                                                .host = SLICE_LIT("host")};
+        report_add_instance(&report, arena, &instance);
+        report_warn(&report, arena, "warning %d", i);
+    }
+    const struct store_report copy = report_copy(&report, other);
+    arena_destroy(arena);
+    assert_int_equal(copy.log_head, 7);
+    assert_int_equal(copy.instance_count, 20);
+    assert_int_equal(copy.warning_count, 20);
+    assert_true(slice_equal(copy.instances[19].name, SLICE_LIT("instance 19")));
+    assert_true(slice_equal(copy.instances[0].host, SLICE_LIT("host")));
+    assert_true(slice_equal(copy.warnings[19], SLICE_LIT("warning 19")));
+    arena_destroy(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_server),
+        cmocka_unit_test(test_instance),
+        cmocka_unit_test(test_copy_outlives_the_original),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
