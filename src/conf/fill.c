@@ -160,6 +160,7 @@ static void fill_berth(struct conf *conf)
     conf->access_log = flag(conf, "berth", "access_log");
     conf->server_header = flag(conf, "berth", "server_header");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;
+    conf->loss_directory = text_if_any(conf, "loss_directory");
 }
 
 /* At most what fits into 32 bits, so that sums of times do not overflow. */

@@ -78,6 +78,16 @@ static const char *state_directory(struct arena *arena)
     return arena_printf(arena, "%s/.local/state/berth", find_home()).data;
 }
 
+/* systemd names the service's directories, separated by colons; the first one is for this. */
+static const char *service_directory(struct arena *arena)
+{
+    const char *given = getenv("STATE_DIRECTORY");
+    if (given == NULL || given[0] != '/')
+        return state_directory(arena);
+    struct slice rest = slice_of(given);
+    return arena_copy(arena, slice_cut(&rest, ':')).data;
+}
+
 /* A dollar sign in a path is not a reference. */
 static const char *without_references(const char *text, struct arena *arena)
 {
@@ -152,7 +162,11 @@ static bool load(struct conf *conf, const struct conf_inputs *inputs, struct fau
         return false;
     note_unknown(conf, files, found.n);
     note_no_effect(conf);
-    return fill_settings(conf, faults);
+    if (!fill_settings(conf, faults))
+        return false;
+    if (conf->loss_directory == NULL)
+        conf->loss_directory = service_directory(conf->arena);
+    return true;
 }
 
 static struct conf *conf_create(void)
@@ -194,11 +208,9 @@ void conf_destroy(struct conf *conf)
         arena_destroy(conf->arena);
 }
 
-bool conf_make_state_directory(const struct conf *conf, struct err *err)
+bool conf_make_directory(const char *directory, struct err *err)
 {
-    if (conf->state_directory == NULL)
-        return true;
-    char *path = strdup(conf->state_directory);
+    char *path = strdup(directory);
     check(path != NULL);
     bool ok = true;
     for (char *at = path + 1; ok; at++) {
@@ -216,4 +228,9 @@ bool conf_make_state_directory(const struct conf *conf, struct err *err)
     }
     free(path);
     return ok;
+}
+
+bool conf_make_state_directory(const struct conf *conf, struct err *err)
+{
+    return conf->state_directory == NULL || conf_make_directory(conf->state_directory, err);
 }

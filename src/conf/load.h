@@ -25,6 +25,9 @@ struct conf *conf_examine(const struct conf_inputs *inputs);
 
 void conf_destroy(struct conf *conf);
 
+/* Creates the directory with its parents, accessible to their owner only, unless they exist. */
+bool conf_make_directory(const char *directory, struct err *err) BERTH_MUST_CHECK;
+
 /* Creates conf->state_directory with its parents, accessible to its owner only; does nothing if it
  * is NULL. */
 bool conf_make_state_directory(const struct conf *conf, struct err *err) BERTH_MUST_CHECK;

@@ -139,6 +139,12 @@ static const struct details table[] = {
      "miss what other instances commit to a database that only this instance cannot reach. Writes "
      "are answered 503 in any case. With SQLite the option makes no difference: reads are answered "
      "from memory if the file can be read."},
+    {"berth", "loss_directory",
+     "If a database on a server goes back to an earlier state, because a backup was restored or a "
+     "failover has lost commits, each instance writes a file with everything that it had read or "
+     "acknowledged and that is gone. The state directory is the one that systemd sets up for the "
+     "service ($STATE_DIRECTORY), /var/lib/berth for root, and $XDG_STATE_HOME/berth or "
+     "~/.local/state/berth for other users."},
 
     {"baremetal", "enabled",
      "berth keeps nodes and allocations and deploys nothing: see docs/api/baremetal.md. The switch "

@@ -1,6 +1,8 @@
 /* The database and the parts that keep it in memory. */
+#include <errno.h>
 #include <semaphore.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/services/readiness.h"
 #include "baremetal/write/conductor.h"
@@ -31,6 +33,29 @@ static struct metal metal_of(struct daemon *daemon)
     };
 }
 
+/* Only a database on a server goes back. The operator learns at once that its losses could not be
+ * written to a file. */
+static void report_losses(struct daemon *daemon)
+{
+    const struct conf *conf = daemon->conf;
+    const struct store_stamp any = {{0}};
+    struct err err = {.arena = daemon->arena};
+    pipeline_report_losses(daemon->api.pipeline,
+                           &(struct loss_report_options){.directory = conf->loss_directory,
+                                                         .host = conf->baremetal.host});
+    if (store_currency(daemon->store, &any) != STORE_MUST_ASK)
+        return;
+    bool is_usable = conf_make_directory(conf->loss_directory, &err);
+    if (is_usable && access(conf->loss_directory, W_OK) != 0)
+        is_usable = err_set(&err, 500, NULL, "cannot write to the directory %s: %s",
+                            conf->loss_directory, strerror(errno));
+    if (!is_usable)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "[berth] loss_directory: %.*s. If the database goes back, no file will name what "
+                  "is lost",
+                  SLICE_ARG(err.message));
+}
+
 static bool open_and_load(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
@@ -58,6 +83,7 @@ static bool open_and_load(struct daemon *daemon)
                        products_open(&daemon->products, &daemon->metal), &daemon->err);
     if (daemon->api.pipeline == NULL || !pipeline_start_pulse(daemon->api.pipeline, &daemon->err))
         return false;
+    report_losses(daemon);
     daemon->baremetal.conductor =
         conductor_start(daemon->api.pipeline, daemon->api.replica, &daemon->metal, &daemon->err);
     if (daemon->baremetal.conductor == NULL)

@@ -45,7 +45,7 @@ static bool news_under_lock(struct pipeline *pipeline, bool *again, struct err *
 {
     enum store_news news = store_begin_read(pipeline->store, err);
     struct store_stamp ignored;
-    *again = *again && news == STORE_NEWS_RELOAD;
+    *again = *again && (news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK);
     bool ok = news != STORE_NEWS_FAILED;
     if (*again)
         store_end_read(pipeline->store, &ignored);

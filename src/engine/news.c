@@ -121,6 +121,20 @@ static struct edit *read_news(struct pipeline *pipeline, enum store_news news, s
     return edit;
 }
 
+static void beat(void *cls)
+{
+    pipeline_beat(cls);
+}
+
+/* Before the version is published: what is gone is named before anybody can see that it is. */
+static void report_losses(struct pipeline *pipeline, const struct edit *edit)
+{
+    const struct version *before = replica_newest(pipeline->replica);
+    const struct store_going_back event = store_why_went_back(pipeline->store);
+    if (!version_is_empty(before))
+        loss_report_write(&pipeline->losses, &event, before, edit->version, beat, pipeline);
+}
+
 bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err)
 {
     struct store_stamp stamp;
@@ -130,8 +144,11 @@ bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err)
         restamp(pipeline, &stamp, holds);
     else if (edit == NULL)
         return false;
-    else
+    else {
+        if (news == STORE_NEWS_WENT_BACK)
+            report_losses(pipeline, edit);
         news_publish(pipeline, edit, &stamp, holds);
+    }
     return true;
 }
 

@@ -118,6 +118,11 @@ void pipeline_plan_twice(struct pipeline *pipeline)
     pipeline->plans_twice = true;
 }
 
+void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_options *options)
+{
+    pipeline->losses.options = *options;
+}
+
 void pipeline_destroy(struct pipeline *pipeline)
 {
     pthread_cond_destroy(&pipeline->wake);
@@ -211,6 +216,18 @@ static uint64_t since(uint64_t now_us, const struct counter *at_us)
     return then_us < now_us ? now_us - then_us : 0;
 }
 
+static struct pipeline_losses read_losses(const struct loss_counters *counters)
+{
+    struct pipeline_losses losses = {
+        .events = counter_read(&counters->events),
+        .unwritten = counter_read(&counters->unwritten),
+        .allocations = counter_read(&counters->allocations),
+    };
+    for (int entity = 0; entity < ENTITY_COUNT; entity++)
+        losses.lost[entity] = counter_read(&counters->lost[entity]);
+    return losses;
+}
+
 struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
 {
     uint64_t now_us = clock_monotonic_us();
@@ -232,6 +249,7 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
     for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
         figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
     figures.currency = currency_figures(pipeline->currency);
+    figures.losses = read_losses(&pipeline->losses.counters);
     uint64_t known_us = now_us - pipeline_known_at_us(pipeline);
     if (known_us < figures.fresh_us)
         figures.fresh_us = known_us;

@@ -6,6 +6,7 @@
 
 #include "base/histogram.h"
 #include "engine/currency.h"
+#include "engine/loss_report.h"
 #include "engine/outage.h"
 #include "engine/pipeline_request.h"
 #include "replica/replica.h"
@@ -34,6 +35,10 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
 /* Plans every request twice and uses the second result, to test that plans may run twice. Call it
  * before the first request. For simulations. */
 void pipeline_plan_twice(struct pipeline *pipeline);
+
+/* What happens when the database went back, in addition to the log and the counters. Call it before
+ * the first request. */
+void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_options *options);
 
 /* Decides all queued requests as one batch; false if there are none. */
 bool pipeline_run_once(struct pipeline *pipeline);
@@ -83,6 +88,14 @@ static const struct histogram_shape PIPELINE_COMMIT_SHAPE_US = {
     .bounds = {100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000,
                1000000, 5000000}};
 
+/* The database went back, and this is gone (replica/losses.h). */
+struct pipeline_losses {
+    uint64_t events;
+    uint64_t unwritten; /* of these: the file could not be written */
+    uint64_t allocations;
+    uint64_t lost[ENTITY_COUNT]; /* entities that are gone, older or changed */
+};
+
 struct pipeline_figures {
     uint64_t batches;
     uint64_t requests;
@@ -102,6 +115,7 @@ struct pipeline_figures {
                          * the database blocks it */
     uint64_t fresh_us;  /* since memory was last found to be as new as the database */
     struct currency_figures currency;
+    struct pipeline_losses losses;
 };
 
 /* Any thread. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/loss_report.h"
 #include "engine/pipeline.h"
 #include "engine/planned.h"
 #include "engine/rules.h"
@@ -31,6 +32,7 @@ struct pipeline {
     uint64_t refusals_not_logged;
     _Atomic uint64_t batches, requests, commits, taken, reloads, merges, follows;
     _Atomic uint64_t iterations;
+    struct loss_report losses;
     struct counter refused[PIPELINE_REFUSAL_COUNT];
     struct histogram batch_requests;
     struct histogram commit_us;

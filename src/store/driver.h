@@ -16,6 +16,7 @@ struct store_driver {
     struct store *(*open)(const struct store_options *options, struct err *err);
     void (*close)(struct store *store);
     enum store_news (*begin_read)(struct store *store, struct err *err);
+    struct store_going_back (*why_went_back)(const struct store *store); /* NULL: it never does */
     enum store_result (*load)(struct store *store, store_sink *sink, void *cls, struct err *err);
     enum store_result (*merge)(struct store *store, const struct store_comparer *comparer,
                                store_sink *sink, void *cls, bool *merged, struct err *err);

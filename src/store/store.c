@@ -114,6 +114,12 @@ bool store_covers(const struct store *store, const struct store_stamp *have,
     return store->driver->covers(store, have, head);
 }
 
+struct store_going_back store_why_went_back(const struct store *store)
+{
+    check(store->driver->why_went_back != NULL);
+    return store->driver->why_went_back(store);
+}
+
 struct store_figures store_figures(const struct store *store)
 {
     return store->driver->figures(store);

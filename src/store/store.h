@@ -82,11 +82,22 @@ enum store_result {
 /* What has happened since memory last read the database. */
 enum store_news {
     STORE_NEWS_NONE,
-    STORE_NEWS_FOLLOW, /* other instances have committed: call store_follow() */
-    STORE_NEWS_RELOAD, /* a foreign writer has, or the log does not reach back far enough: call
-                          store_merge() or store_load() */
-    STORE_NEWS_FAILED, /* err is set; no read has begun */
+    STORE_NEWS_FOLLOW,    /* other instances have committed: call store_follow() */
+    STORE_NEWS_RELOAD,    /* a foreign writer has, or the log does not reach back far enough: call
+                             store_merge() or store_load() */
+    STORE_NEWS_WENT_BACK, /* as STORE_NEWS_RELOAD, because the database no longer has the state that
+                             memory has: a backup was restored, or a failover has lost commits. See
+                             store_why_went_back() */
+    STORE_NEWS_FAILED,    /* err is set; no read has begun */
 };
+
+/* Of the last STORE_NEWS_WENT_BACK; valid as long as the store. */
+struct store_going_back {
+    int64_t had;           /* the number of the newest batch that memory has */
+    int64_t has;           /* and of the newest one in the database; 0: there is none */
+    struct slice database; /* the URL, without a password */
+};
+struct store_going_back store_why_went_back(const struct store *store);
 
 /* Begins to read one committed state of the database. It waits for no writer and needs no disk
  * space. While the store is locked, the state is the newest one. Ends with store_end_read(), also

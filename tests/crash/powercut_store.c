@@ -44,6 +44,7 @@ static void take_news(struct store *store, struct err *err)
         need(store_follow(store, forget, NULL, err) == STORE_OK, err);
         break;
     case STORE_NEWS_RELOAD:
+    case STORE_NEWS_WENT_BACK:
         need(store_load(store, forget, NULL, err) == STORE_OK, err);
         break;
     case STORE_NEWS_FAILED:

@@ -3,12 +3,15 @@
 
     tests/databases/went_back.py --berthd build/berthd
 
-berthd must notice it at the next read or write, answer what the database has, say so in its log, and go on writing on top of
-that; another instance answers the same, and numbers of the log that were used before are no obstacle.
+berthd must notice it at the next read or write, answer what the database has, name everything that is gone in its log and in
+a file, and go on writing on top of that; another instance answers the same, and numbers of the log that were used before are
+no obstacle.
 """
 
 import argparse
 import contextlib
+import glob
+import json
 import os
 import shutil
 import sys
@@ -38,6 +41,18 @@ def go_back(server, state):
                    UPDATE resource_providers SET generation = {generation}; COMMIT""")
 
 
+def events(berth):
+    """The files about what was lost, oldest first: the lines of each."""
+    paths = sorted(glob.glob(os.path.join(berth.directory, "lost-*.jsonl")), key=os.path.getmtime)
+    return [[json.loads(line) for line in open(path)] for path in paths]
+
+
+def gone_consumers(lines):
+    """{uuid of a consumer that is gone: what it held of which provider}"""
+    return {line["uuid"]: [(one["resource_provider"], one["resource_class"], one["used"]) for one in line["had"]["allocations"]]
+            for line in lines if line.get("kind") == "consumer" and line["state"] == "gone"}
+
+
 def used(client, provider):
     return client.must(200, "GET", f"/resource_providers/{provider}/usages")["usages"].get("VCPU", 0)
 
@@ -52,6 +67,7 @@ def cases(server, berths):
     for first, what in ((lambda: used(one, provider), "a read"), (lambda: claim(one, provider, 1)[1], "a write")):
         before = [claim(one, provider, 3)[0] for _ in range(3)]
         yield f"{what}: the claims were made", used(other, provider) == 9, used(other, provider)
+        seen = [len(events(berth)) for berth in berths]
         go_back(server, state)
         # as many batches of another instance as were lost: their numbers are those of the lost ones
         for _ in range(3):
@@ -62,6 +78,17 @@ def cases(server, berths):
         yield f"{what}: the other instance agrees", used(other, provider) == held, (used(other, provider), held)
         there = [consumer for consumer in before if one.must(200, "GET", f"/allocations/{consumer}")["allocations"]]
         yield f"{what}: what is gone is not shown", not there, there
+        for berth, old in zip(berths, seen):
+            new = events(berth)[old:]
+            yield f"{what}: {berth.id} has one file about it", len(new) == 1, new
+            gone = gone_consumers(new[0])
+            wanted = {consumer: [(provider, "VCPU", 3)] for consumer in before}
+            yield f"{what}: {berth.id} names what is gone", all(gone.get(one) == had for one, had in wanted.items()), gone
+            header, last = new[0][0], new[0][-1]
+            yield (f"{what}: {berth.id} says what the file is about",
+                   header["had_batch"] > state[0] and last == {"end": True, "losses": len(new[0]) - 2}, (header, last))
+            told = [consumer for consumer in before if f"gone: consumer {consumer} of project p" in berth.log()]
+            yield f"{what}: {berth.id} names them in its log", len(told) == len(before), told
         while claim(one, provider, 1)[1] == 204:
             pass
         held = server.sql("SELECT coalesce(sum(used), 0) FROM allocations")[0][0]
@@ -83,7 +110,8 @@ def main():
         for _ in range(2):
             directory = tempfile.mkdtemp(prefix="berth-back-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url())))
+            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(),
+                                                             options=("[berth]", f"loss_directory = {directory}"))))
         for what, is_right, found in cases(server, berths):
             print(f"ok     {what}" if is_right else f"FAILED {what}: {found}")
             passed += bool(is_right)

@@ -136,6 +136,8 @@ enum store_news store_begin_read(struct store *store, struct err *err)
     store->is_reading = true;
     store->outcome = MEMORY_OUTCOME_OPEN;
     store->news = examine(store);
+    if (store->went_back && store->news == STORE_NEWS_RELOAD)
+        store->news = STORE_NEWS_WENT_BACK;
     return store->news;
 }
 

@@ -50,6 +50,7 @@ struct store {
     int64_t first_id[STORE_TABLE_COUNT]; /* after a commit, or after the last read */
     struct store_refusal refusal;
     bool lacks_id;    /* see store_lacks_id() */
+    bool went_back;   /* set by tests: the next reload is STORE_NEWS_WENT_BACK */
     bool must_load;   /* a refusal has shown that the reader's memory is wrong */
     uint64_t commits; /* that have begun */
     uint64_t plans;   /* the same */

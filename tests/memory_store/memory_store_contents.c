@@ -42,14 +42,15 @@ void memory_store_mark_seen(struct store *store, uint64_t commit)
 
 static void mark_read(struct store *store)
 {
-    store->must_load = false;
+    store->must_load = store->went_back = false;
     memory_store_mark_seen(store, store->read_commit);
 }
 
 static void check_may_load(const struct store *store)
 {
     check(store->is_reading);
-    check(store->news == STORE_NEWS_RELOAD || !store->database->loads_only_if_asked);
+    check(store->news == STORE_NEWS_RELOAD || store->news == STORE_NEWS_WENT_BACK ||
+          !store->database->loads_only_if_asked);
 }
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)
@@ -183,6 +184,13 @@ bool store_check_schema(struct store *store, char revision[static STORE_REVISION
     (void)err;
     revision[0] = '\0';
     return true;
+}
+
+struct store_going_back store_why_went_back(const struct store *store)
+{
+    return (struct store_going_back){.had = (int64_t)store->seen.commit,
+                                     .has = (int64_t)store->read_commit,
+                                     .database = SLICE_LIT("memory")};
 }
 
 struct store_server store_server(const struct store *store)

@@ -197,6 +197,22 @@ static void write_head_queries(const struct currency_figures *figures,
     exposition_single(exposition, METRIC_READS_UNAVAILABLE, figures->continued);
 }
 
+static void write_losses(const struct pipeline_losses *losses, struct exposition *exposition)
+{
+    struct label allocations = label_of("kind", "allocation");
+    exposition_single(exposition, METRIC_DATABASE_WENT_BACK, losses->events);
+    exposition_begin(exposition, METRIC_DATABASE_LOST);
+    exposition_count(exposition, &allocations, 1, losses->allocations);
+    for (int entity = 0; entity < ENTITY_COUNT; entity++) {
+        const char *kind = losses_kind_name((enum entity)entity);
+        if (kind == NULL)
+            continue;
+        struct label label = label_of("kind", kind);
+        exposition_count(exposition, &label, 1, losses->lost[entity]);
+    }
+    exposition_single(exposition, METRIC_DATABASE_LOST_UNWRITTEN, losses->unwritten);
+}
+
 static void write_database(const struct admin *admin, const struct pipeline_figures *figures,
                            struct exposition *exposition)
 {
@@ -215,6 +231,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_WAL, store.wal_bytes);
     exposition_single(exposition, METRIC_DATABASE_SKIPPED, store.skipped_rows);
     exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
+    write_losses(&figures->losses, exposition);
 }
 
 /* Each pair of provider and class is one inventory. */

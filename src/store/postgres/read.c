@@ -37,7 +37,7 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
 {
     struct pg_session *session = store->follower;
     uint64_t deadline_us = postgres_deadline(store);
-    int64_t from = store->has_state ? store->followed.number : INT64_MAX;
+    int64_t from = store->followed.number > 0 ? store->followed.number : INT64_MAX;
     const struct pg_parameter range[] = {pg_int8(from), pg_int8(FOLLOWED_ROWS_MOST + 1)};
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -74,6 +74,9 @@ static void tell_gone(struct postgres_store *store)
     if (store->told_gone == store->followed.number)
         return;
     store->told_gone = store->followed.number;
+    store->gone = (struct store_going_back){.had = store->followed.number,
+                                            .has = store->read.head.number,
+                                            .database = store->url.target};
     log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
               "the database '%.*s' went back: it no longer has batch %lld, which memory has; its "
               "newest batch is %lld",
@@ -83,10 +86,9 @@ static void tell_gone(struct postgres_store *store)
 
 /* Whether the rows follow from the state that memory has, one from the other; collects the entries
  * of all but the first, which is that state's own. */
-static bool explains(struct postgres_store *store, const struct pg_rows *since, bool *is_gone)
+static bool explains(struct postgres_store *store, const struct pg_rows *since)
 {
     struct log_state state = {0};
-    *is_gone = true;
     for (size_t i = 0; i < pg_rows_count(since); i++) {
         struct log_row row;
         struct log_state next;
@@ -94,14 +96,27 @@ static bool explains(struct postgres_store *store, const struct pg_rows *since, 
             return false;
         if (i == 0 && !log_state_equal(&next, &store->followed))
             return false;
-        *is_gone = false;
         if (i > 0 && (next.number != state.number + 1 ||
                       memcmp(row.before.data, state.digest, LOG_DIGEST_LEN) != 0 ||
                       !log_parse(row.entries, &store->read.to_follow)))
             return false;
         state = next;
     }
-    return !*is_gone && log_state_equal(&state, &store->read.head);
+    return state.number > 0 && log_state_equal(&state, &store->read.head);
+}
+
+/* Whether the database no longer has the state that memory has. If only newer rows are there, the
+ * state's own has been pruned, and that is not known. */
+static bool is_gone(const struct postgres_store *store, const struct pg_rows *since)
+{
+    struct log_row row;
+    struct log_state first;
+    if (store->followed.number == 0)
+        return false;
+    if (pg_rows_count(since) == 0)
+        return true;
+    return log_row_read(since, 0, &row) && row.number == store->followed.number &&
+           !(log_row_state(&row, &first) && log_state_equal(&first, &store->followed));
 }
 
 /* An empty log that memory has read has no row of its own. */
@@ -112,16 +127,16 @@ static bool is_still_empty(const struct postgres_store *store)
 
 static enum store_news examine(struct postgres_store *store, const struct pg_rows *since)
 {
-    bool is_gone = false;
-    if (!store->has_state)
-        return STORE_NEWS_RELOAD;
-    if (is_still_empty(store) || log_state_equal(&store->read.head, &store->followed))
+    bool is_same = is_still_empty(store) || log_state_equal(&store->read.head, &store->followed);
+    if (store->has_state && is_same)
         return STORE_NEWS_NONE;
-    if (explains(store, since, &is_gone) && follow_is_possible(&store->read.to_follow))
+    if (store->has_state && explains(store, since) && follow_is_possible(&store->read.to_follow))
         return STORE_NEWS_FOLLOW;
-    if (is_gone && store->followed.number > 0)
-        tell_gone(store);
-    return STORE_NEWS_RELOAD;
+    store->read.went_back = is_gone(store, since);
+    if (!store->read.went_back)
+        return STORE_NEWS_RELOAD;
+    tell_gone(store);
+    return STORE_NEWS_WENT_BACK;
 }
 
 enum store_news postgres_begin_read(struct store *base, struct err *err)
@@ -132,6 +147,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     enum store_news news = STORE_NEWS_FAILED;
     check(!store->read.is_open);
     log_entries_free(&store->read.to_follow);
+    store->read.went_back = false;
     postgres_reuse_ids(base);
     if (postgres_ensure_session(store, store->follower, err) &&
         take_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {

@@ -22,6 +22,11 @@ static bool check_schema(struct store *base, char revision[static STORE_REVISION
     return pg_migrate_check_served(store->follower, revision, postgres_deadline(store), err);
 }
 
+static struct store_going_back why_went_back(const struct store *store)
+{
+    return postgres_of_const(store)->gone;
+}
+
 /* Any thread. */
 static struct store_figures figures(const struct store *base)
 {
@@ -76,6 +81,7 @@ const struct store_driver postgres_driver = {
     .open = driver_open,
     .close = postgres_close,
     .begin_read = postgres_begin_read,
+    .why_went_back = why_went_back,
     .load = postgres_load,
     .merge = postgres_merge,
     .follow = postgres_follow,

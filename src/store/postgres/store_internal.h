@@ -23,6 +23,7 @@
 struct postgres_read {
     bool is_open;
     struct log_state head; /* of the snapshot */
+    bool went_back;        /* it no longer has the state that memory has */
     struct log_entries to_follow;
 };
 
@@ -55,6 +56,7 @@ struct postgres_store {
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
     struct postgres_read read;
+    struct store_going_back gone; /* the last time that the database went back */
     int64_t told_gone;  /* the number of the state of which it was logged that it is gone */
     bool is_locked;     /* the writer has an open transaction with the lock */
     bool waits_in_vain; /* the lock was not free within the limit */
