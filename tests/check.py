@@ -159,6 +159,8 @@ def at_length():
     return [
         Part("diff-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "10000", "--seeds", "10"),
              tier="full", seconds_most=2 * HOUR_S),
+        Part("diff-postgres-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "10000",
+                                          "--seeds", "3"), tier="full", seconds_most=2 * HOUR_S),
         Part("diff-selftest-all", script("tests/diff/selftest.py"), tier="full"),
         Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
         Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "3"), tier="full",
@@ -198,6 +200,7 @@ PARTS = [
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "6000")),
+    Part("diff-postgres", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "600")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),

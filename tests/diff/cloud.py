@@ -6,8 +6,6 @@ only for the named consumers and providers, so that the periodic comparison of t
 differences.
 """
 
-import sqlite3
-
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
 
@@ -50,9 +48,9 @@ class Consumer:
 
 
 class Cloud:
-    def __init__(self, path):
-        self.path = path
-        self.db = sqlite3.connect(path, isolation_level=None, timeout=10)
+    def __init__(self, db):
+        """db: a connection of databases.py."""
+        self.db = db
         self.refresh()
 
     def refresh(self):
@@ -121,44 +119,42 @@ class Cloud:
         self.db.execute("DELETE FROM allocations WHERE consumer_id = ?", (uuid,))
         self.db.execute("DELETE FROM consumers WHERE uuid = ?", (uuid,))
 
-    def adopt(self, other_path, consumers, providers, inventories=False):
+    def adopt(self, other, consumers, providers, inventories=False):
         """Copies the named consumers' rows and the named providers' generations (and, after a reshape, inventories)
-        from the database at `other_path`. Row ids are the reference's own."""
+        from another database. Row ids are the reference's own."""
         db = self.db
-        db.execute("ATTACH DATABASE ? AS berth", (other_path,))
-        db.execute("BEGIN")  # not IMMEDIATE: that would lock berth's file too
-        try:
+        with db.beside(other):
             for uuid in consumers:
                 self.forget_consumer(uuid)
                 for table, key in (("projects", "project_id"), ("users", "user_id")):
                     db.execute(
-                        "INSERT OR IGNORE INTO main.%s (created_at, updated_at, external_id)"
+                        "INSERT INTO %s (created_at, updated_at, external_id)"
                         " SELECT created_at, updated_at, external_id FROM berth.%s"
-                        " WHERE id = (SELECT %s FROM berth.consumers WHERE uuid = ?)" % (table, table, key),
+                        " WHERE id = (SELECT %s FROM berth.consumers WHERE uuid = ?) ON CONFLICT DO NOTHING" % (table, table, key),
                         (uuid,),
                     )
                 db.execute(
-                    "INSERT OR IGNORE INTO main.consumer_types (created_at, updated_at, name)"
+                    "INSERT INTO consumer_types (created_at, updated_at, name)"
                     " SELECT created_at, updated_at, name FROM berth.consumer_types"
-                    " WHERE id = (SELECT consumer_type_id FROM berth.consumers WHERE uuid = ?)",
+                    " WHERE id = (SELECT consumer_type_id FROM berth.consumers WHERE uuid = ?) ON CONFLICT DO NOTHING",
                     (uuid,),
                 )
                 db.execute(
-                    "INSERT INTO main.consumers (created_at, updated_at, uuid, project_id, user_id, generation,"
+                    "INSERT INTO consumers (created_at, updated_at, uuid, project_id, user_id, generation,"
                     " consumer_type_id) SELECT c.created_at, c.updated_at, c.uuid,"
-                    " (SELECT id FROM main.projects WHERE external_id = p.external_id),"
-                    " (SELECT id FROM main.users WHERE external_id = u.external_id), c.generation,"
-                    " (SELECT id FROM main.consumer_types WHERE name = t.name)"
+                    " (SELECT id FROM projects WHERE external_id = p.external_id),"
+                    " (SELECT id FROM users WHERE external_id = u.external_id), c.generation,"
+                    " (SELECT id FROM consumer_types WHERE name = t.name)"
                     " FROM berth.consumers c JOIN berth.projects p ON p.id = c.project_id"
                     " JOIN berth.users u ON u.id = c.user_id"
                     " LEFT JOIN berth.consumer_types t ON t.id = c.consumer_type_id WHERE c.uuid = ?",
                     (uuid,),
                 )
                 db.execute(
-                    "INSERT INTO main.allocations (created_at, updated_at, resource_provider_id, consumer_id,"
+                    "INSERT INTO allocations (created_at, updated_at, resource_provider_id, consumer_id,"
                     " resource_class_id, used) SELECT a.created_at, a.updated_at,"
-                    " (SELECT id FROM main.resource_providers WHERE uuid = r.uuid), a.consumer_id,"
-                    " (SELECT id FROM main.resource_classes WHERE name = k.name), a.used"
+                    " (SELECT id FROM resource_providers WHERE uuid = r.uuid), a.consumer_id,"
+                    " (SELECT id FROM resource_classes WHERE name = k.name), a.used"
                     " FROM berth.allocations a JOIN berth.resource_providers r ON r.id = a.resource_provider_id"
                     " JOIN berth.resource_classes k ON k.id = a.resource_class_id"
                     " WHERE a.consumer_id = ? ORDER BY a.id",
@@ -166,33 +162,27 @@ class Cloud:
                 )
             for uuid in providers:
                 db.execute(
-                    "UPDATE main.resource_providers SET generation ="
-                    " coalesce((SELECT generation FROM berth.resource_providers WHERE uuid = ?1), generation)"
-                    " WHERE uuid = ?1",
-                    (uuid,),
+                    "UPDATE resource_providers SET generation ="
+                    " coalesce((SELECT generation FROM berth.resource_providers WHERE uuid = ?), generation)"
+                    " WHERE uuid = ?",
+                    (uuid, uuid),
                 )
                 if inventories:
                     db.execute(
-                        "DELETE FROM main.inventories WHERE resource_provider_id ="
-                        " (SELECT id FROM main.resource_providers WHERE uuid = ?)",
+                        "DELETE FROM inventories WHERE resource_provider_id ="
+                        " (SELECT id FROM resource_providers WHERE uuid = ?)",
                         (uuid,),
                     )
                     db.execute(
-                        "INSERT INTO main.inventories (created_at, updated_at, resource_provider_id,"
+                        "INSERT INTO inventories (created_at, updated_at, resource_provider_id,"
                         " resource_class_id, total, reserved, min_unit, max_unit, step_size, allocation_ratio)"
                         " SELECT i.created_at, i.updated_at,"
-                        " (SELECT id FROM main.resource_providers WHERE uuid = r.uuid),"
-                        " (SELECT id FROM main.resource_classes WHERE name = k.name), total, reserved, min_unit,"
+                        " (SELECT id FROM resource_providers WHERE uuid = r.uuid),"
+                        " (SELECT id FROM resource_classes WHERE name = k.name), total, reserved, min_unit,"
                         " max_unit, step_size, allocation_ratio FROM berth.inventories i"
                         " JOIN berth.resource_providers r ON r.id = i.resource_provider_id"
                         " JOIN berth.resource_classes k ON k.id = i.resource_class_id WHERE r.uuid = ?"
                         " ORDER BY i.id",
                         (uuid,),
                     )
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        finally:
-            db.execute("DETACH DATABASE berth")
         self.refresh()

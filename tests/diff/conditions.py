@@ -280,3 +280,26 @@ def limit_summaries(case, difference):
         used |= set(allocations) if isinstance(allocations, dict) else {
             a["resource_provider"]["uuid"] for a in allocations}
     return used == set(value["provider_summaries"])
+
+
+def _database_says(case, text):
+    return case.on_postgres and case.reference.status == 500 and text in case.detail(case.reference)
+
+
+def usages_on_postgresql(case, difference):
+    return _database_says(case, "must appear in the GROUP BY clause") and case.berth.status == 200
+
+
+def nul_on_postgresql(case, difference):
+    return _database_says(case, "cannot contain NUL") and case.berth.status == 400
+
+
+def trait_name_as_id(case, difference):
+    return _database_says(case, "invalid input syntax for type integer") and case.berth.status == 200 and _is_right(case)
+
+
+def trait_order(case, difference):
+    def in_order(summaries):
+        return {uuid: {**summary, "traits": sorted(summary.get("traits", []))} for uuid, summary in summaries.items() if summary}
+
+    return case.on_postgres and difference[0] == "summaries" and in_order(difference[1]) == in_order(difference[2])

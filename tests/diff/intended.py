@@ -2,7 +2,8 @@
 
 Every difference that a run finds must be explained by an entry here, and every entry must be used, or the run fails.
 Entries with a `mark` need not be used: they can only be seen on another database, under concurrency, in a larger cloud,
-or in a release newer than 8.0.0. Such an entry names the test that covers it.
+or in a release newer than 8.0.0. Such an entry names the test that covers it. Those marked `postgresql` must be used by a
+run with --postgres.
 
 An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the cloud
 before it. Where the bug can be removed from the reference, `again` says how to repeat the request, and berth must then
@@ -16,7 +17,7 @@ import re
 import compare
 import conditions
 
-MARKS = ("database", "concurrency", "size", "newer")
+MARKS = ("database", "postgresql", "concurrency", "size", "newer")
 
 
 class Case:
@@ -29,6 +30,10 @@ class Case:
     @property
     def statuses(self):
         return (self.reference.status, self.berth.status)
+
+    @property
+    def on_postgres(self):
+        return self.cloud.db.is_postgres
 
     @property
     def route(self):
@@ -137,7 +142,15 @@ ENTRIES = [
     Entry("float-ratio", None, ".*", "MariaDB's SQL counts 10 x 0.7 as 6; here 7 everywhere (allocation-candidates.md, 15)",
           mark="database", test="tests/unit/model/test_capacity.c"),
     Entry("usages-on-postgresql", READS, "/usages", "a 500 from 1.38 on PostgreSQL (allocation-candidates.md, Where upstream is wrong)",
-          versions=(38, 39), mark="database", test="tests/api/gabbits/usages.yaml"),
+          conditions.usages_on_postgresql, versions=(38, 39), mark="postgresql", test="tests/diff/run.py"),
+    Entry("nul-on-postgresql", "POST PUT GET", ".*", r"\u0000 in a text is 400, 500 in the Python service on PostgreSQL (differences.md, Bodies)",
+          conditions.nul_on_postgresql, mark="postgresql", test="tests/diff/run.py"),
+    Entry("trait-name-as-id", READS, "/allocation_candidates",
+          "a 500 on PostgreSQL if MISC_SHARES_VIA_AGGREGATE is forbidden (differences.md, Allocation candidates)",
+          conditions.trait_name_as_id, mark="postgresql", test="tests/diff/run.py"),
+    Entry("trait-order", READS, "/allocation_candidates",
+          "the traits of summaries are in any order on PostgreSQL (differences.md, Allocation candidates)",
+          conditions.trait_order, mark="postgresql", test="tests/diff/run.py"),
     Entry("over-allocation", "PUT POST", WRITES,
           "under contention MariaDB gave more than there is, SQLite answered 500 (allocation-candidates.md, Where upstream is wrong)",
           mark="concurrency", test="tests/unit/engine/test_contention.c"),

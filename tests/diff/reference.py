@@ -14,13 +14,12 @@ import urllib.parse
 from exchange import Answer
 
 
-def config_text(database, sync, own=False):
-    """placement.conf for one of the two; `own`: the reference's, which needs neither a log nor safety against power
-    cuts."""
-    lines = ["[DEFAULT]", "use_stderr = false"] if own else []
-    lines += ["[api]", "auth_strategy = noauth2", "[placement_database]", "connection = sqlite:///" + database]
+def config_text(url, sync, own_options=None):
+    """placement.conf for one of the two. `own_options`: those of the reference's database; it needs no log."""
+    lines = ["[DEFAULT]", "use_stderr = false"] if own_options is not None else []
+    lines += ["[api]", "auth_strategy = noauth2", "[placement_database]", "connection = " + url]
     lines += ["sync_on_startup = %s" % ("true" if sync else "false")]
-    lines += ["sqlite_synchronous = false"] if own else []
+    lines += own_options or []
     lines += ["[oslo_policy]", "enforce_scope = false"]  # as in 8.0.0
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ See README.md beside this file. Last line: "N passed, N failed". Exit status 0 o
 
 import argparse
 import collections
+import contextlib
 import multiprocessing
 import os
 import shlex
@@ -28,6 +29,7 @@ import intended  # noqa: E402
 import minimise  # noqa: E402
 import reference  # noqa: E402
 import walk  # noqa: E402
+from databases import Postgres, Sqlite  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
 from subject import SubjectError  # noqa: E402
 
@@ -48,6 +50,7 @@ def arguments():
     parser.add_argument("--until", type=int, help="replay: up to and with step N - 1")
     parser.add_argument("--minimise", action="store_true", help="shorten the way to the first failure, print it")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--postgres", action="store_true", help="both on a PostgreSQL server, not on SQLite files")
     parser.add_argument("--keep", metavar="DIR", help="keep databases and logs there")
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
     parser.add_argument("--allow-500", action="store_true", help="berth may answer 500 where the reference does")
@@ -78,6 +81,7 @@ def play(job):
     one = walk.Walk(options, seed, part, steps, os.path.join(directory, "seed%d-part%d" % (seed, part)))
     one.first_step = first
     result = one.run()
+    one.end()
     if not options.keep:
         shutil.rmtree(one.directory, ignore_errors=True)
     return result
@@ -93,7 +97,13 @@ def main():
         parent = "/dev/shm"
     directory = tempfile.mkdtemp(prefix="berth-diff-", dir=parent)
     try:
-        status = differential(args, os.path.abspath(directory), began)
+        with contextlib.ExitStack() as stack:
+            if args.postgres:
+                databases = Postgres()
+                stack.callback(databases.end)
+            else:
+                databases = Sqlite()
+            status = differential(args, os.path.abspath(directory), began, databases)
     except SubjectError as error:
         print("diff: %s" % error)
         print("0 passed, 1 failed")
@@ -104,7 +114,7 @@ def main():
     return status
 
 
-def differential(args, directory, began):
+def differential(args, directory, began, databases):
     options = walk.Options()
     options.program = shlex.split(args.berthd)
     options.program[0] = os.path.abspath(options.program[0])
@@ -112,7 +122,8 @@ def differential(args, directory, began):
     options.keep, options.until, options.state_every = args.keep, args.until, args.state_every
     options.most_failures, options.allow_500 = args.failures, args.allow_500 or args.same
     reference.preload()
-    options.template = walk.make_template(options.program, directory)
+    options.databases = databases
+    databases.make_template(options.program, directory, lambda url: reference.config_text(url, True))
     jobs = [(options, directory, job) for job in jobs_of(args)]
     results = []
     # One process for each walk: the service keeps its configuration in globals.
@@ -151,7 +162,7 @@ def summary(args, results, seconds):
         total.questions, total.answered, total.rich))
     print("whole-state reads %d; answers that differ only in the order of a list %d; reconnects %d; 500s of the reference %d" % (
         total.state_reads, total.order_only, total.reconnects, total.reference_errors))
-    never = print_intended(total)
+    never = print_intended(total, args.postgres)
     failed = total.failed
     if total.kinds:
         print("failures by kind (route, statuses of reference / berth, what differs):")
@@ -196,7 +207,7 @@ def thresholds(total):
     return found
 
 
-def print_intended(total):
+def print_intended(total, on_postgres):
     """Prints the list with the number of uses; returns the ids that should have been used."""
     never = []
     print("intended differences (hits):")
@@ -205,7 +216,7 @@ def print_intended(total):
         hits = known.pop(entry.id, 0)
         note = " [%s, see %s]" % (entry.mark, entry.test) if entry.mark else ""
         print("  %6d  %s: %s%s" % (hits, entry.id, entry.reason, note))
-        if not hits and not entry.mark:
+        if not hits and (not entry.mark or on_postgres and entry.mark == "postgresql"):
             never.append(entry.id)
     for name, hits in sorted(known.items()):
         print("  %6d  %s" % (hits, name))

@@ -1,24 +1,21 @@
 """The part of a walk that keeps the two databases in step after an intended difference, and compares the whole
 state, read through the API of both."""
 
-import sqlite3
 import urllib.parse
 
 import compare
 import conditions
 from exchange import Request
 
-TABLES = ("resource_providers", "inventories", "allocations", "resource_classes", "traits", "resource_provider_traits",
-          "placement_aggregates", "resource_provider_aggregates", "consumers", "consumer_types", "projects", "users")
 
-
-def plain(method, target):
-    return Request(method, target, [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")], None, "state", (1, 39))
+def plain(method, target, minor=39):
+    headers = [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.%d" % minor)]
+    return Request(method, target, headers, None, "state", (1, minor))
 
 
 class States:
     """Needs a walk's cloud, result, options, report(), ask_reference() and ask_subject(); self.other is berth's
-    file."""
+    database."""
 
     def adopt(self, case):
         """The reference takes the rows that the intended difference affected from berth's database."""
@@ -45,17 +42,7 @@ class States:
 
     def copy_state(self):
         """After a failure the reference copies berth's state, so that the rest of the walk is meaningful."""
-        source = sqlite3.connect("file:%s?mode=ro" % self.other, uri=True, timeout=10)
-        db = self.cloud.db
-        db.execute("BEGIN")
-        for table in TABLES:
-            columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
-            rows = source.execute("SELECT %s FROM %s" % (", ".join(columns), table)).fetchall()
-            db.execute("DELETE FROM " + table)
-            db.executemany("INSERT INTO %s (%s) VALUES (%s)" % (
-                table, ", ".join(columns), ", ".join("?" * len(columns))), rows)
-        db.execute("COMMIT")
-        source.close()
+        self.cloud.db.copy_all(self.other)
         self.cloud.refresh()
 
     def compare_states(self, number):
@@ -65,11 +52,13 @@ class States:
             targets += ["/resource_providers/%s%s" % (p.uuid, rest)
                         for rest in ("/inventories", "/usages", "/aggregates", "/traits", "/allocations")]
         targets += ["/allocations/" + uuid for uuid in self.cloud.consumers]
-        targets += ["/usages?project_id=" + urllib.parse.quote(p, safe="")
-                    for p in sorted({c.project for c in self.cloud.consumers.values()})]
+        requests = [plain("GET", target) for target in targets]
+        # from 1.38 on, the Python service's query is no PostgreSQL
+        minor = 37 if self.cloud.db.is_postgres else 39
+        requests += [plain("GET", "/usages?project_id=" + urllib.parse.quote(p, safe=""), minor)
+                     for p in sorted({c.project for c in self.cloud.consumers.values()})]
         apart = False
-        for target in targets:
-            request = plain("GET", target)
+        for request in requests:
             mine, other = self.ask_reference(request), self.ask_subject(request)
             self.result.state_reads += 1
             found = [d for d in compare.differences(request, mine, other) if not d[0].startswith("header ")]

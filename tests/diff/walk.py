@@ -7,8 +7,6 @@ step, and compared from time to time (states.py); the results are recorded in th
 import os
 import random
 import re
-import shutil
-import sqlite3
 import time
 import traceback
 
@@ -31,7 +29,7 @@ class Options:
     """The parameters of a walk; pickled for the worker process."""
 
     program = None  # command line of berthd
-    template = None  # database to start from
+    databases = None  # Sqlite or Postgres, of databases.py, with a template
     same = False  # the subject is a reference too: no difference is intended, nothing is brought in step
     oracle = False  # compare the second opinion with the reference at every query
     verbose = False
@@ -68,18 +66,25 @@ class Walk(Books, States):
 
     def prepare(self):
         os.makedirs(self.directory, exist_ok=True)
-        self.mine, self.other = (os.path.join(self.directory, n) for n in ("reference.db", "berth.db"))
+        databases = self.options.databases
+        self.mine, self.other = (databases.copy(self.directory, name) for name in ("reference", "berth"))
         configs = {}
         for name, database in (("reference", self.mine), ("berth", self.other)):
-            shutil.copyfile(self.options.template, database)
             configs[name] = os.path.join(self.directory, name + ".conf")
+            own_options = databases.own_options if name == "reference" else None
             with open(configs[name], "w") as out:
-                out.write(reference.config_text(database, False, own=name == "reference"))
+                out.write(reference.config_text(databases.url(database), False, own_options))
         self.reference = reference.Reference(configs["reference"])
         self.subject = Subject(self.options.program, configs["berth"], os.path.join(self.directory, "berthd.log"))
         self.subject.start()
-        self.cloud = Cloud(self.mine)
+        self.cloud = Cloud(databases.connect(self.mine))
         self.rng = random.Random("%d/%d" % (self.seed, self.part))
+
+    def end(self):
+        """Drops what is not in the directory."""
+        for database in (getattr(self, "mine", None), getattr(self, "other", None)):
+            if database:
+                self.options.databases.drop(database)
 
     def run(self):
         started = time.monotonic()
@@ -297,22 +302,3 @@ def _first(pattern, body):
     """The first uuid in an error's text that is not a request id."""
     found = re.search("(?<!req-)" + pattern, body.decode("utf-8", "replace"))
     return found.group() if found else None
-
-
-def make_template(program, directory):
-    """A database that berthd creates and synchronises, closed again."""
-    os.makedirs(directory, exist_ok=True)
-    database = os.path.join(directory, "template.db")
-    config = os.path.join(directory, "template.conf")
-    with open(config, "w") as out:
-        out.write(reference.config_text(database, True))
-    subject = Subject(program, config, os.path.join(directory, "template.log"))
-    subject.start()
-    if not subject.stop():
-        raise SubjectError("%s did not end well at SIGTERM" % program[0])
-    whole = os.path.join(directory, "whole.db")
-    source, target = sqlite3.connect(database), sqlite3.connect(whole)
-    source.backup(target)  # including what may still be in a write-ahead log
-    source.close()
-    target.close()
-    return whole
