@@ -10,8 +10,9 @@ only: instances and servers are killed, stopped and restarted, connections are c
 time, the Python service serves the same clients. At last the server fails, and its standby, which lacks the newest commits, is
 promoted; then the faults go on.
 
-At the end: every acknowledged write is in the tables, except those that the promotion lost; nothing that was refused is; no
-capacity is or was exceeded; no read was stale; all instances, a new one and the Python service answer the same.
+At the end: every acknowledged write is in the tables, except those that the promotion lost, each of which an instance has named
+in its file; nothing that was refused is; no capacity is or was exceeded; no read was stale; all instances, a new one and the
+Python service answer the same.
 """
 
 import argparse
@@ -112,7 +113,7 @@ class Soak:
         self.databases.promote()
         for instance in self.instances:
             self._await_writes(instance, 1)
-            wait_until(lambda: "went back" in instance.berth.log(), f"{instance.name} has not noticed it", PATIENCE_S)
+            wait_until(lambda: "names all of it" in instance.berth.log(), f"{instance.name} has not noticed it", PATIENCE_S)
 
     def findings(self, auditor):
         """[(what, None or what is wrong)]"""
@@ -120,7 +121,7 @@ class Soak:
             instance.note_end()
             yield f"{instance.name} never ended by itself", str(instance.unexpected) if instance.unexpected else None
         table = soak_checks.state_of_tables(self.databases.current)
-        yield from soak_checks.journal_findings(self.journal, table)
+        yield from soak_checks.journal_findings(self.journal, table, self.directory)
         fresh = servers.Berthd(self.program, self.directory, connection=self.databases.current.url())
         self.stack.enter_context(fresh)
         with soak_faults.Python(self.databases.current, self.directory) as python:

@@ -1,6 +1,8 @@
 """What must hold while soak.py runs, and at its end."""
 
+import glob
 import json
+import os
 import threading
 import time
 
@@ -102,9 +104,25 @@ def gone(journal, table):
             and table.get(thing.id, NOT_THERE) in thing.history]
 
 
-def journal_findings(journal, table):
+def named(directory):
+    """{(uuid, "gone" or "appeared")} of the instances' files about what the database has lost."""
+    found = set()
+    for path in glob.glob(os.path.join(directory, "lost-*.jsonl")):
+        with open(path) as file:
+            lines = [json.loads(line) for line in file]
+        if not lines or not lines[-1].get("end"):
+            raise Failure(f"{path} has no end")
+        found.update((line["uuid"], line["state"]) for line in lines if "uuid" in line)
+    return found
+
+
+def journal_findings(journal, table, directory):
     """[(what, None or what is wrong)]"""
-    lost = {thing.id for thing in gone(journal, table)}
+    things = gone(journal, table)
+    lost = {thing.id for thing in things}
+    names = named(directory)
+    unnamed = [thing.id for thing in things if (thing.id, "gone" if thing.told is not NOT_THERE else "appeared") not in names]
+    yield "what the promotion lost is named", f"not {len(unnamed)} of {len(things)}: {unnamed[:3]}" if unnamed else None
     wrong = [thing for thing in journal.things if table.get(thing.id, NOT_THERE) not in thing.possible and thing.id not in lost]
     missing = [thing.id for thing in wrong if thing.told is not NOT_THERE]
     yield "nothing that was acknowledged is lost", f"{len(missing)} of {len(journal.things)}: {missing[:3]}" if missing else None

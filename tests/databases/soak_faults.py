@@ -66,7 +66,8 @@ class Instance:
         self.unexpected = []  # ends that nobody caused
         ports = [databases.bouncer.port] if number in POOLED else [databases.primary.port, databases.standby.port]
         self.proxies = [FaultyProxy(port) for port in ports]
-        self.berth = servers.Berthd(program, directory, connection=self._url(databases.primary))
+        self.berth = servers.Berthd(program, directory, connection=self._url(databases.primary),
+                                    options=["[berth]", f"loss_directory = {directory}"])
 
     def _url(self, server):
         first = self.proxies[0].port
