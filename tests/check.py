@@ -83,6 +83,10 @@ def simulate(directory, world, seeds):
     return [directory + "/tests/sim/sim", "--world", world, "--seeds", str(seeds)]
 
 
+def simulate_fleet(directory, seeds):
+    return [directory + "/tests/sim/sim_fleet", "--seeds", str(seeds)]
+
+
 def sanitized(name, kinds):
     directory = "build-" + name
     berthd = directory + "/berthd"
@@ -147,7 +151,7 @@ def sanitized(name, kinds):
                                         "broken_off", "at_once", "few_rights", "other_berths", "ids", "unreachable"), waits=True)]
     if name == "tsan":
         parts += [part("races", script("tests/baremetal/races.py", "--berthd", berthd)),
-                  part("sim", *(simulate(directory, world, 20) for world in WORLDS))]
+                  part("sim", *(simulate(directory, world, 20) for world in WORLDS), simulate_fleet(directory, 20))]
     return parts
 
 
@@ -176,6 +180,7 @@ def at_length():
              script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
              seconds_most=HOUR_S),
         Part("sim-long", *(simulate("build", world, 20000) for world in WORLDS), tier="full", seconds_most=3 * HOUR_S),
+        Part("sim-fleet-long", simulate_fleet("build", 1000000), tier="full", seconds_most=4 * HOUR_S),
         Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
              tier="full", seconds_most=HOUR_S),
         Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
@@ -253,6 +258,7 @@ PARTS = [
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", simulate("build", "nodes", 1000)),
+    Part("sim-fleet", simulate_fleet("build", 1000)),
     Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
     Part("valet-chaos-two", script("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--seed", "5")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),

@@ -1,63 +1,71 @@
-/* Looks for a shorter run with which a seed still fails. Each attempt is a child process, because a
- * failure ends the process; the step at which it fails is in shared memory. Without a fault the run
- * may take another course: it only matters that it fails. */
+/* See shrink.h. Each attempt is a child process, because a failure ends the process; the step at
+ * which it fails is in shared memory. Without a fault the run may take another course: it only
+ * matters that it fails. */
+#include "shrink.h"
+
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim.h"
+#include "base/check.h"
 
-static _Noreturn void run_child(struct sim *sim, uint64_t seed)
+typedef void runs(const struct seed_options *options, int *failed_at);
+
+static _Noreturn void run_child(const struct seed_options *options, runs *run, int *failed_at)
 {
     dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-    sim_open_log();
-    sim_run_seed(sim, seed);
+    run(options, failed_at);
     _exit(0);
 }
 
 /* Whether the seed fails with these faults and steps. If it does, only the steps up to the failure
  * are needed. */
-static bool still_fails(struct sim *sim, uint64_t seed, unsigned without, int steps)
+static bool still_fails(struct seed_options *options, unsigned without, int steps, runs *run,
+                        int *failed_at)
 {
+    const struct seed_options known = *options;
     int status;
-    int known_steps = sim->steps;
-    unsigned known = sim->without;
-    sim->without = without;
-    sim->steps = *sim->failed_at = steps;
+    options->without = without;
+    options->steps = *failed_at = steps;
     pid_t child = fork();
     check(child >= 0);
     if (child == 0)
-        run_child(sim, seed);
+        run_child(options, run, failed_at);
     check(waitpid(child, &status, 0) == child);
-    if (status != 0) {
-        sim->steps = *sim->failed_at < steps ? *sim->failed_at + 1 : steps;
-        return true;
-    }
-    sim->without = known;
-    sim->steps = known_steps;
-    return false;
-}
-
-bool sim_shrink(struct sim *sim, uint64_t seed)
-{
-    sim->seed = seed;
-    sim->failed_at =
-        mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(sim->failed_at != MAP_FAILED);
-    if (!still_fails(sim, seed, sim->without, sim->steps)) {
-        fprintf(stderr, "sim: seed %llu does not fail\n", (unsigned long long)seed);
+    if (status == 0) {
+        *options = known;
         return false;
     }
-    for (unsigned f = 0; f < MEMORY_FAULT_COUNT; f++)
-        if ((sim->without & 1u << f) == 0)
-            still_fails(sim, seed, sim->without | 1u << f, sim->steps);
+    options->steps = *failed_at < steps ? *failed_at + 1 : steps;
+    return true;
+}
+
+static void leave_out(struct seed_options *options, runs *run, int *failed_at)
+{
+    for (unsigned f = 0; f < options->fault_count; f++)
+        if ((options->without & 1u << f) == 0)
+            still_fails(options, options->without | 1u << f, options->steps, run, failed_at);
     /* a failure of the check after the last step may need fewer steps */
-    for (int less = sim->steps / 2; less > 0; less /= 2)
-        while (sim->steps > less && still_fails(sim, seed, sim->without, sim->steps - less))
+    for (int less = options->steps / 2; less > 0; less /= 2)
+        while (options->steps > less &&
+               still_fails(options, options->without, options->steps - less, run, failed_at))
             ;
-    fprintf(stderr, "sim: fails as well with: ");
-    sim_print_command(sim);
+}
+
+bool shrink_seed(struct seed_options *options, runs *run)
+{
+    int *failed_at =
+        mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(failed_at != MAP_FAILED);
+    if (!still_fails(options, options->without, options->steps, run, failed_at)) {
+        fprintf(stderr, "seed %" PRIu64 " does not fail\n", options->first);
+        return false;
+    }
+    leave_out(options, run, failed_at);
+    fprintf(stderr, "it fails as well with:");
+    seed_options_print(options);
     return true;
 }

@@ -21,36 +21,33 @@
 #include "lives.h"
 #include "log/log.h"
 #include "log/settings.h"
+#include "shrink.h"
 
 static struct sim sim;
-
-static const unsigned ALL_FAULTS = (1u << MEMORY_FAULT_COUNT) - 1;
 
 static const struct world *const worlds[] = {&world_placement, &world_nodes, &world_valet};
 enum { WORLDS = sizeof(worlds) / sizeof(worlds[0]) };
 
 /* ---- failures ---- */
 
-void sim_print_command(const struct sim *of)
+/* Of the seed that runs. */
+static struct seed_options options_of(const struct sim *of)
 {
-    fprintf(stderr, "sim --world %s --seed %" PRIu64 " --steps %d", of->world->name, of->seed,
-            of->steps);
-    const char *before = " --faults ";
-    for (int f = 0; of->without != 0 && f < MEMORY_FAULT_COUNT; f++)
-        if ((of->without & 1u << f) == 0) {
-            fprintf(stderr, "%s%s", before, MEMORY_FAULT_NAMES[f]);
-            before = ",";
-        }
-    fprintf(stderr, "%s\n", of->without == ALL_FAULTS ? " --faults none" : "");
+    return (struct seed_options){.fault_names = MEMORY_FAULT_NAMES,
+                                 .fault_count = MEMORY_FAULT_COUNT,
+                                 .first = of->seed,
+                                 .steps = of->steps,
+                                 .without = of->without};
 }
 
 static void print_seed(void)
 {
     if (sim.failed_at != NULL)
         *sim.failed_at = sim.step;
-    fprintf(stderr, "sim: world %s failed with seed %" PRIu64 ", step %d; again: ", sim.world->name,
-            sim.seed, sim.step);
-    sim_print_command(&sim);
+    const struct seed_options options = options_of(&sim);
+    fprintf(stderr, "sim: world %s failed with seed %" PRIu64 ", step %d; again: sim --world %s",
+            sim.world->name, sim.seed, sim.step, sim.world->name);
+    seed_options_print(&options);
 }
 
 void sim_fail(const char *format, ...)
@@ -187,9 +184,8 @@ static void begin_seed(uint64_t seed)
     lives_forget();
 }
 
-void sim_run_seed(struct sim *of, uint64_t seed)
+static void run_seed(uint64_t seed)
 {
-    check(of == &sim);
     const struct world *world = sim.world;
     begin_seed(seed);
     world->set_up(&sim);
@@ -210,9 +206,19 @@ void sim_run_seed(struct sim *of, uint64_t seed)
     memory_database_free(&sim.database);
 }
 
-void sim_open_log(void)
+/* Outages are logged, but nowhere. */
+static void open_log(void)
 {
     log_start(open("/dev/null", O_WRONLY), false);
+}
+
+static void run_shrunk(const struct seed_options *options, int *failed_at)
+{
+    open_log();
+    sim.without = options->without;
+    sim.steps = options->steps;
+    sim.failed_at = failed_at;
+    run_seed(options->first);
 }
 
 /* ---- the report ---- */
@@ -240,94 +246,48 @@ static bool report(void)
     return (enough && every) || !is_checked;
 }
 
-static _Noreturn void print_usage(void)
-{
-    fprintf(stderr, "usage: sim --world placement|nodes|valet [--seed N] [--seeds N] [--steps N]\n"
-                    "           [--faults NAME,...|none] [--shrink]\n");
-    exit(2);
-}
-
-static uint64_t number(const char *text)
-{
-    char *end;
-    uint64_t value = strtoull(text, &end, 10);
-    if (*text == '\0' || *end != '\0')
-        print_usage();
-    return value;
-}
-
-static unsigned fault_of(struct slice name)
-{
-    for (unsigned f = 0; f < MEMORY_FAULT_COUNT; f++)
-        if (slice_equal(slice_of(MEMORY_FAULT_NAMES[f]), name))
-            return f;
-    print_usage();
-}
-
-/* The faults that the list does not name. */
-static unsigned faults_without(const char *names)
-{
-    unsigned without = ALL_FAULTS;
-    struct slice rest = slice_of(names);
-    if (slice_equal(rest, SLICE_LIT("none")))
-        return without;
-    while (rest.len > 0)
-        without &= ~(1u << fault_of(slice_cut(&rest, ',')));
-    return without;
-}
-
+/* NULL: there is none. */
 static const struct world *world_of(const char *name)
 {
     for (int w = 0; w < WORLDS; w++)
         if (strcmp(worlds[w]->name, name) == 0)
             return worlds[w];
-    print_usage();
+    return NULL;
 }
 
-/* Sets the options in `sim` and the first seed; returns whether to shrink. */
-static bool read_options(int argc, char **argv, uint64_t *first)
+static struct seed_options read_options(int argc, char **argv)
 {
-    bool shrinks = false;
-    sim.steps = -1;
+    struct seed_options options = options_of(&sim);
+    options.usage = "sim --world placement|nodes|valet";
+    options.first = options.seeds = 1;
+    options.steps = -1;
     for (int i = 1; i < argc; i++) {
-        const char *option = argv[i];
-        if (strcmp(option, "--shrink") == 0) {
-            shrinks = true;
+        if (seed_options_take(&options, argc, argv, &i))
             continue;
-        }
-        const char *value = ++i < argc ? argv[i] : "";
-        if (strcmp(option, "--world") == 0)
-            sim.world = world_of(value);
-        else if (strcmp(option, "--seed") == 0)
-            *first = number(value);
-        else if (strcmp(option, "--seeds") == 0)
-            sim.seeds = number(value);
-        else if (strcmp(option, "--steps") == 0)
-            sim.steps = (int)number(value);
-        else if (strcmp(option, "--faults") == 0)
-            sim.without = faults_without(value);
-        else
-            print_usage();
+        if (strcmp(argv[i], "--world") != 0 || i + 1 == argc)
+            seed_options_usage(&options);
+        sim.world = world_of(argv[++i]);
     }
     if (sim.world == NULL)
-        print_usage();
-    if (sim.steps < 0)
-        sim.steps = sim.world->steps;
-    return shrinks;
+        seed_options_usage(&options);
+    if (options.steps < 0)
+        options.steps = sim.world->steps;
+    return options;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1;
-    sim.seeds = 1;
-    bool shrinks = read_options(argc, argv, &first);
+    struct seed_options options = read_options(argc, argv);
+    sim.seeds = options.seeds;
+    sim.steps = options.steps;
+    sim.without = options.without;
     signal(SIGABRT, on_abort);
-    if (shrinks)
-        return sim_shrink(&sim, first) ? 1 : 0;
-    sim_open_log();
+    if (options.shrinks)
+        return shrink_seed(&options, run_shrunk) ? 1 : 0;
+    open_log();
     uint64_t digest = 0;
-    for (uint64_t seed = first; seed < first + sim.seeds; seed++) {
-        sim_run_seed(&sim, seed);
+    for (uint64_t seed = options.first; seed < options.first + options.seeds; seed++) {
+        run_seed(seed);
         digest = rng_mix(digest + sim.digest);
     }
     bool enough = report();

@@ -107,19 +107,6 @@ void sim_digest(struct sim *sim, uint64_t value);
 /* Makes the tables the committed state, like a program that writes no log. */
 void sim_commit_foreign(struct sim *sim, const struct tables *tables);
 
-/* Outages are logged, but nowhere: call it once in each process. */
-void sim_open_log(void);
-
-/* Runs one seed (sim.c). */
-void sim_run_seed(struct sim *sim, uint64_t seed);
-
-/* Finds fewer faults and steps with which the seed still fails, and prints the command (shrink.c).
- * False: the seed does not fail. */
-bool sim_shrink(struct sim *sim, uint64_t seed);
-
-/* Prints how to repeat the seed. */
-void sim_print_command(const struct sim *sim);
-
 /* ---- capacity.c ---- */
 
 /* Executes a change, which must violate no constraint. */

@@ -1,0 +1,81 @@
+/* What goes wrong with servers and connections, and what other programs do. One thread. */
+#include <stdlib.h>
+
+#include "server.h"
+#include "transactions.h"
+
+void server_cut(struct session *session)
+{
+    int arrive = 0;
+    for (struct message *at = session->first; at != NULL; at = at->next)
+        arrive++;
+    arrive = rng_below(server.rng, arrive + 1);
+    struct message **at = &session->first;
+    session->last = NULL;
+    for (; *at != NULL && arrive > 0; arrive--) {
+        session->last = *at;
+        at = &(*at)->next;
+    }
+    while (*at != NULL) {
+        struct message *gone = *at;
+        *at = gone->next;
+        free(gone);
+    }
+    session->gone_us = 0;
+    if (session->conn != NULL)
+        libpq_break(session->conn, rng_below(server.rng, 2) == 0);
+    session->conn = NULL;
+}
+
+void server_swallow(struct session *session)
+{
+    if (session->conn != NULL)
+        session->conn->is_swallowed = true;
+}
+
+void server_terminate_all(int node)
+{
+    for (int s = 0; s < SERVER_SESSIONS; s++)
+        if (server.sessions[s].is_used && (node < 0 || server.sessions[s].node == node))
+            server_terminate(&server.sessions[s]);
+}
+
+bool server_apply(int node)
+{
+    if (server.applied[node] == server.states.newest)
+        return false;
+    const struct state *state = states_at(&server.states, ++server.applied[node]);
+    if (state != NULL)
+        transaction_applied(node, state);
+    server.changes++;
+    return true;
+}
+
+bool server_go_back(uint64_t by)
+{
+    if (!states_go_back(&server.states, by))
+        return false;
+    server_terminate_all(-1);
+    for (int n = 0; n < SERVER_NODES; n++)
+        server.applied[n] = server.states.newest;
+    server.changes++;
+    return true;
+}
+
+void server_prune(unsigned most, uint64_t before_us)
+{
+    struct state *draft = states_draft(&server.states);
+    unsigned count = 0;
+    while (count < most && count + 1 < draft->log_count &&
+           draft->log[count]->committed_us < before_us)
+        count++;
+    if (count == 0)
+        return;
+    draft->log_count -= count;
+    memmove(draft->log, draft->log + count, draft->log_count * sizeof(draft->log[0]));
+    states_append(&server.states, draft, NULL, 0);
+    for (int n = 0; n < SERVER_NODES; n++)
+        if (server.applied[n] + 1 == server.states.newest)
+            server.applied[n]++;
+    server.changes++;
+}

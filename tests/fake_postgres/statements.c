@@ -1,0 +1,354 @@
+/* The statements whose texts are fixed: sessions, transactions, locks, the log, ids. They are known
+ * by their beginnings; of a condition that they may have or not, the text is looked at. One thread.
+ */
+#include "statements.h"
+
+#include <stdio.h>
+
+#include "process.h"
+#include "store/postgres/locks.h"
+
+/* ---- parameters ---- */
+
+struct slice parameter_bytes(const struct call *call, unsigned at)
+{
+    check(at >= 1 && at <= call->message->count);
+    return call->message->parameters[at - 1].bytes;
+}
+
+int64_t parameter_int(const struct call *call, unsigned at)
+{
+    struct slice bytes = parameter_bytes(call, at);
+    uint64_t value = bytes.len > 0 && (bytes.data[0] & 0x80) != 0 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < bytes.len; i++)
+        value = value << 8 | (unsigned char)bytes.data[i];
+    return (int64_t)value;
+}
+
+static bool contains(const struct call *call, const char *part)
+{
+    return strstr(call->sql, part) != NULL;
+}
+
+static void rows(struct call *call)
+{
+    call->result = result_rows(call->message->is_binary);
+}
+
+/* ---- sessions ---- */
+
+static enum outcome set_up_session(struct call *call)
+{
+    struct session *session = call->session;
+    session->idle_timeout_us = (uint64_t)parameter_int(call, 2) * 1000;
+    session->lock_timeout_us = (uint64_t)parameter_int(call, 3) * 1000;
+    rows(call);
+    result_column(call->result, PG_INT4);
+    result_column(call->result, PG_TEXT);
+    result_column(call->result, PG_TEXT);
+    result_add_int(call->result, session->pid);
+    result_add_null(call->result);
+    result_add_bytes(call->result, SLICE_LIT("()"));
+    return OUTCOME_DONE;
+}
+
+enum { PLANNER_SETTINGS = 6 };
+
+/* Settings, and last whether the server is a standby. */
+static enum outcome set_planner(struct call *call)
+{
+    rows(call);
+    for (int i = 0; i < PLANNER_SETTINGS; i++)
+        result_column(call->result, PG_TEXT);
+    result_column(call->result, PG_BOOL);
+    for (int i = 0; i < PLANNER_SETTINGS; i++)
+        result_add_bytes(call->result, SLICE_LIT(""));
+    result_add_bool(call->result, false);
+    return OUTCOME_DONE;
+}
+
+static enum outcome begin(struct call *call)
+{
+    transaction_begin(call->session, true, contains(call, "REPEATABLE READ"));
+    return OUTCOME_DONE;
+}
+
+static void tag(struct call *call, const char *text)
+{
+    call->result = result_create(PGRES_COMMAND_OK);
+    call->result->tag = text;
+}
+
+static enum outcome commit(struct call *call)
+{
+    if (call->session->transaction.has_failed) {
+        transaction_roll_back(call->session);
+        tag(call, "ROLLBACK");
+        return OUTCOME_DONE;
+    }
+    enum outcome outcome = transaction_commit(call);
+    if (outcome == OUTCOME_DONE)
+        tag(call, "COMMIT");
+    return outcome;
+}
+
+static enum outcome roll_back(struct call *call)
+{
+    transaction_roll_back(call->session);
+    tag(call, "ROLLBACK");
+    return OUTCOME_DONE;
+}
+
+/* ---- the lock ---- */
+
+static enum outcome take_lock(struct call *call)
+{
+    enum outcome outcome = transaction_lock(call);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    rows(call);
+    result_column(call->result, PG_TEXT);
+    result_add_bytes(call->result, SLICE_LIT(""));
+    return OUTCOME_DONE;
+}
+
+static enum outcome end_stalled(struct call *call)
+{
+    uint64_t least_us = (uint64_t)parameter_int(call, 1) * 1000;
+    rows(call);
+    result_column(call->result, PG_INT4);
+    result_column(call->result, PG_BOOL);
+    for (int s = 0; s < SERVER_SESSIONS; s++) {
+        struct session *holder = &server.sessions[s];
+        if (!holder->is_used || holder->node != call->session->node ||
+            !holder->transaction.has_lock || holder->first != NULL ||
+            process_now_us() - holder->idle_us <= least_us)
+            continue;
+        result_add_int(call->result, holder->pid);
+        result_add_bool(call->result, true);
+        server_terminate(holder);
+    }
+    return OUTCOME_DONE;
+}
+
+/* ---- the log ---- */
+
+static enum outcome append_line(struct call *call)
+{
+    int64_t number = parameter_int(call, 1);
+    uint64_t key = line_key(number);
+    enum outcome outcome = transaction_take(call, &key, 1);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const struct view view = transaction_view(call->session);
+    if (view_line(&view, number) != NULL)
+        return call_fail(call, "23505", "duplicate key value violates \"berth_log_pkey\"");
+    transaction_log(
+        call->session,
+        states_line(&server.states, number, parameter_int(call, 4), parameter_bytes(call, 2),
+                    parameter_bytes(call, 3),
+                    contains(call, "''::bytea") ? SLICE_LIT("") : parameter_bytes(call, 5)));
+    return OUTCOME_DONE;
+}
+
+/* Whether the row before is there; with that mark, if the statement compares it. */
+static bool has_line_before(struct call *call, const char *compares, unsigned mark)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *before = view_line(&view, parameter_int(call, 1) - 1);
+    return before != NULL &&
+           (!contains(call, compares) || slice_equal(before->mark, parameter_bytes(call, mark)));
+}
+
+static enum outcome insert_line(struct call *call)
+{
+    bool is_first = parameter_int(call, 1) == 1;
+    const struct view view = transaction_view(call->session);
+    bool is_refused = is_first ? contains(call, "ELSE NOT EXISTS (SELECT FROM berth_log)") &&
+                                     view_head(&view) != NULL
+                               : contains(call, "THEN EXISTS (SELECT FROM berth_log") &&
+                                     !has_line_before(call, "AND mark = $6::bytea", 6);
+    if (is_refused)
+        return call_fail(call, "23502", "null value in column \"number\"");
+    return append_line(call);
+}
+
+static enum outcome take_number(struct call *call)
+{
+    bool is_checked = contains(call, "WHERE $1::bigint = 1 OR EXISTS (SELECT FROM berth_log");
+    if (is_checked && parameter_int(call, 1) != 1 &&
+        !has_line_before(call, "AND mark = $5::bytea", 5))
+        return OUTCOME_DONE;
+    return append_line(call);
+}
+
+static void line_columns(struct call *call)
+{
+    rows(call);
+    result_column(call->result, PG_INT8);
+    for (int i = 0; i < 3; i++)
+        result_column(call->result, PG_BYTES);
+}
+
+static void add_line(struct call *call, const struct log_line *line)
+{
+    result_add_int(call->result, line->number);
+    result_add_bytes(call->result, line->mark);
+    result_add_bytes(call->result, line->digest);
+    result_add_bytes(call->result, line->entries);
+}
+
+static enum outcome select_mark(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *line = view_line(&view, parameter_int(call, 1));
+    rows(call);
+    result_column(call->result, PG_BYTES);
+    if (line != NULL)
+        result_add_bytes(call->result, line->mark);
+    return OUTCOME_DONE;
+}
+
+static enum outcome select_head(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *head = view_head(&view);
+    line_columns(call);
+    if (head != NULL)
+        add_line(call, head);
+    return OUTCOME_DONE;
+}
+
+/* One row, whose log columns are NULL if the log is empty. */
+static enum outcome select_newest(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *head = view_head(&view);
+    line_columns(call);
+    result_column(call->result, PG_BOOL);
+    if (head != NULL)
+        add_line(call, head);
+    for (int i = 0; head == NULL && i < 4; i++)
+        result_add_null(call->result);
+    result_add_bool(call->result, false);
+    return OUTCOME_DONE;
+}
+
+static enum outcome select_since(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    int64_t from = parameter_int(call, 1);
+    int64_t most = parameter_int(call, 2);
+    line_columns(call);
+    for (unsigned i = 0; i < view.state->log_count; i++)
+        if (view.state->log[i]->number >= from && call->result->rows < most)
+            add_line(call, view.state->log[i]);
+    return OUTCOME_DONE;
+}
+
+/* ---- ids ---- */
+
+enum rows_table table_named(struct slice name)
+{
+    for (int table = 0; table < ROWS_PARENTS; table++)
+        if (slice_equal(name, slice_of(rows_name((enum rows_table)table))))
+            return (enum rows_table)table;
+    return ROWS_TABLE_COUNT;
+}
+
+static enum outcome next_ids(struct call *call)
+{
+    enum rows_table table = table_named(parameter_bytes(call, 2));
+    check(table < ROWS_PARENTS);
+    rows(call);
+    result_column(call->result, PG_INT8);
+    for (int64_t left = parameter_int(call, 1); left > 0; left--)
+        result_add_int(call->result, ++server.states.sequences[table]);
+    return OUTCOME_DONE;
+}
+
+static enum outcome class_ids(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    int64_t highest = tables_highest_id(view.tables, TABLE_CLASSES);
+    highest = highest < 9999 ? 9999 : highest;
+    rows(call);
+    result_column(call->result, PG_INT8);
+    for (int64_t i = 1; i <= parameter_int(call, 1); i++)
+        result_add_int(call->result, highest + i);
+    return OUTCOME_DONE;
+}
+
+static enum outcome mend_sequence(struct call *call)
+{
+    struct slice rest = slice_of(strstr(call->sql, "pg_get_serial_sequence("));
+    (void)slice_cut(&rest, '\'');
+    enum rows_table table = table_named(slice_cut(&rest, '\''));
+    check(table < ROWS_PARENTS);
+    const struct view view = transaction_view(call->session);
+    int64_t highest = tables_highest_id(view.tables, (enum table)table);
+    if (highest > server.states.sequences[table])
+        server.states.sequences[table] = highest;
+    rows(call);
+    return OUTCOME_DONE;
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *beginning;
+    enum outcome (*execute)(struct call *call);
+} statements[] = {
+    {"SELECT pg_backend_pid()", set_up_session},
+    {"SELECT set_config('plan_cache_mode'", set_planner},
+    {"BEGIN", begin},
+    {"COMMIT", commit},
+    {"ROLLBACK", roll_back},
+    {"SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")", take_lock},
+    {"SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_locks", end_stalled},
+    {"INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES", insert_line},
+    {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
+    {"SELECT mark FROM berth_log WHERE number = ", select_mark},
+    {"SELECT number, mark, digest, entries FROM berth_log ORDER BY number DESC", select_head},
+    {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
+    {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
+    {"SELECT nextval(s.name) FROM", next_ids},
+    {"SELECT m.id + g FROM (SELECT greatest(max(id), 9999)", class_ids},
+    {"SELECT setval(x.s, x.m) FROM", mend_sequence},
+};
+enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
+
+/* In a cluster, what begins a transaction waits until the node has everything that was committed
+ * before (wsrep_sync_wait). */
+static bool is_behind(struct session *session)
+{
+    if (!session->awaits)
+        session->awaited = server.states.newest;
+    session->awaits = true;
+    return server.applied[session->node] < session->awaited;
+}
+
+enum outcome statement_execute(struct call *call)
+{
+    const struct transaction *transaction = &call->session->transaction;
+    bool ends = strcmp(call->sql, "COMMIT") == 0 || strcmp(call->sql, "ROLLBACK") == 0;
+    if (transaction->has_failed && !ends)
+        return call_fail(call, "25P02", "current transaction is aborted");
+    if (transaction->is_doomed && !ends)
+        return call_fail(call, "40P01", "deadlock detected: another node has written the same");
+    if (!transaction->is_explicit && !ends && is_behind(call->session))
+        return OUTCOME_BLOCKED;
+    call->session->awaits = false;
+    for (int i = 0; i < STATEMENTS; i++)
+        if (strncmp(call->sql, statements[i].beginning, strlen(statements[i].beginning)) == 0)
+            return statements[i].execute(call);
+    bool is_known = false;
+    enum outcome outcome = statement_write(call, &is_known);
+    if (!is_known)
+        outcome = statement_read(call, &is_known);
+    if (!is_known) {
+        fprintf(stderr, "the fake server does not know this statement: %s\n", call->sql);
+        check(false);
+    }
+    return outcome;
+}

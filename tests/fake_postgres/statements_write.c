@@ -1,0 +1,252 @@
+/* Executes writes of rows: what the statement says (write_plan.h), not what it should say. UPDATE
+ * and DELETE fail if a row is missing. One thread. */
+#include "memory_store/tables_internal.h"
+#include "statements.h"
+#include "write_plan.h"
+
+enum { ROWS_AT_ONCE = 512 };
+
+/* ---- arrays ---- */
+
+static uint64_t read_number(const char *bytes, size_t len)
+{
+    uint64_t value = len > 0 && (bytes[0] & 0x80) != 0 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < len; i++)
+        value = value << 8 | (unsigned char)bytes[i];
+    return value;
+}
+
+static struct value read_value(enum pg_type type, const char *bytes, size_t len)
+{
+    struct value value = {.text = {bytes, len}};
+    uint64_t number = read_number(bytes, len <= 8 ? len : 0);
+    value.integer = (int64_t)number;
+    if (type == PG_TIMESTAMP)
+        value.integer += PG_EPOCH_S * INT64_C(1000000);
+    if (type == PG_FLOAT8)
+        memcpy(&value.number, &number, sizeof(value.number));
+    return value;
+}
+
+size_t parameter_array(const struct call *call, unsigned at, struct value *values, size_t most)
+{
+    enum { HEADER = 12, DIMENSION = 8 };
+    struct slice bytes = parameter_bytes(call, at);
+    check(bytes.len >= HEADER);
+    enum pg_type type = (enum pg_type)read_number(bytes.data + 8, 4);
+    if (read_number(bytes.data, 4) == 0)
+        return 0;
+    size_t count = (size_t)read_number(bytes.data + HEADER, 4);
+    check(count <= most);
+    const char *from = bytes.data + HEADER + DIMENSION;
+    for (size_t i = 0; i < count; i++) {
+        int64_t len = (int64_t)read_number(from, 4);
+        from += 4;
+        values[i] = len < 0 ? (struct value){.is_null = true} : read_value(type, from, (size_t)len);
+        from += len < 0 ? 0 : len;
+    }
+    return count;
+}
+
+/* ---- rows ---- */
+
+static void set_field(const struct tables *tables, const struct rows_column *column,
+                      const struct value *value, struct change *image)
+{
+    char *field = (char *)image + column->at;
+    int32_t narrow = (int32_t)value->integer;
+    struct slice text = value->text;
+    switch (column->cell) {
+    case CELL_INTEGER:
+    case CELL_NUMBER:
+    case CELL_TIME:
+        memcpy(field, column->bytes == sizeof(narrow) ? (void *)&narrow : (void *)&value->integer,
+               column->bytes);
+        return;
+    case CELL_RATIO:
+        memcpy(field, &value->number, sizeof(value->number));
+        return;
+    case CELL_TEXT:
+        if (!value->is_null)
+            text = tables_keep_text(tables, text);
+        memcpy(field, &text, sizeof(text));
+        return;
+    }
+}
+
+static bool field_equals(const struct rows_column *column, const struct change *image,
+                         const struct value *value)
+{
+    const char *field = (const char *)image + column->at;
+    int64_t wide = 0;
+    int32_t narrow = 0;
+    struct slice text;
+    if (value->is_null)
+        return false;
+    if (column->cell == CELL_TEXT) {
+        memcpy(&text, field, sizeof(text));
+        return slice_equal(text, value->text);
+    }
+    check(column->cell == CELL_INTEGER || column->cell == CELL_NUMBER);
+    memcpy(column->bytes == sizeof(wide) ? (void *)&wide : (void *)&narrow, field, column->bytes);
+    return wide + narrow == value->integer;
+}
+
+/* The arrays of a statement: values[p] is that of parameter p + 1. */
+struct arrays {
+    struct value values[PLAN_COLUMNS][ROWS_AT_ONCE];
+    size_t rows;
+};
+
+static const struct value *value_of(const struct arrays *arrays, const struct pair *pair,
+                                    size_t row)
+{
+    return &arrays->values[pair->parameter - 1][row];
+}
+
+static bool matches(const struct plan *plan, const struct arrays *arrays, size_t at,
+                    const struct change *image)
+{
+    for (unsigned i = 0; i < plan->where_count; i++)
+        if (!field_equals(plan->where[i].column, image, value_of(arrays, &plan->where[i], at)))
+            return false;
+    return true;
+}
+
+/* The writes of a statement, before it is known whether it may execute them. */
+struct effects {
+    size_t count;
+    struct row_write writes[ROWS_AT_ONCE];
+    size_t key_count;
+    uint64_t keys[ROWS_AT_ONCE * 2 * ROW_KEYS];
+};
+
+static void add_keys(struct effects *effects, const struct row_write *write)
+{
+    check(effects->key_count + ROW_KEYS <= sizeof(effects->keys) / sizeof(effects->keys[0]));
+    effects->key_count +=
+        row_keys(write->table, &write->row.image, &effects->keys[effects->key_count]);
+}
+
+static void add_write(struct effects *effects, const struct row_write *write)
+{
+    check(effects->count < ROWS_AT_ONCE);
+    effects->writes[effects->count++] = *write;
+    add_keys(effects, write);
+}
+
+static void set_fields(const struct plan *plan, const struct arrays *arrays, size_t at,
+                       const struct tables *tables, struct change *image)
+{
+    for (unsigned i = 0; i < plan->set_count; i++)
+        set_field(tables, plan->set[i].column, value_of(arrays, &plan->set[i], at), image);
+    if (plan->table == ROWS_CONSUMERS)
+        image->consumer.expected_generation = image->consumer.generation;
+}
+
+static void insert(const struct plan *plan, const struct arrays *arrays,
+                   const struct tables *tables, struct effects *effects)
+{
+    for (size_t at = 0; at < arrays->rows; at++) {
+        struct row_write write = {
+            .table = (enum table)plan->table,
+            .row = {.birth = ++server.states.clock, .image.kind = rows_info(plan->table)->insert}};
+        set_fields(plan, arrays, at, tables, &write.row.image);
+        add_write(effects, &write);
+    }
+}
+
+/* Returns how many rows the arrays' row finds. */
+static unsigned change(const struct plan *plan, const struct arrays *arrays, size_t at,
+                       const struct tables *tables, struct effects *effects)
+{
+    const struct rows *rows = &tables->rows[plan->table];
+    unsigned found = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        struct row_write write = {.table = (enum table)plan->table,
+                                  .is_delete = plan->action != ACTION_UPDATE,
+                                  .row = rows->row[i]};
+        if (!matches(plan, arrays, at, &write.row.image))
+            continue;
+        found++;
+        add_keys(effects, &write);
+        set_fields(plan, arrays, at, tables, &write.row.image);
+        add_write(effects, &write);
+    }
+    return found;
+}
+
+/* ---- constraints ---- */
+
+/* A row that has one of the keys and is not the same: unique values are keys. */
+static bool is_duplicate(const struct rows *rows, const struct row_write *write)
+{
+    uint64_t keys[ROW_KEYS];
+    uint64_t others[ROW_KEYS];
+    size_t count = row_keys(write->table, &write->row.image, keys);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        size_t other_count = row_keys(write->table, &rows->row[i].image, others);
+        for (size_t a = 0; a < count && rows->row[i].birth != write->row.birth; a++)
+            for (size_t b = 0; b < other_count; b++)
+                if (keys[a] == others[b])
+                    return true;
+    }
+    return false;
+}
+
+static enum outcome execute(struct call *call, const struct plan *plan,
+                            const struct effects *effects)
+{
+    for (size_t i = 0; i < effects->count; i++)
+        transaction_write(call->session, &effects->writes[i]);
+    const struct view view = transaction_view(call->session);
+    const struct rows *rows = &view.tables->rows[plan->table];
+    for (size_t i = 0; i < effects->count; i++)
+        if (!effects->writes[i].is_delete && is_duplicate(rows, &effects->writes[i])) {
+            call_fail(call, "23505", "duplicate key value violates unique constraint");
+            call->result->constraint = "some_pkey";
+            return OUTCOME_ERROR;
+        }
+    return OUTCOME_DONE;
+}
+
+/* What a statement of that form returns if it finds every row: no rows. */
+static void result_none(struct call *call, enum action action)
+{
+    call->result = action == ACTION_UPDATE || action == ACTION_DELETE
+                       ? result_rows(call->message->is_binary)
+                       : result_create(PGRES_COMMAND_OK);
+    if (call->result->arena != NULL)
+        result_column(call->result, PG_INT4);
+}
+
+enum outcome statement_write(struct call *call, bool *is_known)
+{
+    static struct arrays arrays;
+    static struct effects effects;
+    const struct plan *plan = write_plan_of(call->sql);
+    *is_known = plan != NULL;
+    if (plan == NULL)
+        return OUTCOME_DONE;
+    for (unsigned p = 0; p < call->message->count; p++)
+        arrays.rows = parameter_array(call, p + 1, arrays.values[p], ROWS_AT_ONCE);
+    effects.count = effects.key_count = 0;
+    const struct tables *tables = transaction_view(call->session).tables;
+    size_t missing = SIZE_MAX;
+    if (plan->action == ACTION_INSERT)
+        insert(plan, &arrays, tables, &effects);
+    else
+        for (size_t at = 0; at < arrays.rows; at++)
+            if (change(plan, &arrays, at, tables, &effects) == 0 && missing == SIZE_MAX)
+                missing = at;
+    enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    outcome = execute(call, plan, &effects);
+    if (outcome == OUTCOME_DONE && missing != SIZE_MAX && plan->action != ACTION_DELETE_ANY)
+        return call_fail(call, "22P02", "invalid input syntax for type integer: \"!%zu\"",
+                         missing + 1);
+    if (outcome == OUTCOME_DONE)
+        result_none(call, plan->action);
+    return outcome;
+}

@@ -1,0 +1,307 @@
+/* See transactions.h. A transaction keeps the rows that it has written, and is executed on top of
+ * whatever is committed meanwhile: nobody else can have altered them, because each row and each
+ * unique value is a key that one open transaction has at a time. The same keys certify commits in a
+ * cluster. */
+#include "transactions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "process.h"
+
+enum { MESSAGE_BYTES = 200 };
+
+enum outcome call_fail(struct call *call, const char *sqlstate, const char *format, ...)
+{
+    char text[MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    result_free(call->result);
+    call->result = result_error("ERROR", sqlstate, text);
+    return OUTCOME_ERROR;
+}
+
+/* ---- keys ---- */
+
+uint64_t line_key(int64_t number)
+{
+    return rng_mix((uint64_t)number + UINT64_C(0xf00000000));
+}
+
+static uint64_t id_key(enum table table, int64_t id, int64_t other)
+{
+    return rng_mix(rng_mix((uint64_t)id * 32 + (uint64_t)table) + (uint64_t)other);
+}
+
+/* Texts are kept once, so that their address identifies them. */
+static uint64_t text_key(enum table table, struct slice text)
+{
+    return rng_mix((uint64_t)(uintptr_t)text.data + (uint64_t)table);
+}
+
+size_t row_keys(enum table table, const struct change *image, uint64_t keys[static ROW_KEYS])
+{
+    switch (table) {
+    case TABLE_INVENTORIES:
+        keys[0] = id_key(table, image->inventory.provider_id, image->inventory.class_id + 1);
+        return 1;
+    case TABLE_PROVIDER_TRAITS:
+    case TABLE_PROVIDER_AGGREGATES:
+        keys[0] = id_key(table, image->link.provider_id, image->link.other_id + 1);
+        return 1;
+    case TABLE_PROVIDERS:
+        keys[0] = id_key(table, image->provider.id, 0);
+        keys[1] = text_key(table, image->provider.uuid);
+        keys[2] = text_key(table, image->provider.name);
+        return 3;
+    case TABLE_CONSUMERS:
+        keys[0] = id_key(table, image->consumer.id, 0);
+        keys[1] = text_key(table, image->consumer.uuid);
+        return 2;
+    case TABLE_ALLOCATIONS:
+        keys[0] = id_key(table, image->allocation.id, 0);
+        return 1;
+    default:
+        keys[0] = id_key(table, image->catalog.id, 0);
+        keys[1] = text_key(table, image->catalog.name);
+        return table <= TABLE_TYPES ? 2 : 1;
+    }
+}
+
+static bool has_key(const struct transaction *transaction, uint64_t key)
+{
+    for (size_t i = 0; i < transaction->key_count; i++)
+        if (transaction->keys[i] == key)
+            return true;
+    return false;
+}
+
+/* Another session on the node that has one of the keys. */
+static const struct session *find_owner(const struct session *session, const uint64_t *keys,
+                                        size_t count)
+{
+    for (int s = 0; s < SERVER_SESSIONS; s++) {
+        const struct session *other = &server.sessions[s];
+        if (!other->is_used || other == session || other->node != session->node)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if (has_key(&other->transaction, keys[i]))
+                return other;
+    }
+    return NULL;
+}
+
+/* The session waits for another one, unless that waits for it. */
+static enum outcome wait_for(struct call *call, const struct session *owner)
+{
+    const struct session *at = owner;
+    for (int i = 0; i < SERVER_SESSIONS && at != NULL && at->is_blocked; i++) {
+        at = at->blocked_by;
+        if (at == call->session)
+            return call_fail(call, "40P01", "deadlock detected");
+    }
+    call->session->blocked_by = owner;
+    return OUTCOME_BLOCKED;
+}
+
+enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t count)
+{
+    struct transaction *transaction = &call->session->transaction;
+    const struct session *owner = find_owner(call->session, keys, count);
+    if (owner != NULL)
+        return wait_for(call, owner);
+    for (size_t i = 0; i < count; i++)
+        if (!has_key(transaction, keys[i])) {
+            check(transaction->key_count < TRANSACTION_KEYS);
+            transaction->keys[transaction->key_count++] = keys[i];
+        }
+    return OUTCOME_DONE;
+}
+
+enum outcome transaction_lock(struct call *call)
+{
+    for (int s = 0; s < SERVER_SESSIONS; s++) {
+        const struct session *other = &server.sessions[s];
+        if (other->is_used && other != call->session && other->node == call->session->node &&
+            other->transaction.has_lock)
+            return wait_for(call, other);
+    }
+    call->session->transaction.has_lock = true;
+    return OUTCOME_DONE;
+}
+
+/* ---- what a statement sees ---- */
+
+static const struct state *committed(struct session *session)
+{
+    struct transaction *transaction = &session->transaction;
+    uint64_t at = server.applied[session->node];
+    if (transaction->is_snapshot) {
+        if (!transaction->has_snapshot)
+            transaction->snapshot = at;
+        transaction->has_snapshot = true;
+        at = transaction->snapshot;
+    }
+    const struct state *state = states_at(&server.states, at);
+    check(state != NULL);
+    return state;
+}
+
+struct view transaction_view(struct session *session)
+{
+    static struct tables altered;
+    const struct transaction *transaction = &session->transaction;
+    const struct state *state = committed(session);
+    struct view view = {.tables = &state->tables, .state = state, .own = transaction};
+    if (transaction->write_count == 0)
+        return view;
+    tables_copy(&altered, &state->tables);
+    for (size_t i = 0; i < transaction->write_count; i++)
+        states_write(&altered, &transaction->writes[i]);
+    states_join(&altered);
+    view.tables = &altered;
+    return view;
+}
+
+const struct log_line *view_line(const struct view *view, int64_t number)
+{
+    for (size_t i = 0; i < view->own->line_count; i++)
+        if (view->own->lines[i]->number == number)
+            return view->own->lines[i];
+    return state_line(view->state, number);
+}
+
+const struct log_line *view_head(const struct view *view)
+{
+    const struct log_line *head = state_head(view->state);
+    for (size_t i = 0; i < view->own->line_count; i++)
+        if (head == NULL || view->own->lines[i]->number > head->number)
+            head = view->own->lines[i];
+    return head;
+}
+
+/* ---- from begin to end ---- */
+
+void transaction_begin(struct session *session, bool is_explicit, bool is_snapshot)
+{
+    struct transaction *transaction = &session->transaction;
+    transaction->is_open = true;
+    transaction->is_explicit = is_explicit;
+    transaction->is_snapshot = is_snapshot;
+}
+
+void transaction_roll_back(struct session *session)
+{
+    struct transaction *transaction = &session->transaction;
+    if (transaction->is_open)
+        server.changes++;
+    transaction->write_count = transaction->key_count = transaction->line_count = 0;
+    transaction->has_lock = transaction->is_doomed = false;
+    transaction->is_open = transaction->is_explicit = transaction->has_failed = false;
+    transaction->is_snapshot = transaction->has_snapshot = false;
+}
+
+void transaction_write(struct session *session, const struct row_write *write)
+{
+    struct transaction *transaction = &session->transaction;
+    check(transaction->write_count < TRANSACTION_WRITES);
+    transaction->writes[transaction->write_count++] = *write;
+}
+
+void transaction_log(struct session *session, struct log_line *line)
+{
+    struct transaction *transaction = &session->transaction;
+    check(transaction->line_count < TRANSACTION_LINES);
+    transaction->lines[transaction->line_count++] = line;
+}
+
+static bool conflicts(const struct transaction *transaction, const struct state *state)
+{
+    for (size_t i = 0; i < state->key_count; i++)
+        if (has_key(transaction, state->keys[i]))
+            return true;
+    return false;
+}
+
+/* Whether a commit that the node does not have yet has written the same. */
+static bool is_overtaken(const struct session *session)
+{
+    for (uint64_t at = server.applied[session->node] + 1; at <= server.states.newest; at++) {
+        const struct state *state = states_at(&server.states, at);
+        if (state == NULL || conflicts(&session->transaction, state))
+            return true;
+    }
+    return session->transaction.is_doomed;
+}
+
+void transaction_applied(int node, const struct state *state)
+{
+    for (int s = 0; s < SERVER_SESSIONS; s++) {
+        struct session *session = &server.sessions[s];
+        if (session->is_used && session->node == node && conflicts(&session->transaction, state))
+            session->transaction.is_doomed = true;
+    }
+}
+
+static void add_line(struct state *state, const struct log_line *line)
+{
+    check(state->log_count < STATES_LOG_MOST);
+    unsigned at = state->log_count++;
+    for (; at > 0 && state->log[at - 1]->number > line->number; at--)
+        state->log[at] = state->log[at - 1];
+    state->log[at] = line;
+}
+
+static void execute(struct transaction *transaction, struct state *draft)
+{
+    for (size_t i = 0; i < transaction->write_count; i++) {
+        transaction->writes[i].row.revision = ++server.states.clock;
+        states_write(&draft->tables, &transaction->writes[i]);
+    }
+    states_join(&draft->tables);
+    for (size_t i = 0; i < transaction->line_count; i++) {
+        transaction->lines[i]->committed_us = process_now_us();
+        add_line(draft, transaction->lines[i]);
+        draft->line = transaction->lines[i];
+    }
+}
+
+/* The node applies everything up to its own commit. */
+static void catch_up(int node)
+{
+    while (server.applied[node] < server.states.newest) {
+        const struct state *state = states_at(&server.states, ++server.applied[node]);
+        if (state != NULL)
+            transaction_applied(node, state);
+    }
+    server.changes++;
+}
+
+enum outcome transaction_commit(struct call *call)
+{
+    struct session *session = call->session;
+    struct transaction *transaction = &session->transaction;
+    if (transaction->key_count == 0) {
+        transaction_roll_back(session);
+        return OUTCOME_DONE;
+    }
+    if (is_overtaken(session)) {
+        transaction_roll_back(session);
+        return call_fail(call, "40P01", "deadlock detected by certification");
+    }
+    const struct state *before = states_newest(&server.states);
+    struct state *draft = states_draft(&server.states);
+    uint64_t *keys = calloc(transaction->key_count + 1, sizeof(*keys));
+    check(keys != NULL);
+    memcpy(keys, transaction->keys, transaction->key_count * sizeof(*keys));
+    size_t count = transaction->key_count;
+    execute(transaction, draft);
+    server.hooks.on_commit(server.hooks.cls, session, before, draft);
+    states_append(&server.states, draft, keys, count);
+    transaction_roll_back(session);
+    catch_up(session->node);
+    return OUTCOME_DONE;
+}

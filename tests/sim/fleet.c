@@ -1,0 +1,392 @@
+/* Runs seeds of the fleet: see fleet.h. One thread. */
+#include "fleet.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake_postgres/statements.h"
+#include "log/log.h"
+#include "log/settings.h"
+#include "shrink.h"
+#include "sim.h"
+
+struct fleet fleet;
+
+enum { STEPS = 1500, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 10000 };
+
+/* ---- failures ---- */
+
+/* Of the seed that runs. */
+static struct seed_options options_of_seed(void)
+{
+    return (struct seed_options){.usage = "sim_fleet [--trace]",
+                                 .fault_names = FLEET_FAULT_NAMES,
+                                 .fault_count = FLEET_FAULT_COUNT,
+                                 .first = fleet.seed,
+                                 .steps = fleet.steps,
+                                 .without = fleet.without};
+}
+
+static void print_seed(void)
+{
+    if (fleet.failed_at != NULL)
+        *fleet.failed_at = fleet.step;
+    const struct seed_options options = options_of_seed();
+    fprintf(stderr, "sim_fleet: seed %" PRIu64 " failed at step %d; again: sim_fleet", fleet.seed,
+            fleet.step);
+    seed_options_print(&options);
+}
+
+void sim_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "sim_fleet: ");
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\n");
+    va_end(args);
+    print_seed();
+    _exit(1);
+}
+
+static void on_abort(int signal_number)
+{
+    (void)signal_number;
+    print_seed();
+}
+
+/* The linker replaces getrandom, which draws the key of the hashes, with this. */
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
+{
+    (void)flags;
+    memset(buf, 7, len);
+    return (ssize_t)len;
+}
+
+void fleet_digest(uint64_t value)
+{
+    fleet.digest = rng_mix(fleet.digest * 31 + value);
+}
+
+/* ---- one seed ---- */
+
+static void fill_provider(struct tables *tables, int p)
+{
+    int64_t parent = p % 4 == 0 ? 0 : p - p % 4 + 1;
+    sim_execute(tables, &(struct change){.kind = CHANGE_PROVIDER_INSERT,
+                                         .created_at_us = 1,
+                                         .provider = {p + 1, parent, parent == 0 ? p + 1 : parent,
+                                                      0, universe_provider(p), universe_name(p)}});
+    for (int c = 0; c < STANDARD_CLASSES; c++)
+        sim_execute(tables, &(struct change){.kind = CHANGE_INVENTORY_INSERT,
+                                             .created_at_us = 1,
+                                             .inventory = {p + 1, c, 12 + p, 0, 1, 8, 1, 1.5}});
+}
+
+/* Some rows for clients to begin with. */
+static void fill(void)
+{
+    struct state *draft = states_draft(&server.states);
+    struct tables *tables = &draft->tables;
+    for (int c = 0; c < CLASSES; c++)
+        sim_execute(tables,
+                    &(struct change){.kind = CHANGE_CLASS_INSERT,
+                                     .catalog = {c < STANDARD_CLASSES ? c : CUSTOM_CLASS + c,
+                                                 universe_class(c)}});
+    for (int t = 0; t < STANDARD_TRAITS; t++)
+        sim_execute(tables, &(struct change){.kind = CHANGE_TRAIT_INSERT,
+                                             .catalog = {t + 1, universe_trait(t)}});
+    for (int p = 0; p < PROVIDERS / 2; p++)
+        fill_provider(tables, p);
+    for (int t = 0; t < ROWS_RECORDS; t++)
+        server.states.sequences[t] = tables_highest_id(tables, (enum table)t);
+    server.states.clock = tables->clock;
+    states_append(&server.states, draft, NULL, 0);
+    for (int n = 0; n < SERVER_NODES; n++)
+        server.applied[n] = server.states.newest;
+}
+
+static void begin_seed(uint64_t seed)
+{
+    fleet.seed = seed;
+    fleet.digest = seed;
+    fleet.step = 0;
+    fleet.is_quiet = false;
+    fleet.asked = NULL;
+    fleet.batches = NULL;
+    fleet.rng = (struct rng){rng_mix(seed + 4)};
+    process_begin_world(seed);
+    server_begin(&fleet.rng, rng_below(&fleet.rng, 3) == 0 ? 2 + rng_below(&fleet.rng, 2) : 1);
+    server.hooks.on_commit = check_commit;
+    fill();
+    faults_draw();
+    fleet.count = 1 + rng_below(&fleet.rng, FLEET_INSTANCES);
+    for (int i = 0; i < fleet.count; i++) {
+        fleet.instances[i].process.number = i;
+        instance_start(&fleet.instances[i]);
+    }
+}
+
+static void end_seed(void)
+{
+    for (int i = 0; i < fleet.count; i++)
+        instance_kill(&fleet.instances[i]);
+    while (fleet.asked != NULL) {
+        struct asked *gone = fleet.asked;
+        fleet.asked = gone->next;
+        free(gone);
+    }
+    while (fleet.batches != NULL) {
+        struct named_batch *gone = fleet.batches;
+        fleet.batches = gone->next;
+        free(gone);
+    }
+    server_end();
+}
+
+/* ---- steps ---- */
+
+static bool run_instance(void)
+{
+    int first = rng_below(&fleet.rng, fleet.count);
+    for (int i = 0; i < fleet.count; i++) {
+        struct instance *instance = &fleet.instances[(first + i) % fleet.count];
+        if (!process_can_run(&instance->process))
+            continue;
+        process_run(&instance->process, rng_next(&fleet.rng));
+        check_version(instance);
+        return true;
+    }
+    return false;
+}
+
+static bool run_session(void)
+{
+    int first = rng_below(&fleet.rng, SERVER_SESSIONS);
+    for (int i = 0; i < SERVER_SESSIONS; i++) {
+        struct session *session = &server.sessions[(first + i) % SERVER_SESSIONS];
+        if (!server_session_can_run(session))
+            continue;
+        server_session_run(session);
+        return true;
+    }
+    return false;
+}
+
+static bool apply_commit(void)
+{
+    int first = rng_below(&fleet.rng, server.node_count);
+    for (int i = 0; i < server.node_count; i++)
+        if (server_apply((first + i) % server.node_count))
+            return true;
+    return false;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Until something can go on. False: nothing waits for a time. */
+static bool pass_idle_time(void)
+{
+    uint64_t next_us = UINT64_MAX;
+    for (int i = 0; i < fleet.count; i++)
+        next_us = earlier(next_us, process_next_us(&fleet.instances[i].process));
+    for (int s = 0; s < SERVER_SESSIONS; s++)
+        next_us = earlier(next_us, server_session_next_us(&server.sessions[s]));
+    if (next_us == UINT64_MAX)
+        return false;
+    if (next_us > process_now_us())
+        process_pass_us(next_us - process_now_us());
+    return true;
+}
+
+static void ask_some(void)
+{
+    struct instance *instance = &fleet.instances[rng_below(&fleet.rng, fleet.count)];
+    if (!instance->is_up)
+        return;
+    bool is_read = rng_below(&fleet.rng, 3) == 0;
+    for (int left = 1 + rng_below(&fleet.rng, 3); left > 0; left--)
+        instance_ask(instance, is_read);
+}
+
+/* Whatever can go on, drawn by chance. False: nothing can. */
+static bool go_on(void)
+{
+    if (server.node_count > 1 && rng_below(&fleet.rng, 4 * fleet.lag) == 0 && apply_commit())
+        return true;
+    if (rng_below(&fleet.rng, 2) == 0)
+        return run_instance() || run_session() || apply_commit();
+    return run_session() || run_instance() || apply_commit();
+}
+
+static void make_step(void)
+{
+    int draw = rng_below(&fleet.rng, 100);
+    process_pass_us((uint64_t)rng_below(&fleet.rng, 300));
+    if (draw < 8)
+        ask_some();
+    else if (draw < 10)
+        process_pass_us((uint64_t)1 << rng_below(&fleet.rng, draw == 8 ? 16 : 23));
+    else if (draw < 13)
+        faults_strike();
+    else if (!go_on() && rng_below(&fleet.rng, 2) == 0)
+        (void)pass_idle_time();
+}
+
+/* ---- the end ---- */
+
+static bool is_at_rest(void)
+{
+    for (int i = 0; i < fleet.count; i++)
+        if (!instance_is_idle(&fleet.instances[i]))
+            return false;
+    return true;
+}
+
+/* Without faults, every request is answered. */
+static void come_to_rest(void)
+{
+    int steps = 0;
+    while (!is_at_rest()) {
+        if (++steps > STEPS_TO_REST)
+            sim_fail("requests are not answered, although nothing goes wrong any more");
+        process_pass_us((uint64_t)rng_below(&fleet.rng, 300));
+        if (!go_on() && !pass_idle_time())
+            sim_fail("requests are not answered, and nothing is waited for");
+    }
+}
+
+static void read_newest(struct instance *instance)
+{
+    for (int reads = 0; reads < READS_MOST; reads++) {
+        instance_ask(instance, true);
+        const struct asked *asked = fleet.asked;
+        come_to_rest();
+        if (asked->answer == ANSWER_OK)
+            return;
+    }
+    sim_fail("reads fail, although nothing goes wrong any more");
+}
+
+static void run_seed(uint64_t seed)
+{
+    begin_seed(seed);
+    for (; fleet.step < fleet.steps; fleet.step++)
+        make_step();
+    faults_end();
+    come_to_rest();
+    for (int i = 0; i < fleet.count; i++)
+        read_newest(&fleet.instances[i]);
+    check_end();
+    end_seed();
+}
+
+/* Outages are logged, but nowhere. */
+static void open_log(void)
+{
+    log_start(open("/dev/null", O_WRONLY), false);
+}
+
+static void run_shrunk(const struct seed_options *options, int *failed_at)
+{
+    open_log();
+    fleet.without = options->without;
+    fleet.steps = options->steps;
+    fleet.failed_at = failed_at;
+    run_seed(options->first);
+}
+
+/* ---- the program ---- */
+
+enum { SEEDS_TO_CHECK_BY = 150 };
+
+/* Counts of events, of which there must be that many for each hundred seeds. */
+struct event {
+    const char *name;
+    uint64_t count;
+    unsigned least;
+};
+
+/* Prints them. False: so little has happened that it proves nothing. */
+static bool report_events(const struct event *events, size_t count, uint64_t seeds)
+{
+    bool enough = true;
+    for (size_t i = 0; i < count; i++) {
+        printf("%10" PRIu64 " %s\n", events[i].count, events[i].name);
+        enough &= events[i].count * 100 >= events[i].least * seeds;
+    }
+    return enough || fleet.without != 0 || seeds < SEEDS_TO_CHECK_BY;
+}
+
+static bool report(uint64_t seeds)
+{
+    const struct fleet_tally *tally = &fleet.tally;
+    const struct event events[] = {
+        {"writes", tally->writes, 5000},
+        {"accepted", tally->accepted, 2000},
+        {"refused", tally->refused, 1000},
+        {"with an unknown outcome", tally->unknown, 10},
+        {"without an answer", tally->unanswered, 50},
+        {"reads", tally->reads, 2000},
+        {"answered", tally->answered_reads, 1500},
+        {"failed", tally->failed_reads, 50},
+        {"batches committed", tally->commits, 500},
+        {"without their client", tally->late_commits, 10},
+        {"numbers taken after an unknown commit", tally->taken_numbers, 5},
+        {"batches lost when the database went back", tally->lost_batches, 10},
+        {"of them acknowledged", tally->lost_acknowledged, 5},
+        {"batches planned again", tally->taken, 50},
+        {"follows", tally->follows, 100},
+        {"reloads", tally->reloads, 50},
+    };
+    bool enough = report_events(events, sizeof(events) / sizeof(events[0]), seeds);
+    fleet.tally.faults[FLEET_SLOW_COMMIT] = server.slow_commits;
+    fleet.tally.faults[FLEET_SLOW_ANSWER] = server.slow_answers;
+    for (int f = 0; f < FLEET_FAULT_COUNT; f++)
+        printf("%10" PRIu64 " times %s\n", tally->faults[f], FLEET_FAULT_NAMES[f]);
+    return enough;
+}
+
+static struct seed_options read_options(int argc, char **argv)
+{
+    struct seed_options options = options_of_seed();
+    options.first = options.seeds = 1;
+    options.steps = STEPS;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--trace") == 0)
+            process_traces = true;
+        else if (!seed_options_take(&options, argc, argv, &i))
+            seed_options_usage(&options);
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    struct seed_options options = read_options(argc, argv);
+    fleet.steps = options.steps;
+    fleet.without = options.without;
+    signal(SIGABRT, on_abort);
+    if (options.shrinks)
+        return shrink_seed(&options, run_shrunk) ? 1 : 0;
+    open_log();
+    uint64_t digest = 0;
+    for (uint64_t seed = options.first; seed < options.first + options.seeds; seed++) {
+        run_seed(seed);
+        digest = rng_mix(digest + fleet.digest);
+    }
+    bool enough = report(options.seeds);
+    printf("digest %016" PRIx64 "\n", digest);
+    statements_forget();
+    if (enough)
+        return 0;
+    fprintf(stderr, "sim_fleet: too little happened to prove anything\n");
+    return 1;
+}

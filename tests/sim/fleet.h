@@ -1,0 +1,141 @@
+/* The simulation of a fleet: several instances, with their real engine and their real store for
+ * PostgreSQL, on the fake server (tests/fake_postgres), and everything that can go wrong between
+ * them. Everything that happens is drawn from a seed.
+ *
+ * It checks that no batch is committed twice, that one which was answered with a definite failure
+ * never is, that an acknowledged write is in the database unless the database went back, that a
+ * strict read gets a state that the database had while the read waited, that each version equals
+ * the state whose stamp it has, that capacities hold, and that in the end all replicas equal the
+ * tables. One thread. */
+#ifndef BERTH_SIM_FLEET_H
+#define BERTH_SIM_FLEET_H
+
+#include "clients.h"
+#include "engine/pipeline.h"
+#include "fake_postgres/process.h"
+#include "fake_postgres/server.h"
+#include "products/products.h"
+
+enum { FLEET_INSTANCES = 3, FLEET_NODES = SERVER_NODES, ASKED_AT_ONCE = 64 };
+
+enum fleet_fault {
+    FLEET_CUT,         /* a connection breaks */
+    FLEET_SWALLOW,     /* nothing gets through a connection any more */
+    FLEET_KILL,        /* an instance is killed, and another one is started */
+    FLEET_STOP,        /* an instance is stopped for a while, with whatever lock it holds */
+    FLEET_STALL,       /* a server process does nothing for a while */
+    FLEET_SLOW_COMMIT, /* COMMITs take long */
+    FLEET_SLOW_ANSWER, /* and so do their answers */
+    FLEET_RESTART,     /* a node ends all its sessions */
+    FLEET_GO_BACK,     /* the newest commits are lost */
+    FLEET_CLOCK,       /* clocks jump */
+    FLEET_PRUNE,       /* the log's oldest rows are deleted */
+    FLEET_FAULT_COUNT
+};
+extern const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT];
+
+struct instance;
+
+/* What became of a request. */
+enum fleet_answer { ANSWER_NONE, ANSWER_OK, ANSWER_REFUSED, ANSWER_UNKNOWN, ANSWER_LOST };
+
+struct asked {
+    struct pipeline_request request; /* first */
+    struct asked *next;              /* of the seed's */
+    struct instance *instance;       /* NULL after it has ended */
+    struct client_request input;
+    bool is_read;
+    uint64_t since; /* the newest state when it was sent */
+    enum fleet_answer answer;
+    int status;
+    bool changes;     /* the last plan of it did */
+    unsigned applied; /* committed batches that have it, and are not lost */
+};
+
+/* A batch that an instance has named with a mark. */
+struct named_batch {
+    struct named_batch *next;
+    struct instance *instance;
+    unsigned char mark[MARK_BYTES];
+    unsigned commits;
+    bool is_lost; /* the database went back behind it */
+    size_t count;
+    struct asked *asked[ASKED_AT_ONCE];
+};
+
+struct instance {
+    struct process process; /* first */
+    bool is_up;             /* it serves */
+    bool has_ended;
+    struct store *store;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct products products;
+    const struct version *seen; /* the newest version that was checked */
+    struct version_stamp seen_stamp;
+    size_t planned_count; /* requests of the last plan with changes */
+    struct asked *planned[ASKED_AT_ONCE];
+};
+
+struct fleet_tally {
+    uint64_t writes, reads;
+    uint64_t accepted, refused, unknown, unanswered; /* of the writes */
+    uint64_t answered_reads, failed_reads;
+    uint64_t commits, taken_numbers, lost_batches, lost_acknowledged;
+    uint64_t taken, follows, reloads;
+    uint64_t faults[FLEET_FAULT_COUNT];
+    uint64_t late_commits; /* of instances that were no longer connected */
+};
+
+struct fleet {
+    uint64_t seed;
+    int steps, step;
+    unsigned without; /* faults that never strike */
+    bool is_quiet;    /* nothing goes wrong any more */
+    struct rng rng;
+    int permille[FLEET_FAULT_COUNT];
+    int lag; /* how seldom a node of a cluster applies a commit */
+    int count;
+    struct instance instances[FLEET_INSTANCES];
+    struct asked *asked; /* all of the seed */
+    struct named_batch *batches;
+    uint64_t digest;
+    struct fleet_tally tally; /* of all seeds */
+    int *failed_at;           /* NULL, or where to store the step of a failure */
+};
+
+extern struct fleet fleet;
+
+/* ---- fleet_instance.c ---- */
+
+/* Starts a process, which serves as soon as it can. */
+void instance_start(struct instance *instance);
+void instance_kill(struct instance *instance);
+/* A request of some client. */
+void instance_ask(struct instance *instance, bool is_read);
+/* Whether it has nothing to do, and waits for nothing. */
+bool instance_is_idle(const struct instance *instance);
+
+/* ---- fleet_checks.c ---- */
+
+void check_commit(void *cls, const struct session *session, const struct state *before,
+                  const struct state *after);
+/* The instance's newest version, if it is another one than the last time. */
+void check_version(struct instance *instance);
+void check_answer(struct asked *asked);
+/* The database has gone back from that state by so many. */
+void check_gone(uint64_t before, uint64_t by);
+void check_end(void);
+
+/* ---- fleet_faults.c ---- */
+
+void faults_draw(void);
+/* Lets something go wrong, or not. */
+void faults_strike(void);
+/* Whatever is broken is mended. */
+void faults_end(void);
+
+/* Adds to the digest a number that must follow from the seed. */
+void fleet_digest(uint64_t value);
+
+#endif

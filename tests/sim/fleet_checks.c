@@ -1,0 +1,296 @@
+/* What must be true whatever happens: see fleet.h. One thread. */
+#include "compare.h"
+#include "fleet.h"
+#include "sim.h"
+#include "store/postgres/log_rows.h"
+
+/* ---- commits ---- */
+
+static struct named_batch *find_batch(struct slice mark)
+{
+    for (struct named_batch *batch = fleet.batches; batch != NULL; batch = batch->next)
+        if (slice_equal((struct slice){(const char *)batch->mark, MARK_BYTES}, mark))
+            return batch;
+    return NULL;
+}
+
+static void check_batch(struct named_batch *batch, const struct session *session)
+{
+    if (++batch->commits > 1)
+        sim_fail("a batch of instance %d is committed twice", batch->instance->process.number);
+    fleet.tally.late_commits += session->conn == NULL;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct asked *asked = batch->asked[i];
+        if (++asked->applied > 1)
+            sim_fail("request %d is applied twice", (int)asked->input.op);
+        if (asked->answer == ANSWER_REFUSED)
+            sim_fail("request %d was answered %d, and is committed later", (int)asked->input.op,
+                     asked->status);
+    }
+}
+
+/* Each row of the log follows from the one before. */
+static void check_line(const struct state *before, const struct log_line *line)
+{
+    const struct log_line *head = state_head(before);
+    struct log_state state = {0};
+    if (head != NULL) {
+        const struct log_row row = {head->number, head->mark, head->digest, head->entries};
+        if (!log_row_state(&row, &state))
+            sim_fail("row %lld of the log cannot be read", (long long)head->number);
+    }
+    if (line->number != state.number + 1)
+        sim_fail("row %lld of the log follows row %lld", (long long)line->number,
+                 (long long)state.number);
+    if (line->digest.len != LOG_DIGEST_LEN ||
+        memcmp(line->digest.data, state.digest, LOG_DIGEST_LEN) != 0)
+        sim_fail("row %lld of the log is on top of another state", (long long)line->number);
+}
+
+static bool has_id(const struct tables *tables, enum table table, int64_t id)
+{
+    return tables_find(tables, table, id) != NULL;
+}
+
+/* No row refers to one that is missing. */
+static void check_references(const struct tables *tables)
+{
+    const struct rows *rows = tables->rows;
+    bool ok = true;
+    for (uint32_t i = 0; i < rows[TABLE_INVENTORIES].count; i++) {
+        const struct change_inventory *row = &rows[TABLE_INVENTORIES].row[i].image.inventory;
+        ok &= has_id(tables, TABLE_PROVIDERS, row->provider_id) &&
+              has_id(tables, TABLE_CLASSES, row->class_id);
+    }
+    for (uint32_t i = 0; i < rows[TABLE_ALLOCATIONS].count; i++) {
+        const struct change_allocation *row = &rows[TABLE_ALLOCATIONS].row[i].image.allocation;
+        ok &= has_id(tables, TABLE_PROVIDERS, row->provider_id) &&
+              has_id(tables, TABLE_CLASSES, row->class_id) && row->consumer_id != 0;
+    }
+    if (!ok)
+        sim_fail("a row refers to one that is missing");
+}
+
+void check_commit(void *cls, const struct session *session, const struct state *before,
+                  const struct state *after)
+{
+    const struct transaction *transaction = &session->transaction;
+    (void)cls;
+    for (size_t i = 0; i < transaction->line_count; i++) {
+        const struct log_line *line = transaction->lines[i];
+        struct named_batch *batch = find_batch(line->mark);
+        check_line(before, line);
+        fleet_digest((uint64_t)line->number);
+        process_trace("row %lld is committed: %02x%02x", (long long)line->number,
+                      (unsigned char)line->mark.data[0], (unsigned char)line->mark.data[8]);
+        if (batch == NULL)
+            sim_fail("row %lld of the log has an unknown mark", (long long)line->number);
+        if (line->entries.len == 0) {
+            fleet.tally.taken_numbers++;
+            continue;
+        }
+        fleet.tally.commits++;
+        check_batch(batch, session);
+    }
+    if (transaction->line_count == 0 && transaction->write_count > 0)
+        sim_fail("rows are written without a row of the log");
+    sim_check_capacity(&before->tables, &after->tables);
+    check_references(&after->tables);
+}
+
+void check_gone(uint64_t before, uint64_t by)
+{
+    for (; by > 0; by--) {
+        const struct state *state = states_at(&server.states, before);
+        struct named_batch *batch = state->line == NULL ? NULL : find_batch(state->line->mark);
+        before = state->follows;
+        if (batch == NULL || state->line->entries.len == 0)
+            continue;
+        batch->is_lost = true;
+        for (size_t k = 0; k < batch->count; k++)
+            batch->asked[k]->applied--;
+        fleet.tally.lost_batches++;
+    }
+}
+
+/* ---- versions ---- */
+
+static struct log_state state_of(const struct version_stamp *stamp)
+{
+    struct log_state state;
+    memcpy(&state, stamp, sizeof(state));
+    return state;
+}
+
+static bool is_stamped(const struct version_stamp *stamp)
+{
+    static const struct version_stamp unknown;
+    return memcmp(stamp, &unknown, sizeof(unknown)) != 0;
+}
+
+/* Whether the state's newest row of the log is that of the stamp. */
+static bool has_stamp(const struct state *state, const struct log_state *stamp)
+{
+    const struct log_line *head = state_head(state);
+    if (head == NULL)
+        return stamp->number == 0;
+    return head->number == stamp->number && memcmp(head->mark.data, stamp->mark, LOG_MARK_LEN) == 0;
+}
+
+/* The newest state from `since` on that has the stamp; NULL: none of those that are kept. */
+static const struct state *find_state(const struct version_stamp *stamp, uint64_t since)
+{
+    const struct log_state wanted = state_of(stamp);
+    for (uint64_t at = server.states.newest + 1; at-- > since;) {
+        const struct state *state = states_at(&server.states, at);
+        if (state == NULL)
+            return NULL;
+        if (has_stamp(state, &wanted))
+            return state;
+    }
+    return NULL;
+}
+
+static bool was_committed(const struct version_stamp *stamp)
+{
+    const struct log_state state = state_of(stamp);
+    const struct named_batch *batch =
+        find_batch((struct slice){(const char *)state.mark, LOG_MARK_LEN});
+    return batch != NULL && batch->commits > 0;
+}
+
+void check_version(struct instance *instance)
+{
+    if (!instance->is_up)
+        return;
+    const struct version *version = replica_newest(instance->replica);
+    if (version == instance->seen &&
+        memcmp(&version->stamp, &instance->seen_stamp, sizeof(version->stamp)) == 0)
+        return;
+    instance->seen = version;
+    instance->seen_stamp = version->stamp;
+    if (!is_stamped(&version->stamp))
+        return;
+    const struct state *state = find_state(&version->stamp, 0);
+    if (state == NULL) {
+        if (states_at(&server.states, 0) != NULL && !was_committed(&version->stamp))
+            sim_fail("instance %d publishes a state that the database has never had",
+                     instance->process.number);
+        return;
+    }
+    const char *what = compare_version(version, &state->tables);
+    if (what != NULL)
+        sim_fail("instance %d publishes a version that differs from its state in %s",
+                 instance->process.number, what);
+}
+
+/* ---- answers ---- */
+
+/* The version that the read gets is a state of the database since it was sent. */
+static void check_read(const struct asked *asked)
+{
+    const struct version *version = replica_newest(asked->instance->replica);
+    if (is_stamped(&version->stamp) && find_state(&version->stamp, asked->since) != NULL)
+        return;
+    const char *what = "nothing";
+    for (uint64_t at = server.states.newest + 1; at-- > asked->since;) {
+        const struct state *state = states_at(&server.states, at);
+        if (state == NULL)
+            return; /* the read has taken so long that its first states are not kept */
+        what = compare_version(version, &state->tables);
+        if (what == NULL)
+            return;
+    }
+    sim_fail("a read at instance %d gets a version that differs in %s from all states since it "
+             "was sent",
+             asked->instance->process.number, what);
+}
+
+/* Perhaps by a batch that is lost since then. */
+static bool was_applied(const struct asked *asked)
+{
+    for (const struct named_batch *batch = fleet.batches; batch != NULL; batch = batch->next)
+        for (size_t i = 0; i < batch->count && batch->commits > 0; i++)
+            if (batch->asked[i] == asked)
+                return true;
+    return false;
+}
+
+static void check_write(const struct asked *asked)
+{
+    if (asked->answer == ANSWER_OK && asked->changes && !was_applied(asked))
+        sim_fail("request %d is acknowledged, and not committed", (int)asked->input.op);
+    if (asked->answer == ANSWER_REFUSED && asked->applied > 0)
+        sim_fail("request %d is answered %d, and was committed", (int)asked->input.op,
+                 asked->status);
+    if (asked->answer == ANSWER_REFUSED && asked->status != 503 &&
+        (asked->status < 400 || asked->status > 409))
+        sim_fail("request %d is answered %d", (int)asked->input.op, asked->status);
+}
+
+static void count_answer(const struct asked *asked)
+{
+    struct fleet_tally *tally = &fleet.tally;
+    if (asked->is_read) {
+        tally->answered_reads += asked->answer == ANSWER_OK;
+        tally->failed_reads += asked->answer == ANSWER_REFUSED;
+        return;
+    }
+    tally->accepted += asked->answer == ANSWER_OK;
+    tally->refused += asked->answer == ANSWER_REFUSED;
+    tally->unknown += asked->answer == ANSWER_UNKNOWN;
+    tally->unanswered += asked->answer == ANSWER_LOST;
+}
+
+void check_answer(struct asked *asked)
+{
+    count_answer(asked);
+    if (asked->is_read && asked->answer == ANSWER_OK)
+        check_read(asked);
+    if (!asked->is_read)
+        check_write(asked);
+}
+
+/* ---- the end ---- */
+
+static void check_replica(const struct instance *instance)
+{
+    const struct state *newest = states_newest(&server.states);
+    const char *what = compare_version(replica_newest(instance->replica), &newest->tables);
+    if (what != NULL)
+        sim_fail("in the end, instance %d differs in %s", instance->process.number, what);
+}
+
+static bool is_in_log(const struct named_batch *batch)
+{
+    const struct state *newest = states_newest(&server.states);
+    for (unsigned i = 0; i < newest->log_count; i++)
+        if (slice_equal(newest->log[i]->mark,
+                        (struct slice){(const char *)batch->mark, MARK_BYTES}))
+            return true;
+    return false;
+}
+
+/* An acknowledged write is there, unless the database went back behind it. */
+static void check_batches(void)
+{
+    bool is_pruned = states_newest(&server.states)->log_count > 0 &&
+                     states_newest(&server.states)->log[0]->number > 1;
+    for (const struct named_batch *batch = fleet.batches; batch != NULL; batch = batch->next) {
+        if (batch->commits == 0)
+            continue;
+        bool is_acknowledged = false;
+        for (size_t i = 0; i < batch->count; i++)
+            is_acknowledged |= batch->asked[i]->answer == ANSWER_OK;
+        fleet.tally.lost_acknowledged += batch->is_lost && is_acknowledged;
+        if (is_acknowledged && !batch->is_lost && !is_pruned && !is_in_log(batch))
+            sim_fail("an acknowledged batch has disappeared");
+    }
+}
+
+void check_end(void)
+{
+    for (int i = 0; i < fleet.count; i++)
+        check_replica(&fleet.instances[i]);
+    check_batches();
+}

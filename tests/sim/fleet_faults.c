@@ -1,0 +1,158 @@
+/* What goes wrong. Each seed has its own set: some faults strike often, others never. One thread.
+ */
+#include "fleet.h"
+
+enum { SECOND_US = 1000000, BACK_MOST = 4 };
+
+/* Rows of the log are kept for longer than an instance is stopped. */
+enum { PRUNED_AFTER_US = 100 * SECOND_US };
+
+const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT] = {
+    [FLEET_CUT] = "cut",
+    [FLEET_SWALLOW] = "swallow",
+    [FLEET_KILL] = "kill",
+    [FLEET_STOP] = "stop",
+    [FLEET_STALL] = "stall",
+    [FLEET_SLOW_COMMIT] = "slow-commit",
+    [FLEET_SLOW_ANSWER] = "slow-answer",
+    [FLEET_RESTART] = "restart",
+    [FLEET_GO_BACK] = "go-back",
+    [FLEET_CLOCK] = "clock",
+    [FLEET_PRUNE] = "prune",
+};
+
+static struct instance *some_instance(void)
+{
+    return &fleet.instances[rng_below(&fleet.rng, fleet.count)];
+}
+
+/* NULL: none was found. */
+static struct session *some_session(void)
+{
+    int first = rng_below(&fleet.rng, SERVER_SESSIONS);
+    for (int i = 0; i < SERVER_SESSIONS; i++) {
+        struct session *session = &server.sessions[(first + i) % SERVER_SESSIONS];
+        if (session->is_used && session->conn != NULL)
+            return session;
+    }
+    return NULL;
+}
+
+/* Mostly short, sometimes longer than any time limit. */
+static uint64_t some_time_us(void)
+{
+    int bits = rng_below(&fleet.rng, 4) == 0 ? 25 : 20;
+    return (uint64_t)1 << rng_below(&fleet.rng, bits);
+}
+
+static void restart_node(int node)
+{
+    server_terminate_all(node);
+    server.is_down[node] = rng_below(&fleet.rng, 3) == 0;
+}
+
+static void jump(struct process *process)
+{
+    if (rng_below(&fleet.rng, 2) == 0)
+        process->ahead_us += some_time_us();
+    else
+        process->wall_us += (rng_below(&fleet.rng, 7200) - 3600) * (int64_t)SECOND_US;
+}
+
+static void go_back(void)
+{
+    uint64_t before = server.states.newest;
+    uint64_t by = 1 + (uint64_t)rng_below(&fleet.rng, BACK_MOST);
+    if (server_go_back(by))
+        check_gone(before, by);
+}
+
+static void strike_session(enum fleet_fault fault, struct session *session)
+{
+    if (session == NULL)
+        return;
+    if (fault == FLEET_CUT)
+        server_cut(session);
+    else if (fault == FLEET_SWALLOW)
+        server_swallow(session);
+    else
+        session->slow_until_us = process_now_us() + some_time_us();
+}
+
+static void strike(enum fleet_fault fault)
+{
+    fleet.tally.faults[fault]++;
+    process_trace("fault: %s", FLEET_FAULT_NAMES[fault]);
+    switch (fault) {
+    case FLEET_CUT:
+    case FLEET_SWALLOW:
+    case FLEET_STALL:
+        strike_session(fault, some_session());
+        return;
+    case FLEET_KILL: {
+        struct instance *instance = some_instance();
+        instance_kill(instance);
+        instance_start(instance);
+        return;
+    }
+    case FLEET_STOP:
+        some_instance()->process.stopped_until_us = process_now_us() + some_time_us();
+        return;
+    case FLEET_RESTART:
+        restart_node(rng_below(&fleet.rng, server.node_count));
+        return;
+    case FLEET_GO_BACK:
+        go_back();
+        return;
+    case FLEET_CLOCK:
+        jump(&some_instance()->process);
+        return;
+    case FLEET_PRUNE:
+        server_prune((unsigned)rng_below(&fleet.rng, 8), process_now_us() - PRUNED_AFTER_US);
+        return;
+    case FLEET_SLOW_COMMIT:
+    case FLEET_SLOW_ANSWER:
+    case FLEET_FAULT_COUNT:
+        return;
+    }
+}
+
+void faults_strike(void)
+{
+    for (int node = 0; node < server.node_count; node++)
+        server.is_down[node] &= rng_below(&fleet.rng, 20) > 0;
+    for (int f = 0; f < FLEET_FAULT_COUNT; f++)
+        if (f != FLEET_SLOW_COMMIT && f != FLEET_SLOW_ANSWER &&
+            rng_permille(&fleet.rng, fleet.permille[f]))
+            strike((enum fleet_fault)f);
+}
+
+static int draw_permille(enum fleet_fault fault)
+{
+    static const int levels[] = {0, 0, 5, 30, 150};
+    int level = levels[rng_below(&fleet.rng, 5)];
+    bool is_rare = fault == FLEET_GO_BACK || fault == FLEET_KILL || fault == FLEET_RESTART;
+    return is_rare ? level / 3 : level;
+}
+
+void faults_draw(void)
+{
+    for (int f = 0; f < FLEET_FAULT_COUNT; f++) {
+        fleet.permille[f] = draw_permille((enum fleet_fault)f);
+        if ((fleet.without & 1u << f) != 0)
+            fleet.permille[f] = 0;
+    }
+    server.slow_commit = fleet.permille[FLEET_SLOW_COMMIT] * 2;
+    server.slow_answer = fleet.permille[FLEET_SLOW_ANSWER] * 2;
+    fleet.lag = 1 + rng_below(&fleet.rng, 4);
+}
+
+void faults_end(void)
+{
+    fleet.is_quiet = true;
+    server.slow_commit = server.slow_answer = 0;
+    for (int node = 0; node < server.node_count; node++)
+        server.is_down[node] = false;
+    for (int i = 0; i < fleet.count; i++)
+        fleet.instances[i].process.stopped_until_us = 0;
+}

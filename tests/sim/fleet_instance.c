@@ -1,0 +1,324 @@
+/* One instance: its store, replica and pipeline, on tasks of its process. The linker replaces what
+ * has nothing to do with batches: the check of the schema, facts about the server, housekeeping.
+ * One thread. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/wait.h"
+#include "engine/pipeline_internal.h"
+#include "fleet.h"
+#include "store/postgres/facts.h"
+#include "store/postgres/housekeeping.h"
+#include "store/postgres/migrate.h"
+#include "store/postgres/store_internal.h"
+
+enum { BUSY_TIMEOUT_MS = 5000, AGAIN_US = 50000, RECYCLE_US = 20000000 };
+
+/* ---- what is replaced ---- */
+
+bool __wrap_pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadline_us,
+                                struct err *err);
+bool __wrap_pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadline_us,
+                                struct err *err)
+{
+    (void)session;
+    (void)sync;
+    (void)deadline_us;
+    (void)err;
+    return true;
+}
+
+bool __wrap_pg_facts_read(struct pg_session *session, struct store_server *facts,
+                          uint64_t deadline_us, struct err *err);
+bool __wrap_pg_facts_read(struct pg_session *session, struct store_server *facts,
+                          uint64_t deadline_us, struct err *err)
+{
+    (void)session;
+    (void)facts;
+    (void)deadline_us;
+    (void)err;
+    return true;
+}
+
+struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
+                                               struct postgres_head *head);
+struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
+                                               struct postgres_head *head)
+{
+    static char nothing;
+    (void)url;
+    (void)recycle_us;
+    (void)head;
+    return (struct housekeeping *)&nothing;
+}
+
+void __wrap_housekeeping_stop(struct housekeeping *housekeeping);
+void __wrap_housekeeping_stop(struct housekeeping *housekeeping)
+{
+    (void)housekeeping;
+}
+
+/* ---- batches ---- */
+
+bool __real_planning_run(struct pipeline *pipeline, struct edit *edit,
+                         struct pipeline_request *first, const struct pipeline_request *end,
+                         struct planned *planned, struct err *err);
+bool __wrap_planning_run(struct pipeline *pipeline, struct edit *edit,
+                         struct pipeline_request *first, const struct pipeline_request *end,
+                         struct planned *planned, struct err *err);
+bool __wrap_planning_run(struct pipeline *pipeline, struct edit *edit,
+                         struct pipeline_request *first, const struct pipeline_request *end,
+                         struct planned *planned, struct err *err)
+{
+    struct instance *instance = (struct instance *)process_current();
+    bool ok = __real_planning_run(pipeline, edit, first, end, planned, err);
+    size_t before = 0;
+    instance->planned_count = 0;
+    for (size_t i = 0; i < planned->request_count; before = planned->ends[i++]) {
+        struct asked *asked = (struct asked *)planned->requests[i];
+        if (asked == NULL)
+            continue;
+        if (planned->ends[i] == before)
+            continue;
+        asked->changes = true;
+        check(instance->planned_count < ASKED_AT_ONCE);
+        instance->planned[instance->planned_count++] = asked;
+    }
+    return ok;
+}
+
+/* A batch gets its mark after it has been planned. */
+void __real_postgres_make_mark(struct postgres_store *store,
+                               unsigned char mark[static LOG_MARK_LEN]);
+void __wrap_postgres_make_mark(struct postgres_store *store,
+                               unsigned char mark[static LOG_MARK_LEN]);
+void __wrap_postgres_make_mark(struct postgres_store *store,
+                               unsigned char mark[static LOG_MARK_LEN])
+{
+    struct instance *instance = (struct instance *)process_current();
+    __real_postgres_make_mark(store, mark);
+    struct named_batch *batch = calloc(1, sizeof(*batch));
+    check(batch != NULL);
+    batch->next = fleet.batches;
+    batch->instance = instance;
+    batch->count = instance->planned_count;
+    memcpy(batch->mark, mark, sizeof(batch->mark));
+    memcpy(batch->asked, instance->planned, batch->count * sizeof(batch->asked[0]));
+    fleet.batches = batch;
+    process_trace("instance %d: a batch of %zu is named %02x%02x", instance->process.number,
+                  batch->count, mark[0], mark[8]);
+}
+
+/* ---- requests ---- */
+
+static bool plan_asked(struct pipeline_request *request, const struct plan *plan)
+{
+    struct asked *asked = (struct asked *)request;
+    asked->changes = false;
+    return client_plan(&asked->input, plan, &request->err);
+}
+
+static bool is_unknown(struct slice message)
+{
+    static const char text[] = "it is not known whether the change was made";
+    return memmem(message.data, message.len, text, strlen(text)) != NULL;
+}
+
+static void asked_done(struct pipeline_request *request)
+{
+    struct asked *asked = (struct asked *)request;
+    const struct err *err = &request->err;
+    asked->status = err->status;
+    asked->answer = asked->instance->process.is_ending ? ANSWER_LOST
+                    : err->status == 0                 ? ANSWER_OK
+                    : is_unknown(err->message)         ? ANSWER_UNKNOWN
+                                                       : ANSWER_REFUSED;
+    process_trace("instance %d: request %p (%d) is answered %d: %.*s",
+                  asked->instance->process.number, (void *)asked, (int)asked->input.op, err->status,
+                  SLICE_ARG(err->message));
+    fleet_digest((uint64_t)asked->answer * 1000 + (uint64_t)asked->status);
+    check_answer(asked);
+    arena_destroy(request->err.arena);
+    request->err.arena = NULL;
+    asked->instance = NULL;
+}
+
+/* What a client of another instance may have seen: the newest state. */
+static void draw_input(struct client_request *input)
+{
+    static struct oracle view;
+    oracle_read(&view, &states_newest(&server.states)->tables);
+    do
+        client_draw(input, &view, &fleet.rng);
+    while (client_is_at_metal(input) || input->op == OP_WAIT);
+}
+
+void instance_ask(struct instance *instance, bool is_read)
+{
+    struct asked *asked = calloc(1, sizeof(*asked));
+    check(asked != NULL);
+    *asked = (struct asked){
+        .request = {.plan = is_read ? NULL : plan_asked,
+                    .done = asked_done,
+                    .err = {.arena = arena_create()}},
+        .next = fleet.asked,
+        .instance = instance,
+        .is_read = is_read,
+        .since = server.states.newest,
+    };
+    fleet.asked = asked;
+    process_enter(&instance->process);
+    if (is_read) {
+        fleet.tally.reads++;
+        pipeline_await_current(instance->pipeline, &asked->request);
+    } else {
+        fleet.tally.writes++;
+        draw_input(&asked->input);
+        pipeline_submit(instance->pipeline, &asked->request);
+    }
+    process_enter(NULL);
+}
+
+/* ---- the process ---- */
+
+static bool open_store(struct instance *instance)
+{
+    char url[64];
+    snprintf(url, sizeof(url), "postgresql://berth@/placement?host=/node%d",
+             instance->process.node);
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    const struct store_options options = {.connection = slice_of(url),
+                                          .busy_timeout_ms = BUSY_TIMEOUT_MS,
+                                          .recycle_us = fleet.seed % 2 == 0 ? RECYCLE_US : 0};
+    instance->store = store_open(&options, &err);
+    arena_destroy(arena);
+    return instance->store != NULL;
+}
+
+static bool open_pipeline(struct instance *instance)
+{
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    const struct rules *rules = products_open(&instance->products, NULL);
+    instance->replica = replica_create();
+    instance->pipeline = pipeline_create(instance->store, instance->replica, rules, &err);
+    arena_destroy(arena);
+    return instance->pipeline != NULL;
+}
+
+static void close_pipeline(struct instance *instance)
+{
+    if (instance->pipeline != NULL)
+        pipeline_destroy(instance->pipeline);
+    products_close(&instance->products);
+    replica_destroy(instance->replica);
+    store_close(instance->store);
+    instance->pipeline = NULL;
+    instance->replica = NULL;
+    instance->store = NULL;
+}
+
+/* Until that succeeds; false: the process is killed. */
+static bool open_all(struct instance *instance)
+{
+    while (!instance->process.is_ending) {
+        if (open_store(instance)) {
+            if (open_pipeline(instance))
+                return true;
+            close_pipeline(instance);
+        }
+        wait_sleep_us(AGAIN_US);
+    }
+    return false;
+}
+
+static bool has_work(void *cls)
+{
+    const struct instance *instance = cls;
+    return instance->pipeline->queue.count > 0;
+}
+
+static void add_figures(struct instance *instance)
+{
+    struct pipeline_figures figures = pipeline_figures(instance->pipeline);
+    fleet.tally.taken += figures.taken;
+    fleet.tally.follows += figures.follows;
+    fleet.tally.reloads += figures.reloads;
+}
+
+static void serve(struct instance *instance)
+{
+    instance->is_up = true;
+    while (!instance->process.is_ending) {
+        if (pipeline_run_once(instance->pipeline))
+            process_pause();
+        else
+            process_idle(has_work, instance);
+        store_upkeep(instance->store);
+    }
+    instance->is_up = false;
+    add_figures(instance);
+    currency_stop(instance->pipeline->currency);
+}
+
+static void run(void *cls)
+{
+    struct instance *instance = cls;
+    if (open_all(instance)) {
+        serve(instance);
+        close_pipeline(instance);
+    }
+    instance->has_ended = true;
+}
+
+void instance_start(struct instance *instance)
+{
+    int number = instance->process.number;
+    *instance = (struct instance){
+        .process = {.number = number,
+                    .node = rng_below(&fleet.rng, server.node_count),
+                    .ahead_us = (uint64_t)rng_below(&fleet.rng, 1000000)},
+    };
+    process_start(&instance->process, run, instance);
+}
+
+/* Its connections break as those of a process that has ended: what was sent may arrive. */
+static void cut_connections(const struct instance *instance)
+{
+    for (int s = 0; s < SERVER_SESSIONS; s++)
+        if (server.sessions[s].is_used && server.sessions[s].process == &instance->process)
+            server_cut(&server.sessions[s]);
+}
+
+static void forget_asked(const struct instance *instance)
+{
+    for (struct asked *asked = fleet.asked; asked != NULL; asked = asked->next)
+        if (asked->instance == instance) {
+            asked->answer = ANSWER_LOST;
+            check_answer(asked);
+            arena_destroy(asked->request.err.arena);
+            asked->request.err.arena = NULL;
+            asked->instance = NULL;
+        }
+}
+
+void instance_kill(struct instance *instance)
+{
+    cut_connections(instance);
+    instance->process.is_ending = true;
+    instance->process.stopped_until_us = 0;
+    for (uint64_t i = 0; !process_reap(&instance->process); i++)
+        process_run(&instance->process, i);
+    check(instance->has_ended);
+    forget_asked(instance);
+}
+
+bool instance_is_idle(const struct instance *instance)
+{
+    for (const struct asked *asked = fleet.asked; asked != NULL; asked = asked->next)
+        if (asked->instance == instance)
+            return false;
+    return instance->is_up && !process_can_run(&instance->process);
+}
