@@ -3,10 +3,9 @@
 
 #include "base/arena.h"
 
-void planned_add(struct planned *planned, const struct change_list *changes)
+void planned_add(struct planned *planned, const struct change *change)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        change_append_copy(&planned->changes, &changes->items[i]);
+    change_append_copy(&planned->changes, change);
 }
 
 void planned_end_request(struct planned *planned, struct pipeline_request *request)

@@ -15,9 +15,9 @@ struct planned {
     size_t request_count, end_capacity, request_capacity;
 };
 
-/* Appends copies of changes, with their texts and rows: the originals may be in memory that a later
- * change of the same batch replaces. */
-void planned_add(struct planned *planned, const struct change_list *changes);
+/* Appends a copy of the change, with its texts and its row: the originals may be in memory that a
+ * later change of the same batch replaces. */
+void planned_add(struct planned *planned, const struct change *change);
 
 /* The changes added since the last end are that request's. */
 void planned_end_request(struct planned *planned, struct pipeline_request *request);

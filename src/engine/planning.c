@@ -20,9 +20,14 @@ struct planning {
 /* Applies the changes in the plan's list to memory, and collects them. */
 static void take_planned(struct planning *planning)
 {
-    planned_add(planning->planned, planning->plan.changes);
-    apply_changes(planning->edit, planning->plan.changes);
-    planning->plan.changes->count = 0;
+    struct change_list *changes = planning->plan.changes;
+    for (size_t i = 0; i < changes->count; i++) {
+        apply_describe_put(planning->edit->version, &changes->items[i]);
+        planned_add(planning->planned, &changes->items[i]);
+        apply_change(planning->edit, &changes->items[i]);
+    }
+    apply_flush(planning->edit);
+    changes->count = 0;
 }
 
 /* Whether the database gave an id to each new row. */

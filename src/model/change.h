@@ -215,6 +215,8 @@ struct change {
     enum change_kind kind;
     bool is_root_only;       /* of a PROVIDER_UPDATE: name and parent are unchanged */
     bool is_generation_only; /* of a CONSUMER_UPDATE: project, user and type are unchanged */
+    bool is_new;             /* of a put of a planned row: it is inserted, and replaces none */
+    bool keeps_names;        /* of a put: the RECORD_UNIQUE fields are unchanged */
     int64_t created_at_us;
     int64_t updated_at_us; /* for an update: the current time */
     union {

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "model/node.h"
+#include "model/node_allocation.h"
 #include "replica/apply_internal.h"
 #include "replica/forest.h"
+#include "replica/rows.h"
 #include "replica/usage.h"
 
 static uint32_t take_provider_no(struct edit *edit)
@@ -368,6 +371,47 @@ void apply_change(struct edit *edit, const struct change *change)
     case CHANGE_KIND_COUNT:
         check(false);
     }
+}
+
+/* The table's rows, and their shape; NULL if the change is no put. */
+static const struct ptree *rows_of_put(const struct version *version, enum change_kind kind,
+                                       const struct record_shape **shape)
+{
+    switch (kind) {
+    case CHANGE_NODE_PUT:
+        *shape = &NODE_SHAPE;
+        return &version->nodes;
+    case CHANGE_NODE_ALLOCATION_PUT:
+        *shape = &NODE_ALLOCATION_SHAPE;
+        return &version->node_allocations;
+    case CHANGE_VALET_CASES:
+        *shape = &VALET_SHAPES[change_valet_table(kind)];
+        return change_is_valet_put(kind) ? &version->valet[change_valet_table(kind)].rows : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static bool has_same_names(const struct record_shape *shape, const struct record *a,
+                           const struct record *b)
+{
+    for (unsigned i = 0; i < shape->stored; i++)
+        if ((shape->fields[i].flags & RECORD_UNIQUE) != 0 &&
+            (record_is_null(a, i) != record_is_null(b, i) ||
+             !slice_equal(record_text(a, i), record_text(b, i))))
+            return false;
+    return true;
+}
+
+void apply_describe_put(const struct version *version, struct change *change)
+{
+    const struct record_shape *shape;
+    const struct ptree *rows = rows_of_put(version, change->kind, &shape);
+    if (rows == NULL)
+        return;
+    const struct record *before = rows_at(rows, change->row.id);
+    change->is_new = before == NULL;
+    change->keeps_names = before != NULL && has_same_names(shape, before, change->row.record);
 }
 
 void apply_flush(struct edit *edit)

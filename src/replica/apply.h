@@ -5,6 +5,10 @@
 #include "model/change.h"
 #include "replica/edit.h"
 
+/* Sets is_new and keeps_names of a put of a planned row, by what the version has of it; other
+ * changes stay as they are. */
+void apply_describe_put(const struct version *version, struct change *change);
+
 /* Applies one change, and updates everything derived from it (columns, slot sets, sums). The change
  * may refer only to rows that exist (or that come with a load); anything else is a programmer error
  * in the planner or the store. */

@@ -40,7 +40,9 @@ enum bundle_kind bundle_kind_of(const struct change *change)
     const struct record_table_info *table =
         change->kind < CHANGE_NODE_PUT ? NULL : record_table_of(change->kind);
     if (table != NULL) {
-        int first = change->kind == table->put ? BUNDLE_RECORD_PUT : BUNDLE_RECORD_DELETE;
+        int first = change->kind == table->delete ? BUNDLE_RECORD_DELETE
+                    : change->is_new              ? BUNDLE_RECORD_INSERT
+                                                  : BUNDLE_RECORD_UPDATE;
         return (enum bundle_kind)(first + (int)(table - record_tables));
     }
     check(change->kind < CHANGE_NODE_PUT);

@@ -36,13 +36,15 @@ enum bundle_kind {
     BUNDLE_PROVIDER_AGGREGATE_INSERT,
     BUNDLE_CONSUMER_INSERT,
     BUNDLE_ALLOCATION_INSERT,
-    BUNDLE_RECORD_PUT, /* one kind for each of record_tables[], in its order */
+    BUNDLE_RECORD_INSERT, /* a put that is_new; one kind for each of record_tables[], in its order
+                           */
 
-    BUNDLE_CLASS_RENAME = BUNDLE_RECORD_PUT + RECORD_TABLE_COUNT,
+    BUNDLE_CLASS_RENAME = BUNDLE_RECORD_INSERT + RECORD_TABLE_COUNT,
     BUNDLE_PROVIDER_UPDATE,
     BUNDLE_PROVIDER_ROOT, /* PROVIDER_UPDATE that is_root_only */
     BUNDLE_INVENTORY_UPDATE,
-    BUNDLE_CONSUMER_UPDATE,
+    BUNDLE_RECORD_UPDATE, /* any other put; likewise */
+    BUNDLE_CONSUMER_UPDATE = BUNDLE_RECORD_UPDATE + RECORD_TABLE_COUNT,
     BUNDLE_CONSUMER_GENERATION, /* CONSUMER_UPDATE that is_generation_only */
     BUNDLE_PROVIDER_GENERATION,
     BUNDLE_KIND_COUNT

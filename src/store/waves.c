@@ -215,12 +215,23 @@ static void touch_allocation(struct arranging *arranging, const struct change *c
     touch_table(arranging, KEY_ALL_CLASSES, ALL_ALLOCATIONS, ACCESS_USE);
 }
 
-/* A put may take a text that an earlier put of the table has given up, so puts keep their order. */
+/* A put that changes unique texts may take one that an earlier put has given up. */
 static void touch_record(struct arranging *arranging, const struct change *change)
 {
-    int table = (int)(record_table_of(change->kind) - record_tables);
-    own_row(arranging, KEY_RECORD + table, change->row.id, 0);
-    touch_table(arranging, KEY_ALL_RECORDS + table, UNIQUE_TEXTS, ACCESS_SHARE);
+    const struct record_table_info *info = record_table_of(change->kind);
+    int table = (int)(info - record_tables);
+    bool is_delete = change->kind == info->delete;
+    bool is_update = !is_delete && !change->is_new;
+    uint32_t entry = key_entry(arranging, KEY_RECORD + table, change->row.id, 0);
+    accesses_touch(&arranging->accesses, entry, EXISTENCE, is_update ? ACCESS_USE : ACCESS_OWN);
+    if (is_update)
+        accesses_touch(&arranging->accesses, entry, CONTENTS, ACCESS_OWN);
+    if (is_update && change->keeps_names)
+        return;
+    touch_table(arranging, KEY_ALL_RECORDS + table, UNIQUE_TEXTS,
+                is_update   ? ACCESS_OWN
+                : is_delete ? ACCESS_SHARE
+                            : ACCESS_USE);
 }
 
 static void touch_all(struct arranging *arranging, const struct change *change)

@@ -16,8 +16,9 @@
  *   - the later one deletes a row that the earlier one wrote or refers to;
  *   - the later one might need a unique text that the earlier one gives up, or the other way round.
  *     Deletes of providers, classes, traits and records do not name their texts, nor do updates
- *     name the old ones. So such a delete is not in the wave of an earlier insert, put or update in
- *     its table, and an insert or update not in that of an earlier update (records: put);
+ *     name the old ones. So such a delete is not in the wave of an earlier insert or update in its
+ *     table, and an insert or update not in that of an earlier update. Puts of records that keep
+ *     their unique texts are no such updates;
  *   - the later one may end the last reference to a provider or class that the earlier one deletes.
  * Such sequences cost at most what the changes would cost one by one.
  *

@@ -36,9 +36,9 @@ static size_t mark_row(const struct bundle *bundle, const struct bundle_row *row
 /* Whether a statement of that kind must not have two rows with the same key. */
 static bool has_keys(enum bundle_kind kind)
 {
-    bool is_put = kind >= BUNDLE_RECORD_PUT && kind < BUNDLE_RECORD_PUT + RECORD_TABLE_COUNT;
+    bool is_insert = kind >= BUNDLE_RECORD_INSERT && kind < BUNDLE_CLASS_RENAME;
     bool is_delete = kind > BUNDLE_ALLOCATIONS_OF_DELETE && kind < BUNDLE_CLASS_INSERT;
-    return is_put || is_delete || kind >= BUNDLE_CLASS_RENAME;
+    return is_insert || is_delete || kind >= BUNDLE_CLASS_RENAME;
 }
 
 static bool has_two_keys(const struct change *change)
@@ -87,7 +87,7 @@ static size_t check_form(const struct waves *waves, const struct store_batch *ba
 static bool execute_one_by_one(struct tables *tables, const struct store_batch *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (tables_execute(tables, &batch->changes[i]) != NULL)
+        if (tables_execute_planned(tables, &batch->changes[i]) != NULL)
             return false;
     return true;
 }
@@ -101,7 +101,7 @@ static bool execute_bundle(struct tables *tables, const struct bundle *bundle,
         struct change change = changes[row->last];
         if (is_folded_kind(bundle))
             change.generation.expected = changes[row->first].generation.expected;
-        if (tables_execute(tables, &change) != NULL)
+        if (tables_execute_planned(tables, &change) != NULL)
             return false;
     }
     return true;

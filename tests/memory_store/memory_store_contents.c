@@ -133,7 +133,7 @@ static enum store_result execute(struct store *store, const struct store_batch *
         memory_store_fail(store, MEMORY_APPLY_FAILS, "cannot be written", err);
         return STORE_FAILED;
     }
-    broken = tables_execute(&store->tables, change);
+    broken = tables_execute_planned(&store->tables, change);
     if (broken == NULL)
         return STORE_OK;
     if (database->on_broken != NULL)

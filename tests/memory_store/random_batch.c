@@ -41,7 +41,7 @@ static struct slice text(struct making *making, unsigned n)
 static void add(struct making *making, struct change *change)
 {
     change->created_at_us = change->updated_at_us = making->now_us;
-    if (tables_execute(making->tables, change) != NULL && !one_in(making, 100))
+    if (tables_execute_planned(making->tables, change) != NULL && !one_in(making, 100))
         making->list.count--;
 }
 
@@ -202,14 +202,18 @@ static void write_allocations(struct making *making, enum change_kind kind, cons
     add(making, change);
 }
 
+/* `like`: the record whose unique texts it has; NULL: none. */
 static const struct record *make_row(struct making *making, const struct record_shape *shape,
-                                     int64_t id)
+                                     int64_t id, const struct record *like)
 {
     struct record_value values[RECORD_FIELDS_MAX];
     record_init(shape, values);
     for (unsigned f = 0; f < shape->stored; f++) {
         unsigned flags = shape->fields[f].flags;
-        if ((flags & RECORD_UNIQUE) != 0 && ((flags & RECORD_NULLABLE) == 0 || one_in(making, 2)))
+        if ((flags & RECORD_UNIQUE) != 0 && like != NULL)
+            values[f].text = record_text(like, f);
+        else if ((flags & RECORD_UNIQUE) != 0 &&
+                 ((flags & RECORD_NULLABLE) == 0 || one_in(making, 2)))
             values[f].text = text(making, NAMES);
     }
     return record_pack(shape, id, values, making->list.arena);
@@ -220,8 +224,15 @@ static void make_record(struct making *making, unsigned which)
     const struct record_table_info *table = &record_tables[which / 2 % RECORD_TABLE_COUNT];
     struct change *change = begin(making, which % 2 == 0 ? table->put : table->delete);
     change->row.id = 1 + below(making, 4);
-    if (change->kind == table->put)
-        change->row.record = make_row(making, table->shape, change->row.id);
+    const struct row *row = tables_find(
+        making->tables, (enum table)(TABLE_NODES + (int)(table - record_tables)), change->row.id);
+    if (change->kind == table->put) {
+        change->is_new = (row == NULL) != one_in(making, 50);
+        change->keeps_names = row != NULL && one_in(making, 2);
+        change->row.record =
+            make_row(making, table->shape, change->row.id,
+                     change->keeps_names && row != NULL ? row->image.row.record : NULL);
+    }
     add(making, change);
 }
 

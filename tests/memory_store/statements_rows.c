@@ -24,6 +24,17 @@ static bool has_clash(const struct rows *rows, const struct record_shape *shape,
     return false;
 }
 
+static bool has_other_names(const struct record_shape *shape, const struct row *row,
+                            const struct change *change)
+{
+    const struct record *before = row->image.row.record;
+    for (unsigned f = 0; f < shape->stored; f++)
+        if ((shape->fields[f].flags & RECORD_UNIQUE) != 0 &&
+            !slice_equal(record_text(before, f), record_text(change->row.record, f)))
+            return true;
+    return false;
+}
+
 static enum table table_of(enum change_kind kind, const struct record_shape **shape)
 {
     if (kind >= CHANGE_VALET_GROUP_PUT) {
@@ -58,4 +69,20 @@ const char *tables_execute_row(struct tables *tables, const struct change *chang
         tables_touch(tables, row, &image);
     }
     return NULL;
+}
+
+const char *tables_execute_planned(struct tables *tables, const struct change *change)
+{
+    if (change->kind < CHANGE_NODE_PUT || change->row.record == NULL)
+        return tables_execute(tables, change);
+    const struct record_shape *shape;
+    enum table table = table_of(change->kind, &shape);
+    const struct row *row = tables_row(tables, table, change->row.id);
+    if (row != NULL && change->is_new)
+        return UNIQUE("the id of a record is unique");
+    if (row == NULL && !change->is_new)
+        return STALE("a record that is replaced exists");
+    if (row != NULL && change->keeps_names && has_other_names(shape, row, change))
+        return STALE("the record has the same names");
+    return tables_execute(tables, change);
 }

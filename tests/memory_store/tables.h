@@ -69,6 +69,10 @@ void tables_copy(struct tables *to, const struct tables *from);
  * then unchanged. */
 const char *tables_execute(struct tables *tables, const struct change *change);
 
+/* The same for a change of a batch, whose puts say what they do: one that is_new replaces no row,
+ * any other one does, and keeps_names is true. */
+const char *tables_execute_planned(struct tables *tables, const struct change *change);
+
 /* NULL if there is none. */
 const struct row *tables_find(const struct tables *tables, enum table table, int64_t id);
 

@@ -413,6 +413,16 @@ static void add_field(struct pg_array *array, const struct record *record, unsig
     }
 }
 
+static const char *cast_of(const struct record_field *field)
+{
+    return field->kind == RECORD_JSON ? "::json" : "";
+}
+
+/* The end of a statement that begins with `WITH w AS (` and changes the rows of v. */
+#define NAMES_MISSING_ROWS                                                                         \
+    " RETURNING v.row) SELECT ('!' || v.row)::int FROM unnest($1::bigint[]) WITH ORDINALITY"       \
+    " AS v(id, row) WHERE v.row NOT IN (SELECT row FROM w)"
+
 static size_t fill_put(const struct record_table_info *table, const struct bundle *bundle,
                        const struct change *changes, struct pg_array *arrays)
 {
@@ -427,20 +437,44 @@ static size_t fill_put(const struct record_table_info *table, const struct bundl
     return 1 + table->shape->stored;
 }
 
-static void append_put(const struct record_table_info *table, struct buf *sql)
+/* The columns' values, of which the first is the id: "unnest($1::bigint[]), ..." or, `from`, the
+ * arrays alone. */
+static void append_values(const struct record_shape *shape, bool from, struct buf *sql)
+{
+    buf_append_slice(sql, from ? SLICE_LIT("$1::bigint[]") : SLICE_LIT("unnest($1::bigint[])"));
+    for (unsigned i = 0; i < shape->stored; i++) {
+        const char *array = array_name(array_of_field(&shape->fields[i]));
+        if (from)
+            buf_printf(sql, ", $%u::%s", i + 2, array);
+        else
+            buf_printf(sql, ", unnest($%u::%s)%s", i + 2, array, cast_of(&shape->fields[i]));
+    }
+}
+
+/* An id that is given out twice violates the primary key. */
+static void append_record_insert(const struct record_table_info *table, struct buf *sql)
 {
     const struct record_shape *shape = table->shape;
     buf_printf(sql, "INSERT INTO %s (id", table->name);
     for (unsigned i = 0; i < shape->stored; i++)
         buf_printf(sql, ", \"%s\"", shape->fields[i].name);
-    buf_append_lit(sql, ") SELECT unnest($1::bigint[])");
+    buf_append_lit(sql, ") SELECT ");
+    append_values(shape, false, sql);
+}
+
+static void append_record_update(const struct record_table_info *table, struct buf *sql)
+{
+    const struct record_shape *shape = table->shape;
+    buf_printf(sql, "WITH w AS (UPDATE %s t SET ", table->name);
     for (unsigned i = 0; i < shape->stored; i++)
-        buf_printf(sql, ", unnest($%u::%s)%s", i + 2, array_name(array_of_field(&shape->fields[i])),
-                   shape->fields[i].kind == RECORD_JSON ? "::json" : "");
-    buf_append_lit(sql, " ON CONFLICT (id) DO UPDATE SET ");
+        buf_printf(sql, "%s\"%s\" = v.c%u%s", i == 0 ? "" : ", ", shape->fields[i].name, i,
+                   cast_of(&shape->fields[i]));
+    buf_append_lit(sql, " FROM unnest(");
+    append_values(shape, true, sql);
+    buf_append_lit(sql, ") WITH ORDINALITY AS v(id");
     for (unsigned i = 0; i < shape->stored; i++)
-        buf_printf(sql, "%s\"%s\" = excluded.\"%s\"", i == 0 ? "" : ", ", shape->fields[i].name,
-                   shape->fields[i].name);
+        buf_printf(sql, ", c%u", i);
+    buf_append_lit(sql, ", row) WHERE t.id = v.id" NAMES_MISSING_ROWS);
 }
 
 static void append_record_delete(const struct record_table_info *table, struct buf *sql)
@@ -448,23 +482,28 @@ static void append_record_delete(const struct record_table_info *table, struct b
     buf_printf(
         sql,
         "WITH w AS (DELETE FROM %s t USING unnest($1::bigint[]) WITH ORDINALITY AS v(id, row)"
-        " WHERE t.id = v.id RETURNING v.row) SELECT ('!' || v.row)::int"
-        " FROM unnest($1::bigint[]) WITH ORDINALITY AS v(id, row)"
-        " WHERE v.row NOT IN (SELECT row FROM w)",
+        " WHERE t.id = v.id" NAMES_MISSING_ROWS,
         table->name);
 }
 
 /* ---- any bundle ---- */
 
+enum record_write { RECORD_WRITE_DELETE, RECORD_WRITE_INSERT, RECORD_WRITE_UPDATE };
+
 /* The table of records that the bundle writes; NULL: none. */
-static const struct record_table_info *record_table(enum bundle_kind kind, bool *is_put)
+static const struct record_table_info *record_table(enum bundle_kind kind, enum record_write *write)
 {
-    *is_put = kind >= BUNDLE_RECORD_PUT && kind < BUNDLE_RECORD_PUT + RECORD_TABLE_COUNT;
-    if (*is_put)
-        return &record_tables[kind - BUNDLE_RECORD_PUT];
-    bool is_delete =
-        kind >= BUNDLE_RECORD_DELETE && kind < BUNDLE_RECORD_DELETE + RECORD_TABLE_COUNT;
-    return is_delete ? &record_tables[kind - BUNDLE_RECORD_DELETE] : NULL;
+    static const enum bundle_kind first[] = {
+        [RECORD_WRITE_DELETE] = BUNDLE_RECORD_DELETE,
+        [RECORD_WRITE_INSERT] = BUNDLE_RECORD_INSERT,
+        [RECORD_WRITE_UPDATE] = BUNDLE_RECORD_UPDATE,
+    };
+    for (int i = RECORD_WRITE_DELETE; i <= RECORD_WRITE_UPDATE; i++)
+        if (kind >= first[i] && kind - first[i] < RECORD_TABLE_COUNT) {
+            *write = (enum record_write)i;
+            return &record_tables[kind - first[i]];
+        }
+    return NULL;
 }
 
 static const struct rows_info *inserted(enum bundle_kind kind)
@@ -493,26 +532,28 @@ static size_t fill_record_delete(const struct bundle *bundle, const struct chang
 size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
                       struct pg_array arrays[static WRITE_SQL_ARRAYS_MOST])
 {
-    bool is_put;
-    const struct record_table_info *table = record_table(bundle->kind, &is_put);
+    enum record_write write;
+    const struct record_table_info *table = record_table(bundle->kind, &write);
     if (forms[bundle->kind].sql != NULL)
         return fill_form(&forms[bundle->kind], bundle, changes, arrays);
     if (table == NULL)
         return fill_insert(inserted(bundle->kind), bundle, changes, arrays);
-    return is_put ? fill_put(table, bundle, changes, arrays)
-                  : fill_record_delete(bundle, changes, arrays);
+    return write == RECORD_WRITE_DELETE ? fill_record_delete(bundle, changes, arrays)
+                                        : fill_put(table, bundle, changes, arrays);
 }
 
 void write_sql_append(enum bundle_kind kind, struct buf *sql)
 {
-    bool is_put;
-    const struct record_table_info *table = record_table(kind, &is_put);
+    enum record_write write = RECORD_WRITE_DELETE;
+    const struct record_table_info *table = record_table(kind, &write);
     if (forms[kind].sql != NULL)
         buf_append_slice(sql, slice_of(forms[kind].sql));
     else if (table == NULL)
         append_insert(inserted(kind), sql);
-    else if (is_put)
-        append_put(table, sql);
+    else if (write == RECORD_WRITE_INSERT)
+        append_record_insert(table, sql);
+    else if (write == RECORD_WRITE_UPDATE)
+        append_record_update(table, sql);
     else
         append_record_delete(table, sql);
     buf_append_char(sql, '\0');

@@ -179,7 +179,7 @@ static void test_find_record(void **state)
         {.kind = CHANGE_NODE_PUT, .row = {7, record_pack(&NODE_SHAPE, 7, values, arena)}},
         {.kind = CHANGE_NODE_DELETE, .row = {8, NULL}}};
     static const struct bundle_row rows[] = {{0, 0}, {1, 1}};
-    const struct bundle put = {BUNDLE_RECORD_PUT, 0, rows, 1};
+    const struct bundle put = {BUNDLE_RECORD_UPDATE, 0, rows, 1};
     const struct bundle drop = {BUNDLE_RECORD_DELETE, 0, &rows[1], 1};
     const struct bundle_key name = {SLICE_LIT("name"), SLICE_LIT("n")};
     const struct bundle_key other = {SLICE_LIT("name"), SLICE_LIT("u")};

@@ -79,6 +79,15 @@
         .kind = CHANGE_##what, .row = {.id = (row_id) }                                            \
     }
 
+#define NEW_RECORD(what, row_id)                                                                   \
+    {                                                                                              \
+        .kind = CHANGE_##what, .is_new = true, .row = {.id = (row_id) }                            \
+    }
+#define SAME_NAMES(what, row_id)                                                                   \
+    {                                                                                              \
+        .kind = CHANGE_##what, .keeps_names = true, .row = {.id = (row_id) }                       \
+    }
+
 static const struct rule {
     const char *what;
     unsigned waves;
@@ -287,10 +296,29 @@ static const struct rule {
      {RECORD(NODE_PUT, 1), RECORD(NODE_ALLOCATION_DELETE, 1), RECORD(VALET_PLAN_PUT, 1),
       RECORD(VALET_GROUP_DELETE, 1)}},
     {"a record twice", 2, 2, {RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 1)}},
-    {"puts keep their order",
+    {"puts keep their order", 2, 2, {RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 2)}},
+    {"puts that keep their names",
+     1,
+     1,
+     {SAME_NAMES(NODE_PUT, 1), SAME_NAMES(NODE_PUT, 2), SAME_NAMES(NODE_PUT, 3)}},
+    {"puts of one record that keep its names",
      2,
      2,
-     {RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 2)}},
+     {SAME_NAMES(NODE_PUT, 1), SAME_NAMES(NODE_PUT, 1)}},
+    {"a new name among kept ones",
+     1,
+     1,
+     {SAME_NAMES(NODE_PUT, 1), RECORD(NODE_PUT, 2), SAME_NAMES(NODE_PUT, 3)}},
+    {"new records", 1, 1, {NEW_RECORD(NODE_PUT, 1), NEW_RECORD(NODE_PUT, 2)}},
+    {"a new record twice", 2, 2, {NEW_RECORD(NODE_PUT, 1), NEW_RECORD(NODE_PUT, 1)}},
+    {"a new record, then a put of it", 1, 2, {NEW_RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 1)}},
+    {"a put, then a new record", 2, 2, {RECORD(NODE_PUT, 1), NEW_RECORD(NODE_PUT, 2)}},
+    {"a put that keeps its names, then a new record",
+     1,
+     2,
+     {SAME_NAMES(NODE_PUT, 1), NEW_RECORD(NODE_PUT, 2)}},
+    {"a new record, then a delete", 2, 2, {NEW_RECORD(NODE_PUT, 1), RECORD(NODE_DELETE, 2)}},
+    {"a record deleted, then again new", 1, 2, {RECORD(NODE_DELETE, 1), NEW_RECORD(NODE_PUT, 1)}},
     {"a record deleted twice", 2, 2, {RECORD(NODE_DELETE, 1), RECORD(NODE_DELETE, 1)}},
     {"a record deleted after a put", 2, 2, {RECORD(NODE_PUT, 1), RECORD(NODE_DELETE, 2)}},
     {"a record deleted before a put", 1, 2, {RECORD(NODE_DELETE, 1), RECORD(NODE_PUT, 1)}},
@@ -335,7 +363,10 @@ static const struct early {
      {PROVIDER(INSERT, 8, 7, 7, "p"), PROVIDER(INSERT, 7, 0, 7, "q"),
       PROVIDER(INSERT, 9, 0, 9, "r")}},
     {"a move", 2, {ROOT(8, 1), ROOT(8, 2), ROOT(9, 1)}},
-    {"no put", 1, {RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 2)}},
+    {"a put that keeps its names",
+     2,
+     {SAME_NAMES(NODE_PUT, 1), SAME_NAMES(NODE_PUT, 1), SAME_NAMES(NODE_PUT, 2)}},
+    {"no other put", 1, {RECORD(NODE_PUT, 1), RECORD(NODE_PUT, 2)}},
 };
 
 /* Unused places of a table are zero, and no id and no text is there. */
@@ -471,10 +502,13 @@ static void test_one_kind_for_each_change(void **state)
     (void)state;
     bool seen[BUNDLE_KIND_COUNT] = {false};
     for (unsigned kind = 0; kind < CHANGE_LOAD_PROVIDERS_END; kind++) {
-        struct change change = {.kind = kind};
-        enum bundle_kind bundle = bundle_kind_of(&change);
-        assert_false(seen[bundle]);
-        seen[bundle] = true;
+        for (int is_new = 0; is_new <= (kind >= CHANGE_NODE_PUT); is_new++) {
+            struct change change = {.kind = kind, .is_new = is_new};
+            enum bundle_kind bundle = bundle_kind_of(&change);
+            bool is_delete = kind >= CHANGE_NODE_PUT && record_table_of(kind)->delete == kind;
+            assert_true(!seen[bundle] || (is_delete && is_new));
+            seen[bundle] = true;
+        }
     }
     for (unsigned kind = 0; kind < BUNDLE_KIND_COUNT; kind++)
         assert_true(seen[kind] || kind == BUNDLE_PROVIDER_ROOT ||

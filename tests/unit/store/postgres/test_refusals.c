@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "model/node.h"
 
 enum { REQUESTS = 4, CULPRIT = 2, FREE_ID = 100 };
 
@@ -74,11 +75,69 @@ static void test_unnamed(void **state)
     store_close(store);
 }
 
+static void put_node(struct change_list *list, int64_t id, const char *uuid, const char *name,
+                     bool is_new)
+{
+    struct node_draft draft = node_draft_new(id);
+    node_set_text(&draft, NODE_UUID, slice_of(uuid));
+    node_set_text(&draft, NODE_NAME, slice_of(name));
+    change_put_node(list, node_pack(&draft, list->arena));
+    list->items[list->count - 1].is_new = is_new;
+}
+
+static enum store_result commit_two(struct fixture *fixture, struct store *store,
+                                    const struct change_list *list)
+{
+    static const size_t ends[] = {1, 2};
+    const struct store_batch batch = {list->items, ends, 2};
+    struct store_stamp stamp;
+    bool foreign;
+    fixture->err = (struct err){.arena = fixture->arena};
+    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
+}
+
+/* A row of berth's own tables is not overwritten if its id is given out twice, and not inserted if
+ * it is to be replaced and is not there. */
+static void test_records(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct buf before = {0}, after = {0};
+    struct change_list list = changes_of(fixture);
+    put_node(&list, 1, UUID_A, "a", true);
+    put_node(&list, 2, UUID_B, "b", true);
+    commit_changes(fixture, store, &list);
+    list = changes_of(fixture);
+    put_node(&list, 1, UUID_A, "renamed", false);
+    put_node(&list, 2, UUID_B, "a", false); /* the name that the other one gives up */
+    commit_changes(fixture, store, &list);
+    dump_store(fixture, store, &before);
+    list = changes_of(fixture);
+    put_node(&list, 3, UUID_C, "c", true);
+    put_node(&list, 1, UUID_D, "d", true);
+    assert_int_equal(commit_two(fixture, store, &list), STORE_TAKEN); /* sequences are mended */
+    assert_int_equal(commit_two(fixture, store, &list), STORE_REFUSED);
+    assert_int_equal(store_why_refused(store)->request, 1);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    list = changes_of(fixture);
+    put_node(&list, 1, UUID_A, "e", false);
+    put_node(&list, 7, UUID_C, "c", false);
+    assert_int_equal(commit_two(fixture, store, &list), STORE_REFUSED);
+    assert_int_equal(store_why_refused(store)->request, 1);
+    assert_true(store_why_refused(store)->memory_is_wrong);
+    dump_store(fixture, store, &after);
+    assert_true(slice_equal(buf_slice(&before), buf_slice(&after)));
+    buf_free(&before);
+    buf_free(&after);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_names, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_unnamed, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_records, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
