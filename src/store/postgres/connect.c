@@ -107,7 +107,7 @@ static enum pg_outcome try_host(struct tries *tries, const struct pg_host *host,
 }
 
 enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
-                           uint64_t deadline_us, int stop_fd, PGconn **conn,
+                           uint64_t deadline_us, int stop_fd, size_t *attempt, PGconn **conn,
                            struct pg_failure *failure, struct err *err)
 {
     struct pg_host hosts[PG_HOSTS_MOST];
@@ -127,11 +127,12 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
     const char *attrs = pg_url_value(url, "target_session_attrs");
     bool twice = attrs != NULL && strcmp(attrs, "prefer-standby") == 0;
     size_t attempts = twice ? 2 * count : count;
-    for (size_t i = 0; i < attempts; i++) {
+    for (size_t i = *attempt; i < attempts; i++) {
         if (twice)
             tries.attempt.session_attrs = i < count ? "standby" : "any";
         if (try_host(&tries, &hosts[i % count], deadline_us, attempts - 1 - i) == PG_OK) {
             *conn = tries.attempt.conn;
+            *attempt = i + 1;
             return PG_OK;
         }
     }

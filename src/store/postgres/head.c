@@ -43,45 +43,38 @@ struct postgres_head {
     struct store_server server;
 };
 
-/* The log may be empty: the row is then one of NULLs. */
-static const char NEWEST[] =
-    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"
-    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"
-    " ORDER BY number DESC LIMIT 1) l ON true";
-
-static bool read_state(const struct pg_rows *rows, struct log_state *state)
-{
-    struct log_row row;
-    int64_t is_standby = 1;
-    *state = (struct log_state){0};
-    if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
-        return false;
-    return !log_row_read(rows, 0, &row) || log_row_state(&row, state);
-}
-
 static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err *err)
 {
-    if (pg_session_is_old(head->session, head->recycle_us))
+    if (pg_session_is_old(head->session, head->recycle_us) || pg_session_has_moved(head->session))
         pg_session_close(head->session);
     return pg_session_is_open(head->session) ||
            pg_session_connect(head->session, deadline_us, err) == PG_OK;
 }
 
-static bool ask(struct postgres_head *head, struct log_state *state)
+static bool ask_once(struct postgres_head *head, struct log_state *state, uint64_t deadline_us)
 {
     const struct pg_statement statement = {
-        .sql = NEWEST, .binary_results = true, .is_prepared = true, .what = "read"};
+        .sql = LOG_NEWEST, .binary_results = true, .is_prepared = true, .what = "read"};
     struct err err = {.arena = arena_create()};
     struct pg_rows rows = {0};
-    uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
     bool ok = connect(head, deadline_us, &err) &&
               pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
-              read_state(&rows, state);
+              log_newest_state(&rows, state) == LOG_NEWEST_KNOWN;
     if (!ok)
         pg_session_close(head->session);
     pg_rows_free(&rows);
     arena_destroy(err.arena);
     return ok;
+}
+
+/* A connection that has ended since its last use, or whose server has become a standby, is replaced
+ * at once: to ask twice does no harm. */
+static bool ask(struct postgres_head *head, struct log_state *state)
+{
+    uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
+    bool was_open = pg_session_is_open(head->session);
+    return ask_once(head, state, deadline_us) ||
+           (was_open && clock_monotonic_us() < deadline_us && ask_once(head, state, deadline_us));
 }
 
 /* Under the lock. */
@@ -166,14 +159,15 @@ static void *run_head(void *cls)
     return NULL;
 }
 
-struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us,
-                                           uint64_t recycle_us)
+struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
+                                           uint64_t timeout_us, uint64_t recycle_us)
 {
     struct postgres_head *head = calloc(1, sizeof(*head));
     check(head != NULL);
     head->timeout_us = timeout_us;
     head->recycle_us = recycle_us;
-    head->session = pg_session_create(&(struct pg_session_options){.url = url, .wake_fd = -1});
+    head->session = pg_session_create(
+        &(struct pg_session_options){.url = url, .lineage = lineage, .wake_fd = -1});
     pthread_mutex_init(&head->lock, NULL);
     wait_init(&head->wake);
     if (pthread_create(&head->thread, NULL, run_head, head) == 0)

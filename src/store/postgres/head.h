@@ -9,10 +9,10 @@
 
 struct postgres_head;
 
-/* The caller provides the URL, which outlives it. Before a query, a session that is recycle_us old
- * (0: any age) is replaced. NULL: no thread can be started. */
-struct postgres_head *postgres_head_create(const struct pg_url *url, uint64_t timeout_us,
-                                           uint64_t recycle_us);
+/* The caller provides the URL and the lineage, which outlive it. Before a query, a session that is
+ * recycle_us old (0: any age) is replaced. NULL: no thread can be started. */
+struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
+                                           uint64_t timeout_us, uint64_t recycle_us);
 
 /* No query is unanswered. NULL is allowed. */
 void postgres_head_destroy(struct postgres_head *head);

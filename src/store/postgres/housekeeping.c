@@ -49,7 +49,7 @@ static uint64_t in_ms(uint64_t ms)
 /* False: the session is closed. */
 static bool housekeeping_connect(struct housekeeping *h, struct err *err)
 {
-    if (pg_session_is_old(h->session, h->recycle_us))
+    if (pg_session_is_old(h->session, h->recycle_us) || pg_session_has_moved(h->session))
         pg_session_close(h->session);
     return pg_session_is_open(h->session) ||
            pg_session_connect(h->session, in_ms(ANSWER_MS), err) == PG_OK;
@@ -154,8 +154,8 @@ static void housekeeping_free(struct housekeeping *h)
     free(h);
 }
 
-struct housekeeping *housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
-                                        struct postgres_head *head)
+struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_lineage *lineage,
+                                        uint64_t recycle_us, struct postgres_head *head)
 {
     struct housekeeping *h = calloc(1, sizeof(*h));
     check(h != NULL);
@@ -163,6 +163,7 @@ struct housekeeping *housekeeping_start(const struct pg_url *url, uint64_t recyc
     h->head = head;
     h->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     h->session = pg_session_create(&(struct pg_session_options){.url = url,
+                                                                .lineage = lineage,
                                                                 .statement_timeout_ms = ANSWER_MS,
                                                                 .idle_in_transaction_ms = ANSWER_MS,
                                                                 .lock_timeout_ms = ANSWER_MS,

@@ -45,6 +45,23 @@ bool log_row_state(const struct log_row *row, struct log_state *state)
     return true;
 }
 
+const char LOG_NEWEST[] =
+    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"
+    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"
+    " ORDER BY number DESC LIMIT 1) l ON true";
+
+enum log_newest log_newest_state(const struct pg_rows *rows, struct log_state *state)
+{
+    struct log_row row;
+    int64_t is_standby = 1;
+    *state = (struct log_state){0};
+    if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
+        return LOG_NEWEST_STANDBY;
+    if (!log_row_read(rows, 0, &row) || log_row_state(&row, state))
+        return LOG_NEWEST_KNOWN;
+    return LOG_NEWEST_FOREIGN;
+}
+
 bool log_state_equal(const struct log_state *a, const struct log_state *b)
 {
     return a->number == b->number && memcmp(a->mark, b->mark, LOG_MARK_LEN) == 0 &&

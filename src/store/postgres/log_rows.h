@@ -37,6 +37,19 @@ bool log_row_read(const struct pg_rows *rows, size_t at, struct log_row *row);
 /* The state whose newest row this is. False: another program wrote the row. */
 bool log_row_state(const struct log_row *row, struct log_state *state);
 
+/* Reads the newest row, and whether the server is a standby: one row, of NULLs if the log is
+ * empty. */
+extern const char LOG_NEWEST[];
+
+enum log_newest {
+    LOG_NEWEST_KNOWN,
+    LOG_NEWEST_FOREIGN, /* another program wrote the row */
+    LOG_NEWEST_STANDBY, /* a standby may be behind: what it has is not the newest state */
+};
+
+/* The state in the result of that statement. */
+enum log_newest log_newest_state(const struct pg_rows *rows, struct log_state *state);
+
 bool log_state_equal(const struct log_state *a, const struct log_state *b);
 
 struct store_stamp log_state_stamp(const struct log_state *state);

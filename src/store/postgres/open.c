@@ -25,6 +25,7 @@ static struct pg_session *create_session(const struct postgres_store *store)
 {
     return pg_session_create(
         &(struct pg_session_options){.url = &store->url,
+                                     .lineage = store->lineage,
                                      .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
                                      .lock_timeout_ms = (int)(store->timeout_us / 2000),
                                      .wake_fd = -1});
@@ -42,7 +43,8 @@ static bool start_writer(struct postgres_store *store, const struct store_option
 
 static bool start_housekeeping(struct postgres_store *store, struct err *err)
 {
-    store->housekeeping = housekeeping_start(&store->url, store->recycle_us, store->head);
+    store->housekeeping =
+        housekeeping_start(&store->url, store->lineage, store->recycle_us, store->head);
     return store->housekeeping != NULL ||
            err_set(err, 503, NULL, "cannot start the thread for housekeeping");
 }
@@ -59,9 +61,11 @@ struct store *postgres_open(const struct store_options *options, struct err *err
         postgres_close(&store->base);
         return NULL;
     }
+    store->lineage = pg_lineage_create();
     store->writer = create_session(store);
     store->follower = create_session(store);
-    store->head = postgres_head_create(&store->url, store->timeout_us, store->recycle_us);
+    store->head =
+        postgres_head_create(&store->url, store->lineage, store->timeout_us, store->recycle_us);
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");
     else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&
@@ -78,6 +82,7 @@ void postgres_close(struct store *base)
     postgres_head_destroy(store->head);
     pg_session_destroy(store->writer);
     pg_session_destroy(store->follower);
+    pg_lineage_destroy(store->lineage);
     log_entries_free(&store->read.to_follow);
     skipped_free(&store->skipped);
     buf_free(&store->touched);

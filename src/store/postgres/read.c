@@ -14,8 +14,6 @@
 
 enum { FOLLOWED_ROWS_MOST = 10000 };
 
-static const char HEAD[] = "SELECT number, mark, digest, entries FROM berth_log"
-                           " ORDER BY number DESC LIMIT 1";
 static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
                             " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
 
@@ -42,7 +40,7 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                                       err) == PG_OK &&
-              queue(store, HEAD, NULL, 0, err) && queue(store, SINCE, range, 2, err) &&
+              queue(store, LOG_NEWEST, NULL, 0, err) && queue(store, SINCE, range, 2, err) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, head, deadline_us, err) == PG_OK &&
@@ -56,12 +54,11 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
 /* The state of the snapshot. */
 static bool read_head(struct postgres_store *store, const struct pg_rows *rows, struct err *err)
 {
-    struct log_row row;
-    store->read.head = (struct log_state){0};
-    if (pg_rows_count(rows) == 0)
-        return true;
-    if (log_row_read(rows, 0, &row) && log_row_state(&row, &store->read.head))
-        return true;
+    enum log_newest newest = log_newest_state(rows, &store->read.head);
+    if (newest == LOG_NEWEST_STANDBY)
+        pg_session_close(store->follower); /* the next one may lead to the primary */
+    if (newest != LOG_NEWEST_FOREIGN)
+        return newest == LOG_NEWEST_KNOWN || postgres_refuse_standby(store, err);
     return err_set(err, 503, NULL,
                    "the database '%.*s' cannot be used: another program wrote to berth_log; delete "
                    "its rows",

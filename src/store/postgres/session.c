@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "log/log.h"
 #include "store/postgres/connect.h"
 #include "store/postgres/exchange.h"
 #include "store/postgres/failure.h"
@@ -74,6 +75,13 @@ bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
 {
     return age_us > 0 && session->conn != NULL &&
            clock_monotonic_us() - session->connected_us >= age_us;
+}
+
+bool pg_session_has_moved(const struct pg_session *session)
+{
+    return session->conn != NULL && session->options.lineage != NULL &&
+           !session->server.is_pooled &&
+           pg_lineage_has_moved(session->options.lineage, &session->server.id);
 }
 
 bool pg_session_in_transaction(const struct pg_session *session)
@@ -213,22 +221,105 @@ static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_u
     return PG_OK;
 }
 
+/* pg_control_checkpoint() has the old timeline until the first checkpoint after a promotion. */
+static const char IDENTITY[] =
+    "SELECT pg_postmaster_start_time(), (SELECT system_identifier FROM pg_control_system()),"
+    " CASE WHEN NOT pg_is_in_recovery() THEN"
+    " ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END";
+
+/* A server that does not let the user read it has no identity. */
+static enum pg_outcome identify(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    const struct pg_statement statement = {
+        .sql = IDENTITY, .binary_results = true, .what = "identified"};
+    struct pg_server_id *id = &session->server.id;
+    struct err refused = {.arena = err->arena};
+    struct pg_rows rows = {0};
+    int64_t system = 0;
+    int64_t timeline = 0;
+    enum pg_outcome result = pg_session_execute(session, &statement, &rows, deadline_us, &refused);
+    if (result == PG_LOST || result == PG_TIMEOUT)
+        return pg_failure_set(result, session->url.target, "used", refused.message, err);
+    struct slice started = pg_rows_bytes(&rows, 0, 0);
+    if (result == PG_OK && started.len == sizeof(id->started) &&
+        pg_rows_int(&rows, 0, 1, &system) && pg_rows_int(&rows, 0, 2, &timeline)) {
+        memcpy(&id->started, started.data, sizeof(id->started));
+        id->system = (uint64_t)system;
+        id->timeline = (uint32_t)timeline;
+    }
+    pg_rows_free(&rows);
+    return PG_OK;
+}
+
+static enum pg_outcome refuse_old(struct pg_session *session, const struct pg_old_primary *old,
+                                  struct err *err)
+{
+    const struct pg_server_id *id = &session->server.id;
+    struct slice reason = arena_printf(
+        err->arena,
+        "the server at %s port %s is an old primary on timeline %u, and timeline %u has been used "
+        "since; if it was restored on purpose, restart berthd",
+        PQhost(session->conn), PQport(session->conn), id->timeline, old->newest);
+    if (!old->is_told)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT, "the database '%.*s': %.*s",
+                  SLICE_ARG(session->url.target), SLICE_ARG(reason));
+    return pg_failure_set(PG_RETRY, session->url.target, "used", reason, err);
+}
+
+/* PG_RETRY with *is_old: an old primary, which is not to be used. */
+static enum pg_outcome examine_server(struct pg_session *session, uint64_t deadline_us,
+                                      bool *is_old, struct err *err)
+{
+    struct pg_lineage *lineage = session->options.lineage;
+    struct pg_old_primary old;
+    enum pg_outcome result = configure(session, deadline_us, err);
+    if (result == PG_OK && lineage != NULL)
+        result = identify(session, deadline_us, err);
+    *is_old =
+        result == PG_OK && lineage != NULL && !pg_lineage_join(lineage, &session->server.id, &old);
+    if (*is_old)
+        result = refuse_old(session, &old, err);
+    if (result != PG_OK)
+        pg_exchange_drop(session);
+    return result == PG_LOST ? PG_RETRY : result;
+}
+
+/* Tries the hosts after an old primary as well. */
+static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t deadline_us,
+                                           struct err *err)
+{
+    size_t attempt = 0;
+    struct err old = {.arena = err->arena};
+    for (;;) {
+        bool is_old;
+        struct err failure = {.arena = err->arena};
+        enum pg_outcome result =
+            pg_connect(&session->url, session->options.application_name, deadline_us,
+                       session->stop_fd, &attempt, &session->conn, &session->failure, &failure);
+        if (result == PG_OK)
+            result = examine_server(session, deadline_us, &is_old, &failure);
+        else
+            is_old = false;
+        if (is_old && !err_is_set(&old))
+            old = failure;
+        if (is_old)
+            continue;
+        const struct err *why = err_is_set(&old) ? &old : &failure;
+        if (result != PG_OK)
+            err_set(err, why->status, why->code, "%.*s", SLICE_ARG(why->message));
+        return result != PG_OK && err_is_set(&old) ? PG_RETRY : result;
+    }
+}
+
 enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err)
 {
     pg_exchange_drop(session);
     session->failure = (struct pg_failure){0};
     session->uses_prepared = false;
-    enum pg_outcome result =
-        pg_connect(&session->url, session->options.application_name, deadline_us, session->stop_fd,
-                   &session->conn, &session->failure, err);
+    enum pg_outcome result = connect_and_examine(session, deadline_us, err);
     if (result != PG_OK)
         return result;
-    result = configure(session, deadline_us, err);
-    if (result != PG_OK) {
-        pg_exchange_drop(session);
-        return result == PG_LOST ? PG_RETRY : result;
-    }
     session->connected_us = clock_monotonic_us();
     enum pg_prepared_use wanted = session->options.prepared;
     session->uses_prepared =

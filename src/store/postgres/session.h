@@ -23,9 +23,9 @@ void pg_session_destroy(struct pg_session *session);
 
 /* Connects to the first host that accepts, trying each of its addresses in turn, and applies the
  * session's settings. A host gets the URL's connect_timeout, or an equal share of the time that is
- * left. A connection that is still open is closed first. PG_RETRY: the servers cannot be reached or
- * do not accept connections at the moment. PG_FAILED: they refuse this user, database or
- * parameter. */
+ * left. An old primary (lineage.h) is passed over. A connection that is still open is closed first.
+ * PG_RETRY: the servers cannot be reached or do not accept connections at the moment. PG_FAILED:
+ * they refuse this user, database or parameter. */
 enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err) BERTH_MUST_CHECK;
 
@@ -41,6 +41,9 @@ bool pg_session_is_open(const struct pg_session *session);
 
 /* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
 bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
+
+/* Whether the newest connection of its lineage is to another server; false behind a pooler. */
+bool pg_session_has_moved(const struct pg_session *session);
 
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */
 bool pg_session_in_transaction(const struct pg_session *session);

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "store/postgres/lineage.h"
+
 struct pg_url;
 struct pg_session;
 
@@ -23,6 +25,7 @@ struct pg_session_options {
     int statement_timeout_ms;
     int idle_in_transaction_ms;
     int lock_timeout_ms;
+    struct pg_lineage *lineage; /* of the store; NULL: any server will do */
     int wake_fd; /* a descriptor (eventfd) that ends the waits of pg_pipeline_next() and
                     pg_stream_next(); -1: none */
 };
@@ -34,7 +37,8 @@ struct pg_server {
     bool is_pooled; /* a pooler such as PgBouncer is in between: another server process may
                        serve the next transaction, and no state of a session survives */
     bool uses_tls;
-    char address[64]; /* of the server, as it sees it; "" for a unix socket */
+    struct pg_server_id id; /* only with a lineage, and if the user may read it */
+    char address[64];       /* of the server, as it sees it; "" for a unix socket */
 };
 
 /* What is known of the last COMMIT that was queued. */

@@ -42,6 +42,14 @@ void postgres_make_mark(struct postgres_store *store, unsigned char mark[static 
     store->batches++;
 }
 
+bool postgres_refuse_standby(const struct postgres_store *store, struct err *err)
+{
+    return err_set(err, 503, NULL,
+                   "the database '%.*s' is a standby: writes need the primary (see "
+                   "target_session_attrs)",
+                   SLICE_ARG(store->url.target));
+}
+
 /* Also checks that the server accepts writes. */
 static bool set_planner(struct postgres_store *store, struct pg_session *session, struct err *err)
 {
@@ -53,10 +61,7 @@ static bool set_planner(struct postgres_store *store, struct pg_session *session
     bool ok =
         pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
     if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 6, &is_standby) || is_standby != 0))
-        ok = err_set(err, 503, NULL,
-                     "the database '%.*s' is a standby: writes need the primary (see "
-                     "target_session_attrs)",
-                     SLICE_ARG(store->url.target));
+        ok = postgres_refuse_standby(store, err);
     pg_rows_free(&rows);
     return ok;
 }
@@ -64,6 +69,8 @@ static bool set_planner(struct postgres_store *store, struct pg_session *session
 bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
                              struct err *err)
 {
+    if (pg_session_has_moved(session) && !pg_session_in_transaction(session))
+        pg_session_close(session);
     if (pg_session_is_open(session))
         return true;
     if (pg_session_connect(session, postgres_deadline(store), err) == PG_OK &&

@@ -46,8 +46,9 @@ struct postgres_store {
     struct arena *arena;
     struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
-    uint64_t timeout_us; /* for an answer of the server */
-    uint64_t recycle_us; /* the age at which a session is replaced; 0: never */
+    uint64_t timeout_us;        /* for an answer of the server */
+    uint64_t recycle_us;        /* the age at which a session is replaced; 0: never */
+    struct pg_lineage *lineage; /* of all sessions; any thread */
     struct pg_session *writer;
     struct pg_session *follower;
     struct postgres_head *head; /* any thread */
@@ -115,7 +116,10 @@ enum store_result postgres_commit(struct store *store, const struct store_batch 
                                   struct err *err) BERTH_MUST_CHECK;
 void postgres_upkeep(struct store *store);
 
-/* sessions.c: connects the session if it is not connected, to a server that accepts writes. */
+/* sessions.c: sets the err, and returns false. */
+bool postgres_refuse_standby(const struct postgres_store *store, struct err *err);
+/* sessions.c: connects the session, to a server that accepts writes, if it is not connected or is
+ * connected to another server than the newest session. */
 bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
 /* sessions.c: connects the writer when the store is opened, with retries (NULL: none). */

@@ -177,10 +177,10 @@ static void test_row_until_the_stop(void **state)
     struct pg_url url;
     struct err err = {.arena = arena};
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
-    struct postgres_head *head = postgres_head_create(&url, 10000000, 0);
+    struct postgres_head *head = postgres_head_create(&url, NULL, 10000000, 0);
     const struct log_state state_7 = {.number = 7};
     postgres_head_note(head, &state_7);
-    struct housekeeping *housekeeping = housekeeping_start(&url, 0, head);
+    struct housekeeping *housekeeping = housekeeping_start(&url, NULL, 0, head);
     assert_non_null(housekeeping);
     AWAIT(value_of(arena, session, "SELECT 1 FROM berth_instances") != NULL);
     value_is("SELECT followed FROM berth_instances", "7");
