@@ -3,9 +3,10 @@
 
     tests/databases/outage.py --berthd build/berthd [--rounds N] [--every] [--seconds S]
 
-Meanwhile one instance, whose reads are strict, answers them with 503 rather than with what may be old; another, whose reads are
-bounded by a day, goes on answering. Once the server accepts connections again, the first write must be acknowledged within
-`--seconds`: by the fastest round of each kind of outage, or with --every, which wants a quiet machine, by every round.
+Meanwhile one instance, whose reads are strict, answers them with 503 rather than with what may be old. Two others go on: one
+whose reads are bounded by a day, and one whose reads are strict, but continue while the database is unavailable. Once the server
+accepts connections again, the first write must be acknowledged within `--seconds`: by the fastest round of each kind of outage,
+or with --every, which wants a quiet machine, by every round.
 """
 
 import argparse
@@ -32,7 +33,9 @@ from processes import wait_until  # noqa: E402
 DOWN_S = 0.1, 1.5
 PATIENCE_S = 120
 WRITE_PAUSE_S = 0.005
-BOUNDED = ["[berth]", "reads = bounded", "staleness = 86400000"]
+# of the instance that answers 503, and of those that go on reading
+OPTIONS = {"strict": [], "bounded": ["[berth]", "reads = bounded", "staleness = 86400000"],
+           "continued": ["[berth]", "reads_while_unavailable = 3600"]}
 
 
 class Outages:
@@ -101,9 +104,9 @@ class Writer:
 
 
 class Rounds:
-    def __init__(self, outages, writer, strict, bounded, draw):
-        self.outages, self.writer, self.draw = outages, writer, draw
-        self.strict, self.bounded = strict, bounded  # ports
+    def __init__(self, outages, writer, ports, draw):
+        """ports: of the instances, by the names of OPTIONS"""
+        self.outages, self.writer, self.ports, self.draw = outages, writer, ports, draw
         self.took = collections.defaultdict(list)
         self.wrong = []
 
@@ -120,28 +123,31 @@ class Rounds:
         back = time.monotonic()
         name, when = self.writer.first_after(back)
         self.took[kind].append(when - back)
-        found = self._await_names(self.strict, before), self._await_names(self.strict, name)
+        found = self._await_names(before), self._await_names(name)
         if found != (1, 1):
             self.wrong.append(f"{kind}: {found} of what was acknowledged before and after is shown")
+        # it has to find out first that the database is available
+        wait_until(lambda: self._names("continued", before) == self._names("continued", name) == 1,
+                   f"{kind}: reads continue to be from memory", PATIENCE_S)
 
-    def _await_names(self, port, name):
-        """A session that reads may be lost later than one that writes."""
-        wait_until(lambda: self._names(port, name) != 503, "reads fail", PATIENCE_S)
-        return self._names(port, name)
+    def _await_names(self, name):
+        """Of the instance with strict reads. A session that reads may be lost later than one that writes."""
+        wait_until(lambda: self._names("strict", name) != 503, "reads fail", PATIENCE_S)
+        return self._names("strict", name)
 
-    def _names(self, port, name):
-        status, answer = servers.Client(port, timeout=PATIENCE_S).ask("GET", f"/resource_providers?name={name}")
+    def _names(self, which, name):
+        status, answer = servers.Client(self.ports[which], timeout=PATIENCE_S).ask("GET", f"/resource_providers?name={name}")
         return len(answer["resource_providers"]) if status == 200 else status
 
     def _read(self, kind):
         """A server that only says nothing may still answer within a strict read's deadline, when it is back."""
-        found = self._names(self.bounded, "none")
-        if found != 0:
-            self.wrong.append(f"{kind}: a bounded read is answered {found}")
+        wanted = {"bounded": 0, "continued": 0}
         if kind not in ("swallowed", "frozen"):
-            found = self._names(self.strict, "none")
-            if found != 503:
-                self.wrong.append(f"{kind}: a strict read is answered {found}")
+            wanted["strict"] = 503
+        for which, right in wanted.items():
+            found = self._names(which, "none")
+            if found != right:
+                self.wrong.append(f"{kind}, {which}: a read is answered {found}")
 
 
 def main():
@@ -155,17 +161,18 @@ def main():
     score = servers.Score()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
-        berths, proxies = [], []
-        for options in ((), BOUNDED):
+        berths, proxies = {}, []
+        for which, options in OPTIONS.items():
             proxies.append(stack.enter_context(FaultyProxy(server.port)))
             directory = tempfile.mkdtemp(prefix="berth-outage-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, options=options,
-                                                             connection=server.url(port=proxies[-1].port))))
-        # bounded by the age of the last query that found memory up to date
-        servers.Client(berths[1].port).must(200, "GET", "/resource_providers")
-        with Writer(berths[0].port) as writer:
-            rounds = Rounds(Outages(server, proxies), writer, berths[0].port, berths[1].port, random.Random(arguments.seed))
+            berths[which] = stack.enter_context(servers.Berthd(arguments.berthd, directory, options=options,
+                                                               connection=server.url(port=proxies[-1].port)))
+        for berth in berths.values():  # what counts is the age of the last query that found memory up to date
+            servers.Client(berth.port).must(200, "GET", "/resource_providers")
+        with Writer(berths["strict"].port) as writer:
+            ports = {which: berth.port for which, berth in berths.items()}
+            rounds = Rounds(Outages(server, proxies), writer, ports, random.Random(arguments.seed))
             for number in range(arguments.rounds):
                 rounds.play(number)
         wrong = rounds.wrong + writer.wrong
