@@ -171,7 +171,7 @@ def at_length():
              seconds_most=HOUR_S),
         Part("soak-long", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "30", "--seed", "2", "--no-python"),
              tier="full", beside=True, seconds_most=HOUR_S),
-        Part("outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--rounds", "100", "--seed", "2"),
+        Part("outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--rounds", "100", "--every"),
              tier="full", waits=True),
         Part("read-your-writes-long", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
                                                   "1000000"), tier="full", seconds_most=2 * HOUR_S),
