@@ -119,15 +119,15 @@ static void read_providers(struct limit *limit)
 /* The writer's session, with its settings: the store has connected it. */
 static void open_store(struct limit *limit, const char *url)
 {
-    struct err err = {.arena = arena_create()};
+    struct err reason = {.arena = arena_create()};
     const struct store_options options = {
         .connection = slice_of(url), .busy_timeout_ms = 5000, .sync_schema = true};
     if (strncmp(url, "postgresql", strlen("postgresql")) != 0)
         errx(1, "%s is not the URL of a PostgreSQL database", url);
-    limit->store = store_open(&options, &err);
+    limit->store = store_open(&options, &reason);
     if (limit->store == NULL)
-        errx(1, "%.*s", SLICE_ARG(err.message));
-    arena_destroy(err.arena);
+        errx(1, "%.*s", SLICE_ARG(reason.message));
+    arena_destroy(reason.arena);
     limit->conn = postgres_of(limit->store)->writer->conn;
     if (PQsetnonblocking(limit->conn, 0) != 0)
         errx(1, "%s", PQerrorMessage(limit->conn));
@@ -331,6 +331,19 @@ static void await_batch(PGconn *conn, const struct built *built)
     expect(conn, PGRES_PIPELINE_SYNC, PGRES_PIPELINE_SYNC);
 }
 
+/* The CPU time so far of the server process, which is on this machine. */
+static double backend_cpu_s(PGconn *conn)
+{
+    char path[64];
+    unsigned long long ran_ns = 0;
+    snprintf(path, sizeof(path), "/proc/%d/schedstat", PQbackendPID(conn));
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%llu", &ran_ns) != 1)
+        err(1, "%s", path);
+    fclose(file);
+    return (double)ran_ns / 1e9;
+}
+
 /* A mean that is not an integer is reached by alternating between the two nearest sizes. */
 static size_t next_size(double mean, uint64_t batches, uint64_t claimed)
 {
@@ -348,6 +361,7 @@ static void commit_claims(struct limit *limit, double mean, double seconds)
     if (PQenterPipelineMode(limit->conn) != 1)
         errx(1, "%s", PQerrorMessage(limit->conn));
     double start = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID), end = start;
+    double backend = backend_cpu_s(limit->conn);
     while (end - start < seconds) {
         double sent = clock_s(CLOCK_MONOTONIC);
         send_batch(limit->conn, limit->built[at]);
@@ -361,16 +375,19 @@ static void commit_claims(struct limit *limit, double mean, double seconds)
         at = 1 - at;
     }
     cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    backend = backend_cpu_s(limit->conn) - backend;
     if (PQexitPipelineMode(limit->conn) != 1)
         errx(1, "%s", PQerrorMessage(limit->conn));
     if (read_number(limit->conn, "SELECT max(number) FROM berth_log") != (int64_t)latencies.count)
         errx(1, "not every batch is in the log");
     latencies_sort(&latencies);
     printf("{\"mean_batch\": %.2f, \"claims_per_s\": %.1f, \"commits_per_s\": %.1f, "
-           "\"p50_us\": %.1f, \"p99_us\": %.1f, \"cpu_us_per_claim\": %.2f}\n",
+           "\"p50_us\": %.1f, \"p99_us\": %.1f, \"cpu_us_per_claim\": %.2f, "
+           "\"backend_us_per_claim\": %.2f}\n",
            (double)claimed / (double)latencies.count, (double)claimed / (end - start),
            (double)latencies.count / (end - start), latencies_percentile(&latencies, 0.50),
-           latencies_percentile(&latencies, 0.99), cpu * 1e6 / (double)claimed);
+           latencies_percentile(&latencies, 0.99), cpu * 1e6 / (double)claimed,
+           backend * 1e6 / (double)claimed);
 }
 
 int main(int argc, char **argv)

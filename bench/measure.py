@@ -43,6 +43,24 @@ def cpu_s(pids):
     return total / TICK
 
 
+def tree_cpu_s(pid):
+    """User and system time so far of a server that starts and ends processes all the time. The times of those that have
+    ended are in the server's own."""
+    def times(process):
+        try:
+            with open(f"/proc/{process}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return [0, 0]
+        return [int(fields[11]) + int(fields[12]), int(fields[13]) + int(fields[14])]
+
+    while True:
+        own, ended = times(pid)
+        living = sum(sum(times(child)) for child in family(pid)[1:])
+        if times(pid)[1] == ended:  # otherwise one has ended meanwhile, and may be counted twice
+            return (own + ended + living) / TICK
+
+
 def with_descendants(pids):
     """The processes and their descendants: services fork workers."""
     parents = {}
@@ -110,16 +128,21 @@ class Program:
     def pids(self):
         return [self.process.pid]
 
+    def cpu_s(self):
+        return cpu_s(self.pids())
+
     def stop(self):
         stop(self.process)
         self.process.stdout.close()
 
 
 def berthd(binary, database, work, *extra):
+    """database: an SQLite file, or the URL of another database."""
+    connection = database if "://" in database else f"sqlite:///{database}"
     port = free_port()
     config = os.path.join(work, "berth.conf")
     with open(config, "w") as file:
-        file.write(f"[placement_database]\nconnection = sqlite:///{database}\n"
+        file.write(f"[placement_database]\nconnection = {connection}\n"
                    "sync_on_startup = true\n[api]\nauth_strategy = noauth2\n")
     return Program([binary, "--config-file", config, "--listen", f"127.0.0.1:{port}", *extra], port,
                    "berthd: ready", os.path.join(work, "berthd.log"))
@@ -148,10 +171,9 @@ class Loader:
 
     def cell(self, target, requests, connections, seconds, **bounds):
         """One cell: requests/s, latencies, and CPU of the target for each answered request."""
-        pids = target.pids()
-        before, busy, start = cpu_s(pids), busy_s(), time.monotonic()
+        before, busy, start = target.cpu_s(), busy_s(), time.monotonic()
         result = self.finish(self.start(target, requests, connections, seconds, **bounds))
-        used, elapsed = cpu_s(pids) - before, time.monotonic() - start
+        used, elapsed = target.cpu_s() - before, time.monotonic() - start
         others = busy_s() - busy - used - result["load_cpu_s"]
         result["cpu_us"] = used * 1e6 / max(result["requests"], 1)
         result["answer_bytes"] = result["bytes"] / max(result["requests"], 1)

@@ -2,6 +2,9 @@
 
 import collections
 
+import os
+
+import rows as table
 import unmet
 
 MARK = {True: "met", False: "NOT MET", None: "—"}
@@ -50,6 +53,57 @@ TITLES = {
 }
 
 
+POSTGRES_HEADING = "# PostgreSQL"
+
+
+def goals(rows):
+    yield from ("| | | goal | figure | |", "|---|---|---|---|---|")
+    for row in rows:
+        yield f"| {row.group} | {row.what} | {row.goal} | {row.figure} | {MARK[row.met]} |"
+    unmet_lines = list(unmet.sections(rows))
+    if unmet_lines:
+        yield from ("", "## Not met", *unmet_lines)
+
+
+def is_on_postgres(row):
+    return row.group.startswith(table.ON_POSTGRES)
+
+
+def postgres_lines(results, rows):
+    measured = results["postgres"]
+    yield from (POSTGRES_HEADING, "", f"{results['date']}, {results['machine']}, berth {results['berth_version']}.", "")
+    if measured["reference_date"] != results["date"]:
+        yield from (f"The Python service's figures are of {measured['reference_date']}.", "")
+    if measured["noisy"]:
+        yield from (f"The machine was not quiet: other programs had more than a tenth of it during "
+                    f"{len(measured['noisy'])} cells (marked ~).", "")
+    yield from goals([row for row in rows if is_on_postgres(row)])
+    for target, title in (("berth", "berth on PostgreSQL"), ("reference", "The Python service on the same server")):
+        yield from ("", f"## {title}", "", *cells_table(measured["cells"][target]))
+    yield from ("", "## Facts on PostgreSQL", "")
+    for name, value in measured["facts"].items():
+        yield f"- {name} = {value}"
+
+
+def kept_postgres_lines(path):
+    """Of an earlier run."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        lines = file.read().splitlines()
+    return lines[lines.index(POSTGRES_HEADING):] if POSTGRES_HEADING in lines else []
+
+
+def write_postgres(path, results, rows):
+    """Replaces what the file has about PostgreSQL."""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    kept = kept_postgres_lines(path)
+    lines = lines[:-len(kept)] if kept else lines + [""]
+    with open(path, "w") as file:
+        file.write("\n".join(lines + list(postgres_lines(results, rows))) + "\n")
+
+
 def write(path, results, rows, threads):
     lines = ["# Results of the bench", "",
              f"{results['date']}, {results['machine']}, berth {results['berth_version']}.", ""]
@@ -60,12 +114,8 @@ def write(path, results, rows, threads):
                   f"{len(results['noisy'])} cells (marked ~).", ""]
     lines += ["CPU is of all processes of a server, the database counted in, for each request that "
               "was answered; at 16 connections unless a row says otherwise. How to read this: "
-              "README.md.", "",
-              "| | | goal | figure | |", "|---|---|---|---|---|"]
-    lines += [f"| {r.group} | {r.what} | {r.goal} | {r.figure} | {MARK[r.met]} |" for r in rows]
-    unmet_lines = list(unmet.sections(rows))
-    if unmet_lines:
-        lines += ["", "## Not met", *unmet_lines]
+              "README.md.", ""]
+    lines += goals([row for row in rows if not is_on_postgres(row)])
     for target, title in TITLES.items():
         if results["cells"].get(target):
             lines += ["", f"## {title.format(threads=threads)}", ""]
@@ -79,5 +129,6 @@ def write(path, results, rows, threads):
               f"{sync['growing_per_s']:.0f}/s at the end of a growing file.", "", "## Facts", ""]
     for target, facts in results["facts"].items():
         lines += [f"- {target}: {name} = {value}" for name, value in facts.items()]
+    lines += ["", *(postgres_lines(results, rows) if "postgres" in results else kept_postgres_lines(path))]
     with open(path, "w") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write("\n".join(lines).rstrip("\n") + "\n")

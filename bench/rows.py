@@ -31,6 +31,8 @@ WRITE_ROWS = (
 )
 
 
+ON_POSTGRES = "PostgreSQL: "  # the groups of rows of the store on PostgreSQL
+
 PAIRS = (("claim_one", "claim"), ("post_shared", "post_disjoint"))
 
 
@@ -40,6 +42,7 @@ class Table:
         self.commits = results.get("berth_commits", {})
         self.facts = results["facts"]
         self.turns = results.get("beside", {})
+        self.postgres_facts = results.get("postgres", {}).get("facts", {})
         self.rows = []
 
     def cell(self, target, question, connections):
@@ -266,6 +269,62 @@ class Table:
                      [found], lambda: f"{found['p99_ms']:.2f} ms, {found['failed']} failed",
                      lambda: found["failed"] == 0 and found["p99_ms"] <= max(10, 2 * alone["p99_ms"]))
 
+    def postgres_writes(self):
+        facts = self.postgres_facts
+        for connections, times in ((16, 60), (256, 100)):
+            fact, group = facts.get(f"claims_{connections}", {}), f"{ON_POSTGRES}claim, one instance, {connections} connections"
+            beside, raw = fact.get("reference"), fact.get("raw")
+            self.add(group, "claims/s against the Python service", f"≥ {times} times", [beside],
+                     lambda: f"{beside[0]:.0f} times ({beside[1]:.0f} / {beside[2]:.1f})", lambda: beside[0] >= times)
+            self.add(group, "claims/s against libpq, batched alike", "≥ 60 %", [raw],
+                     lambda: f"{100 * raw[0]:.0f} % ({raw[1]:.0f} / {raw[2]:.0f}, {fact['mean_batch']:.1f} in a batch)",
+                     lambda: raw[0] >= 0.6)
+        single, two = facts.get("single"), facts.get("two")
+        self.add(f"{ON_POSTGRES}claim, one client", "p50 against libpq with a claim a batch", "≤ libpq's + 20 %", [single],
+                 lambda: f"{100 * (single[0] - 1):+.0f} % ({single[1]:.0f} / {single[2]:.0f} µs)", lambda: single[0] <= 1.2)
+        group = f"{ON_POSTGRES}claim, two instances, 16 connections each"
+        self.add(group, "together against one instance with 32", "≥ 80 %", [two],
+                 lambda: f"{100 * sum(two['rates']) / two['one']:.0f} % ({sum(two['rates']):.0f} / {two['one']:.0f})",
+                 lambda: sum(two["rates"]) >= 0.8 * two["one"])
+        self.add(group, "the smaller share", "≥ a third", [two], lambda: f"{100 * two['least_share']:.0f} %",
+                 lambda: two["least_share"] >= 1 / 3)
+        self.add(group, "answers other than 204", "none", [two], lambda: f"{two['other_answers']}",
+                 lambda: two["other_answers"] == 0)
+
+    def postgres_reads(self):
+        facts = self.postgres_facts
+        one, many = facts.get("get_1"), facts.get("get_16")
+        group = ON_POSTGRES + "GET /resource_providers/{uuid}, strict"
+        self.add(group, "requests/s against the embedded store, 16 connections", "≥ 50 %", [many],
+                 lambda: f"{100 * many['rps'][0]:.0f} % ({many['rps'][1]:.0f} / {many['rps'][2]:.0f})",
+                 lambda: many["rps"][0] >= 0.5)
+        self.add(group, "p50 against SELECT 1, 16 connections each", "≤ SELECT 1 + 20 %", [many],
+                 lambda: f"{100 * (many['p50'][0] - 1):+.0f} % ({many['p50'][1]:.0f} / {many['p50'][2]:.0f} µs)",
+                 lambda: many["p50"][0] <= 1.2)
+        self.add(group, "p50 above the embedded store's against SELECT 1, 1 connection each", "≤ SELECT 1 + 20 %", [one],
+                 lambda: f"{100 * (one['added'][0] - 1):+.0f} % ({one['added'][1]:.0f} / {one['added'][2]:.0f} µs)",
+                 lambda: one["added"][0] <= 1.2)
+        candidates, stale = facts.get("candidates"), facts.get("stale")
+        self.add(f"{ON_POSTGRES}candidates, 1 000 hosts, limit=10, strict", "CPU against the Python service, databases included",
+                 "≥ 5000 times less", [candidates],
+                 lambda: f"{candidates[0]:.0f} times ({candidates[1]:.0f} / {candidates[2]:.1f} µs)",
+                 lambda: candidates[0] >= 5000)
+        self.add(f"{ON_POSTGRES}read on one instance of what another has acknowledged", "in 1 000 000 attempts", "never stale",
+                 [stale], lambda: f"{'none' if stale['passed'] else 'some'} stale or failed in {stale['attempts']}",
+                 lambda: stale["passed"] and stale["attempts"] >= 1000000)
+
+    def postgres_starts(self):
+        facts = self.postgres_facts
+        for cloud, what, bound in (("flat10k", "10 000 hosts, 100 000 allocations", 1), ("flat1m", "1 000 000 hosts", 15)):
+            ready = facts.get(f"ready_{cloud}")
+            self.add(f"{ON_POSTGRES}start to ready", what, f"≤ {bound} s", [ready], lambda: f"{ready:.2f} s",
+                     lambda: ready <= bound)
+        outage = facts.get("outage")
+        self.add(f"{ON_POSTGRES}database unavailable and back", "the first acknowledged write, 100 times; reads as configured",
+                 "≤ 1 s", [outage], lambda: f"{outage['longest_s']:.2f} s at most in {outage['rounds']} times"
+                 + ("" if outage["passed"] else ", failed"),
+                 lambda: outage["passed"] and outage["rounds"] >= 100 and outage["longest_s"] <= 1)
+
     def build(self):
         self.cpu_ratios()
         self.absolutes()
@@ -280,6 +339,9 @@ class Table:
         self.tail()
         self.occupy()
         self.innocent()
+        self.postgres_writes()
+        self.postgres_reads()
+        self.postgres_starts()
         order = list(dict.fromkeys(row.group for row in self.rows))
         return sorted(self.rows, key=lambda row: order.index(row.group))
 

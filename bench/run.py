@@ -19,6 +19,7 @@ import innocent
 import lanes
 import measure
 import occupy
+import on_postgres
 import questions
 import reference
 import report
@@ -32,16 +33,17 @@ CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
 EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet", "lanes",
-          "tail", "occupy", "innocent")
+          "tail", "occupy", "innocent") + on_postgres.NAMES
+POSTGRES = "postgres"  # all of on_postgres.NAMES
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--quick", action="store_true",
-                        help="within a minute: the kept figures of the Python service, no cloud of "
+                        help="within a few minutes: the kept figures of the Python service, no cloud of "
                              "a million hosts, nothing written")
     parser.add_argument("--rows", metavar="NAME,…", help="only these: "
-                        + ", ".join(targets.BERTH_QUESTIONS + EXTRAS))
+                        + ", ".join(targets.BERTH_QUESTIONS + EXTRAS + (POSTGRES,)))
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build"),
                         help="build directory (build)")
     parser.add_argument("--berthd", help="the berthd to measure (berthd in the build directory)")
@@ -53,6 +55,8 @@ def arguments():
     options.build = os.path.abspath(options.build)
     options.berthd = os.path.abspath(options.berthd or os.path.join(options.build, "berthd"))
     options.names = options.rows.split(",") if options.rows else None
+    if POSTGRES in (options.names or ()):
+        options.names = [name for name in options.names if name != POSTGRES] + list(on_postgres.NAMES)
     unknown = set(options.names or ()) - set(targets.BERTH_QUESTIONS + EXTRAS)
     if unknown:
         parser.error(f"no such rows: {', '.join(sorted(unknown))}")
@@ -63,14 +67,26 @@ def wanted(options, name):
     return options.names is None or name in options.names
 
 
+def read_kept():
+    if not os.path.exists(CACHE):
+        return {}
+    with open(CACHE) as file:
+        return json.load(file)
+
+
+def write_kept(kept):
+    with open(CACHE, "w") as file:
+        json.dump(kept, file, indent=1)
+        file.write("\n")
+
+
 def run_reference(options, loader, results):
     names = [name for name in targets.REFERENCE_QUESTIONS if wanted(options, name)]
     if options.quick or options.kept_reference or not (names or wanted(options, "baremetal")):
-        if not os.path.exists(CACHE):
+        kept = read_kept()
+        if "cells" not in kept:
             print("no figures of the Python service are kept: run without --quick once")
             return
-        with open(CACHE) as file:
-            kept = json.load(file)
         results["cells"]["reference"] = kept["cells"]
         results["facts"]["reference"] = kept["facts"]
         results["reference_date"] = kept["date"]
@@ -87,10 +103,8 @@ def run_reference(options, loader, results):
         targets.say(f"ironic: {facts['baremetal']}")
     results["cells"]["reference"], results["facts"]["reference"] = cells, facts
     if options.names is None:
-        with open(CACHE, "w") as file:
-            json.dump({"date": results["date"], "machine": results["machine"], "cells": cells,
-                       "facts": facts, "noisy": measure.noisy({"reference": cells})}, file, indent=1)
-            file.write("\n")
+        write_kept({"date": results["date"], "machine": results["machine"], "cells": cells, "facts": facts,
+                    "noisy": measure.noisy({"reference": cells}), POSTGRES: read_kept().get(POSTGRES)})
 
 
 def run_berth(options, loader, results):
@@ -156,6 +170,29 @@ def run_limits(options, loader, results):
         (1, 16) if options.quick else targets.CONNECTIONS))
 
 
+def run_postgres(options, loader, results):
+    names = [name for name in on_postgres.NAMES if wanted(options, name)]
+    kept = read_kept().get(POSTGRES) if options.quick or options.kept_reference else None
+    missing = on_postgres.missing()
+    if not names or missing:
+        print(f"PostgreSQL is not measured, missing: {', '.join(missing)}" if missing else "", end="")
+        return
+    print("berth on PostgreSQL" + (f"; the Python service's figures are of {kept['date']}, {kept['machine']}" if kept else ""))
+    bench = on_postgres.Bench(options.berthd, options.build, options.work, loader, quick=options.quick,
+                              kept=kept or ({"cells": {}} if options.quick or options.kept_reference else None))
+    try:
+        bench.measure(names)
+    finally:
+        bench.close()
+    cells = bench.reference_cells
+    if all(str(c) in cells.get(name, {}) for name, c in on_postgres.REFERENCE_CELLS) and bench.kept is None:
+        kept = {"date": results["date"], "machine": results["machine"], "cells": cells,
+                "noisy": measure.noisy({"reference": cells})}
+        write_kept(read_kept() | {POSTGRES: kept})
+    results[POSTGRES] = {"facts": bench.facts, "cells": {"berth": bench.cells, "reference": cells},
+                         "reference_date": kept and kept["date"], "noisy": measure.noisy({"berth": bench.cells})}
+
+
 def run_commits(options, results):
     for batch in (1, 16) if options.quick else BATCHES:
         results["commits"][str(batch)] = targets.measure_commits(
@@ -182,6 +219,7 @@ def main():
         run_limits(options, loader, results)
     if wanted(options, "commits"):
         run_commits(options, results)
+    run_postgres(options, loader, results)
     table = rows.Table(results).build()
     if options.names:
         table = [row for row in table if row.met is not None]
@@ -192,8 +230,11 @@ def main():
     if results["noisy"]:
         print(f"the machine was not quiet: other programs had more than a tenth of it during "
               f"{len(results['noisy'])} cells")
+    path = os.path.join(HERE, "RESULTS.md")
     if not options.quick and options.names is None:
-        report.write(os.path.join(HERE, "RESULTS.md"), results, table, reference.THREADS)
+        report.write(path, results, table, reference.THREADS)
+    elif not options.quick and set(options.names) == set(on_postgres.NAMES):
+        report.write_postgres(path, results, table)
     return 1 if any(row.met is False for row in table) else 0
 
 
