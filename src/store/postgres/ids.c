@@ -49,8 +49,8 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
 {
     size_t count = pg_rows_count(rows);
     free(block->ids);
-    *block = (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)),
-                               .is_told = block->is_told};
+    *block =
+        (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)), .is_told = block->is_told};
     check(block->ids != NULL);
     for (size_t i = 0; i < count; i++) {
         int64_t id;

@@ -6,8 +6,7 @@
 
 static struct pg_statement statement_of(const struct buf *sql)
 {
-    return (struct pg_statement){
-        .sql = sql->data, .binary_results = true, .is_prepared = true, .what = "read"};
+    return (struct pg_statement){.sql = sql->data, .binary_results = true, .what = "read"};
 }
 
 static bool stream(void *cls, enum rows_table table, row_take *take, void *take_cls,
@@ -18,7 +17,7 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
     struct pg_rows rows = {0};
     struct pg_cells cells;
     pg_rows_sql_all(table, &sql);
-    const struct pg_statement statement = statement_of(&sql);
+    const struct pg_statement statement = statement_of(&sql); /* planned for the size it has now */
     enum pg_outcome outcome =
         pg_stream_begin(store->follower, &statement, postgres_deadline(store), err);
     pg_cells_begin(&cells, table);
@@ -46,6 +45,7 @@ static bool queue_set(struct postgres_store *store, const struct row_set *set, s
             pg_array_add_int(ids, set->ids[i]);
     const struct pg_parameter parameter = pg_array_parameter(ids);
     struct pg_statement statement = statement_of(&sql);
+    statement.is_prepared = true;
     statement.parameters = &parameter;
     statement.parameters_n = 1;
     bool ok = pg_pipeline_queue(store->follower, &statement, err) == PG_OK;

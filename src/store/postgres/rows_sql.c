@@ -1,4 +1,9 @@
-/* See rows_sql.h. The same rows are visible as on SQLite. Pure; any thread. */
+/* See rows_sql.h. The same rows are visible as on SQLite.
+ *
+ * A session plans each statement of ids once, perhaps while a table is empty, for which a scan of
+ * the whole table is as good as any other plan. So these statements leave no choice: what a row
+ * refers to is found by a subquery that cannot become a join, and so are the allocations of a
+ * consumer. Pure; any thread. */
 #include "store/postgres/rows_sql.h"
 
 /* cell_is_uuid() as a regular expression. */
@@ -68,6 +73,12 @@ static void append_from(struct buf *sql, enum rows_table table, bool is_checked)
         append_record_columns(sql, rows_record_info(table));
     else
         append_columns(sql, rows_info(table), is_checked);
+    if (table == ROWS_ALLOCATIONS && is_checked) {
+        /* without OFFSET it would be a join again */
+        buf_append_lit(sql, " FROM consumers c CROSS JOIN LATERAL (SELECT * FROM allocations a"
+                            " WHERE a.consumer_id = c.uuid OFFSET 0) t");
+        return;
+    }
     buf_printf(sql, " FROM %s t", rows_name(table));
     if (table == ROWS_ALLOCATIONS)
         buf_append_lit(sql, " JOIN consumers c ON c.uuid = t.consumer_id");
@@ -96,8 +107,9 @@ static void append_references(struct buf *sql, enum rows_table table)
         if ((column->flags & ROWS_OF_CONSUMER) != 0 ||
             (column->flags & (ROWS_REFERS | ROWS_NEEDED)) != (ROWS_REFERS | ROWS_NEEDED))
             continue;
-        buf_append_lit(sql, " AND EXISTS ");
+        buf_append_lit(sql, " AND ");
         append_referred(sql, column);
+        buf_append_lit(sql, " IS NOT NULL");
     }
 }
 

@@ -3,7 +3,10 @@
  * A statement that changes rows joins the table with its arrays. The rows that this does not return
  * are those that the database does not have in the form that memory has; their positions are cast
  * to a number together with a "!", which fails with a message that contains them. The cast is over
- * rows, so the planner cannot evaluate it beforehand. Pure; any thread. */
+ * rows, so the planner cannot evaluate it beforehand.
+ *
+ * A session plans a statement once, perhaps while the table is empty, for which a scan of all rows
+ * is as good as any other plan. BY() leaves it no choice but the index. Pure; any thread. */
 #include "store/postgres/write_sql.h"
 
 #include "model/record.h"
@@ -40,15 +43,19 @@ struct form {
     enum value values[VALUES_MOST]; /* $1 and following */
 };
 
+/* "column = value" in a form that cannot be used to merge: a scan in the order of the column's
+ * index is then of no use. */
+#define BY(column, value) column " = ANY (ARRAY[" value "])"
 /* `dml` changes rows and refers to the arrays as v; `first` is the type of $1. */
 #define CHECKED(dml, first)                                                                        \
     "WITH w AS (" dml " RETURNING v.row) SELECT ('!' || v.row)::int FROM unnest($1::" first        \
     ") WITH ORDINALITY AS v(id, row) WHERE v.row NOT IN (SELECT row FROM w)"
 #define DELETE_BY_ID(table)                                                                        \
     {                                                                                              \
-        CHECKED("DELETE FROM " table                                                               \
-                " t USING unnest($1::int[]) WITH ORDINALITY AS v(id, row) WHERE t.id = v.id",      \
-                "int[]"),                                                                          \
+        CHECKED(                                                                                   \
+            "DELETE FROM " table                                                                   \
+            " t USING unnest($1::int[]) WITH ORDINALITY AS v(id, row) WHERE " BY("t.id", "v.id"),  \
+            "int[]"),                                                                              \
         {                                                                                          \
             VALUE_ID                                                                               \
         }                                                                                          \
@@ -58,7 +65,7 @@ struct form {
     {                                                                                              \
         CHECKED("DELETE FROM " table                                                               \
                 " t USING unnest($1::int[], $2::int[]) WITH ORDINALITY AS v(id, expected, row)"    \
-                " WHERE t.id = v.id AND " generation " = v.expected",                              \
+                " WHERE " BY("t.id", "v.id") " AND " generation " = v.expected",                   \
                 "int[]"),                                                                          \
         {                                                                                          \
             VALUE_ID, VALUE_EXPECTED                                                               \
@@ -68,7 +75,7 @@ struct form {
     {                                                                                              \
         CHECKED("DELETE FROM " table                                                               \
                 " t USING unnest($1::int[], $2::int[]) WITH ORDINALITY AS v(id, other, row)"       \
-                " WHERE t.resource_provider_id = v.id AND t." other " = v.other",                  \
+                " WHERE " BY("t.resource_provider_id", "v.id") " AND " BY("t." other, "v.other"),  \
                 "int[]"),                                                                          \
         {                                                                                          \
             VALUE_ID, (value)                                                                      \
@@ -90,20 +97,20 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_CLASS_RENAME] =
         {CHECKED("UPDATE resource_classes t SET name = v.name, updated_at = v.at"
                  " FROM unnest($1::int[], $2::text[], $3::timestamp[]) WITH ORDINALITY"
-                 " AS v(id, name, at, row) WHERE t.id = v.id",
+                 " AS v(id, name, at, row) WHERE " BY("t.id", "v.id"),
                  "int[]"),
          {VALUE_ID, VALUE_NAME, VALUE_UPDATED_AT}},
     [BUNDLE_PROVIDER_UPDATE] =
         {CHECKED("UPDATE resource_providers t SET name = v.name, root_provider_id = v.root,"
                  " parent_provider_id = v.parent, updated_at = v.at"
                  " FROM unnest($1::int[], $2::text[], $3::int[], $4::int[], $5::timestamp[])"
-                 " WITH ORDINALITY AS v(id, name, root, parent, at, row) WHERE t.id = v.id",
+                 " WITH ORDINALITY AS v(id, name, root, parent, at, row) WHERE " BY("t.id", "v.id"),
                  "int[]"),
          {VALUE_ID, VALUE_PROVIDER_NAME, VALUE_ROOT, VALUE_PARENT, VALUE_UPDATED_AT}},
     [BUNDLE_PROVIDER_ROOT] =
         {CHECKED("UPDATE resource_providers t SET root_provider_id = v.root, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::timestamp[]) WITH ORDINALITY"
-                 " AS v(id, root, at, row) WHERE t.id = v.id",
+                 " AS v(id, root, at, row) WHERE " BY("t.id", "v.id"),
                  "int[]"),
          {VALUE_ID, VALUE_ROOT, VALUE_UPDATED_AT}},
     [BUNDLE_INVENTORY_UPDATE] =
@@ -113,7 +120,8 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
                  " FROM unnest($1::int[], $2::int[], $3::timestamp[], $4::int[], $5::int[],"
                  " $6::int[], $7::int[], $8::int[], $9::float8[]) WITH ORDINALITY"
                  " AS v(id, class, at, total, reserved, least, most, step, ratio, row)"
-                 " WHERE t.resource_provider_id = v.id AND t.resource_class_id = v.class",
+                 " WHERE " BY("t.resource_provider_id", "v.id") " AND " BY("t.resource_class_id",
+                                                                           "v.class"),
                  "int[]"),
          {VALUE_ID, VALUE_CLASS, VALUE_UPDATED_AT, VALUE_TOTAL, VALUE_RESERVED, VALUE_MIN_UNIT,
           VALUE_MAX_UNIT, VALUE_STEP_SIZE, VALUE_RATIO}},
@@ -123,7 +131,7 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[], $5::int[],"
                  " $6::int[], $7::int[]) WITH ORDINALITY"
                  " AS v(id, expected, next, at, project, usr, type, row)"
-                 " WHERE t.id = v.id AND t.generation = v.expected",
+                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected",
                  "int[]"),
          {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT, VALUE_PROJECT, VALUE_USER,
           VALUE_TYPE}},
@@ -131,14 +139,14 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
         {CHECKED("UPDATE consumers t SET generation = v.next, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[]) WITH ORDINALITY"
                  " AS v(id, expected, next, at, row)"
-                 " WHERE t.id = v.id AND t.generation = v.expected",
+                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected",
                  "int[]"),
          {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT}},
     [BUNDLE_PROVIDER_GENERATION] =
         {CHECKED("UPDATE resource_providers t SET generation = v.next, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[]) WITH ORDINALITY"
                  " AS v(id, expected, next, at, row)"
-                 " WHERE t.id = v.id AND coalesce(t.generation, 0) = v.expected",
+                 " WHERE " BY("t.id", "v.id") " AND coalesce(t.generation, 0) = v.expected",
                  "int[]"),
          {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT}},
 };
@@ -474,7 +482,7 @@ static void append_record_update(const struct record_table_info *table, struct b
     buf_append_lit(sql, ") WITH ORDINALITY AS v(id");
     for (unsigned i = 0; i < shape->stored; i++)
         buf_printf(sql, ", c%u", i);
-    buf_append_lit(sql, ", row) WHERE t.id = v.id" NAMES_MISSING_ROWS);
+    buf_append_lit(sql, ", row) WHERE " BY("t.id", "v.id") NAMES_MISSING_ROWS);
 }
 
 static void append_record_delete(const struct record_table_info *table, struct buf *sql)
@@ -482,7 +490,7 @@ static void append_record_delete(const struct record_table_info *table, struct b
     buf_printf(
         sql,
         "WITH w AS (DELETE FROM %s t USING unnest($1::bigint[]) WITH ORDINALITY AS v(id, row)"
-        " WHERE t.id = v.id" NAMES_MISSING_ROWS,
+        " WHERE " BY("t.id", "v.id") NAMES_MISSING_ROWS,
         table->name);
 }
 
