@@ -246,6 +246,7 @@ PARTS = [
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
+    Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

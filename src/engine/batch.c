@@ -247,10 +247,28 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
     return result;
 }
 
-/* Whether the refusal shows that memory is wrong. */
-static bool must_read_again(const struct pipeline *pipeline, const struct decision *decision)
+/* At the second refusal, everything is compared; another program may write again before the third
+ * attempt. */
+enum { REREADS_EACH = 3, REREADS_MOST = 64 };
+
+/* How often the news were taken because of a refusal. */
+struct rereads {
+    const struct pipeline_request *culprit;
+    unsigned of_culprit;
+    unsigned all;
+};
+
+/* Whether the refusal shows that memory is wrong, so that its request may succeed after the news.
+ */
+static bool must_read_again(const struct pipeline *pipeline, const struct decision *decision,
+                            struct rereads *rereads)
 {
-    return !is_of_plan(&decision->err) && store_why_refused(pipeline->store)->memory_is_wrong;
+    if (is_of_plan(&decision->err) || !store_why_refused(pipeline->store)->memory_is_wrong)
+        return false;
+    if (rereads->all == 0 || rereads->culprit != decision->culprit)
+        rereads->of_culprit = 0;
+    rereads->culprit = decision->culprit;
+    return rereads->of_culprit++ < REREADS_EACH && rereads->all++ < REREADS_MOST;
 }
 
 /* The request after the first `count`; NULL: there are no more. */
@@ -291,21 +309,21 @@ static size_t together_after(size_t together)
  * twice as many after each success: however many the store refuses, the requests are planned a few
  * times on average. If the store does not know which request it refused, half as many are planned
  * together, until the culprit is alone; it may also be what other processes' writes require, which
- * is then planned without any request. If a refusal shows that memory is wrong, the next news are
- * everything, and all requests are planned once more. */
+ * is then planned without any request. If a refusal shows that memory is wrong, all requests are
+ * planned once more after the next news. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct decision decision = {.first = first};
     size_t together = SIZE_MAX / 2;
-    bool has_reloaded = false;
+    struct rereads rereads = {0};
     while (decision.first != NULL) {
         decision.end = skip(decision.first, together);
         if (decide(pipeline, &decision) != STORE_REFUSED) {
             /* those before `end` have been answered and must not be used any more */
             decision.first = decision.end;
             together = together_after(together);
-        } else if (!has_reloaded && must_read_again(pipeline, &decision)) {
-            has_reloaded = true;
+        } else if (must_read_again(pipeline, &decision, &rereads)) {
+            pipeline_beat(pipeline);
         } else if (decision.is_unnamed) {
             together = distance(decision.first, decision.end) / 2;
         } else if (decision.culprit == NULL) {

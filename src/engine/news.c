@@ -99,25 +99,32 @@ static void restamp(struct pipeline *pipeline, const struct store_stamp *stamp, 
         counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
 }
 
-static enum store_result news_follow(struct pipeline *pipeline, struct edit **edit, struct err *err)
+/* *kind: what the rules are to know of it. */
+static enum store_result news_follow(struct pipeline *pipeline, struct edit **edit,
+                                     enum foreign_write *kind, struct err *err)
 {
-    *edit = replica_edit(pipeline->replica);
-    pipeline->follows++;
-    return store_follow(pipeline->store, sink_apply, *edit, err);
+    struct followed followed;
+    enum store_result result = follow_log(pipeline, edit, &followed, err);
+    *kind = followed.is_foreign ? FOREIGN_LOADED : FOREIGN_FOLLOWED;
+    if (result != STORE_OK || followed.fits)
+        return result;
+    replica_abandon(pipeline->replica, *edit);
+    *kind = FOREIGN_LOADED;
+    return take_in(pipeline, edit, err);
 }
 
 /* The next version, with the news; NULL with err. */
 static struct edit *read_news(struct pipeline *pipeline, enum store_news news, struct err *err)
 {
     struct edit *edit;
-    bool is_follow = news == STORE_NEWS_FOLLOW;
-    if ((is_follow ? news_follow(pipeline, &edit, err) : take_in(pipeline, &edit, err)) !=
-        STORE_OK) {
+    enum foreign_write kind = FOREIGN_LOADED;
+    if ((news == STORE_NEWS_FOLLOW ? news_follow(pipeline, &edit, &kind, err)
+                                   : take_in(pipeline, &edit, err)) != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
         return NULL;
     }
     apply_flush(edit);
-    report_foreign_write(pipeline, is_follow ? FOREIGN_FOLLOWED : FOREIGN_LOADED, edit);
+    report_foreign_write(pipeline, kind, edit);
     return edit;
 }
 

@@ -56,6 +56,15 @@ void pipeline_beat(struct pipeline *pipeline);
  * False: err is set, and memory is unchanged. */
 bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err) BERTH_MUST_CHECK;
 
+/* follow.c: makes the next version from what other instances have logged, and what other programs
+ * may have written. The caller owns the edit, also after a failure. */
+struct followed {
+    bool fits;       /* false: the rows do not fit into memory, and all must be compared */
+    bool is_foreign; /* other programs have written some of it */
+};
+enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
+                             struct followed *followed, struct err *err) BERTH_MUST_CHECK;
+
 /* news.c: brings memory up to date. */
 bool news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 /* The same, and records whether it failed. */

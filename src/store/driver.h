@@ -20,7 +20,10 @@ struct store_driver {
     enum store_result (*load)(struct store *store, store_sink *sink, void *cls, struct err *err);
     enum store_result (*merge)(struct store *store, const struct store_comparer *comparer,
                                store_sink *sink, void *cls, bool *merged, struct err *err);
-    enum store_result (*follow)(struct store *store, store_sink *sink, void *cls, struct err *err);
+    enum store_result (*follow)(struct store *store, const struct memory_view *memory,
+                                store_sink *sink, void *cls, struct err *err);
+    /* NULL: the database notices every write of other programs. */
+    bool (*suspect)(struct store *store, enum entity entity, int64_t id, struct slice uuid);
     bool (*check_schema)(struct store *store, char revision[static STORE_REVISION_BYTES],
                          struct err *err);
     bool (*end_read)(struct store *store, struct store_stamp *stamp);

@@ -118,6 +118,10 @@ _Static_assert(offsetof(struct change, row.id) == offsetof(struct change, provid
                    offsetof(struct change, row.id) == offsetof(struct change, catalog.id),
                "rows are found by their ids");
 
+const struct change *entities_row(struct entities *entities, enum rows_table table, int64_t id)
+{
+    return find_row(&entities->rows[table], id);
+}
 /* Only these are inserted or moved. */
 static struct change_list rows_to_place(struct entities *entities)
 {

@@ -58,6 +58,9 @@ void entities_want_record(struct entities *entities, enum record_table table, in
 bool entities_read(struct entities *entities, const struct row_reader *reader,
                    const struct tree_order *forest, struct err *err) BERTH_MUST_CHECK;
 
+/* The row of an entity that was read; NULL: there is none. */
+const struct change *entities_row(struct entities *entities, enum rows_table table, int64_t id);
+
 /* Then it is sent. */
 void entities_send(struct entities *entities, store_sink *sink, void *cls);
 

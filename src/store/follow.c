@@ -174,6 +174,8 @@ bool follow_is_possible(const struct log_entries *entries)
     for (size_t i = 0; i < entries->count; i++) {
         deleted |= entries->data[i].kind == LOG_PROVIDER_DELETED;
         updated |= entries->data[i].kind == LOG_PROVIDER_UPDATED;
+        if (entries->data[i].kind == LOG_PROVIDER_FOREIGN)
+            return false;
     }
     return !(deleted && updated);
 }

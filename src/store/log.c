@@ -180,6 +180,16 @@ void log_append(struct buf *blob, const struct change *change)
     append_entry(blob, change);
 }
 
+void log_append_entry(struct buf *blob, const struct log_entry *entry)
+{
+    if (blob->len == 0)
+        buf_append_char(blob, LOG_VERSION);
+    if (entry->kind == LOG_CONSUMER)
+        append_consumer(blob, entry->id, (struct slice){entry->uuid, entry->uuid_len});
+    else
+        append_plain(blob, entry->kind, entry->id);
+}
+
 /* 0: it does not concern a consumer. */
 static int64_t consumer_of(const struct change *change)
 {
@@ -264,6 +274,11 @@ static struct log_entry *push(struct log_entries *entries)
     return entry;
 }
 
+void log_entries_push(struct log_entries *entries, const struct log_entry *entry)
+{
+    *push(entries) = *entry;
+}
+
 bool log_parse(struct slice blob, struct log_entries *entries)
 {
     struct reader reader = {(const unsigned char *)blob.data, blob.len};
@@ -276,7 +291,8 @@ bool log_parse(struct slice blob, struct log_entries *entries)
         if (entries->count == LOG_ENTRIES_MAX)
             return false;
         struct log_entry *entry = push(entries);
-        if (!read_byte(&reader, &byte) || byte >= LOG_KIND_COUNT ||
+        if (!read_byte(&reader, &byte) ||
+            (byte >= LOG_KIND_COUNT && byte != LOG_PROVIDER_FOREIGN) ||
             !read_varint(&reader, &entry->id))
             return false;
         entry->kind = (enum log_kind)byte;

@@ -29,8 +29,12 @@ enum log_kind {
     LOG_NODE,     /* put or deleted */
     LOG_NODE_ALLOCATION,
     LOG_VALET, /* the same, of the tables of model/valet.h in its order */
-    LOG_KIND_COUNT = LOG_VALET + VALET_TABLE_COUNT
+    LOG_KIND_COUNT = LOG_VALET + VALET_TABLE_COUNT,
+    /* Any part of a provider, by a program that writes no log; only on servers. Other instances may
+     * not know yet what it has written, so it is named by the next instance that writes. */
+    LOG_PROVIDER_FOREIGN = 64
 };
+_Static_assert(LOG_KIND_COUNT < LOG_PROVIDER_FOREIGN, "the kinds differ");
 
 struct log_entry {
     enum log_kind kind;
@@ -54,6 +58,12 @@ void log_append(struct buf *blob, const struct change *change);
 /* The same for all changes of a batch. Those of one consumer usually come together: it is then
  * named once. */
 void log_append_all(struct buf *blob, const struct change *changes, size_t count);
+
+/* Appends an entry to the blob. */
+void log_append_entry(struct buf *blob, const struct log_entry *entry);
+
+/* Appends an entry to the list. */
+void log_entries_push(struct log_entries *entries, const struct log_entry *entry);
 
 /* False: not a blob written by this version, or more than LOG_ENTRIES_MAX entries in total. */
 bool log_parse(struct slice blob, struct log_entries *entries);

@@ -10,14 +10,25 @@ static const enum rows_table catalogs[ENTITY_PROVIDER] = {
     [ENTITY_USER] = ROWS_USERS,           [ENTITY_CONSUMER_TYPE] = ROWS_CONSUMER_TYPES,
 };
 
+enum rows_table merge_catalog_table(enum entity entity)
+{
+    check(entity < ENTITY_PROVIDER);
+    return catalogs[entity];
+}
+
+void merge_delete_catalog(struct entities *entities, const struct difference *difference)
+{
+    enum change_kind insert = rows_info(catalogs[difference->entity])->insert;
+    struct change *change = change_append(&entities->gone, CHANGE_MERGE_CATALOG_DELETE);
+    change->merged = (struct change_merged){.row.id = difference->id, .of = insert};
+}
+
 static void merge_catalog(struct entities *entities, const struct difference *difference)
 {
     enum rows_table table = catalogs[difference->entity];
     enum change_kind insert = rows_info(table)->insert;
-    if (difference->is_gone || difference->is_other) {
-        struct change *change = change_append(&entities->gone, CHANGE_MERGE_CATALOG_DELETE);
-        change->merged = (struct change_merged){.row.id = difference->id, .of = insert};
-    }
+    if (difference->is_gone || difference->is_other)
+        merge_delete_catalog(entities, difference);
     if (!difference->is_gone)
         entities_want_catalog(
             entities, table, difference->id,
@@ -48,7 +59,7 @@ static void merge_consumer(struct entities *entities, const struct difference *d
         entities_want_consumer(entities, difference->id);
 }
 
-static void merge_one(struct entities *entities, const struct difference *difference)
+void merge_want(struct entities *entities, const struct difference *difference)
 {
     if (difference->entity < ENTITY_PROVIDER)
         merge_catalog(entities, difference);
@@ -70,7 +81,7 @@ static void merge_kinds(struct entities *entities, const struct differences *dif
 {
     for (size_t i = 0; i < differences->count; i++)
         if (differences->items[i].entity >= first && differences->items[i].entity <= last)
-            merge_one(entities, &differences->items[i]);
+            merge_want(entities, &differences->items[i]);
 }
 
 bool merge_read(const struct row_reader *reader, const struct tree_order *forest,

@@ -3,6 +3,7 @@
 #define BERTH_STORE_MERGE_H
 
 #include "model/difference.h"
+#include "store/entities.h"
 #include "store/row_reader.h"
 #include "store/store.h"
 #include "store/tree_order.h"
@@ -13,5 +14,12 @@
 bool merge_read(const struct row_reader *reader, const struct tree_order *forest,
                 const struct differences *differences, store_sink *sink, void *cls,
                 struct err *err) BERTH_MUST_CHECK;
+
+/* Notes that one entity is to be read, and what is to be sent of it. */
+void merge_want(struct entities *entities, const struct difference *difference);
+/* The table of a catalog. */
+enum rows_table merge_catalog_table(enum entity entity);
+/* Notes that a row of a catalog is to be deleted. */
+void merge_delete_catalog(struct entities *entities, const struct difference *difference);
 
 #endif

@@ -124,6 +124,8 @@ const struct rows_info *rows_info(enum rows_table table)
 {
     if (table == ROWS_PARENTS)
         return &parents_info;
+    if (table == ROWS_HOLDERS)
+        return &upstream[ROWS_ALLOCATIONS];
     return table < ROWS_RECORDS ? &upstream[table] : NULL;
 }
 

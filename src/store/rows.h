@@ -27,6 +27,7 @@ enum rows_table {
     ROWS_ALLOCATIONS,
     ROWS_RECORDS,                                     /* those of record_tables, in their order */
     ROWS_PARENTS = ROWS_RECORDS + RECORD_TABLE_COUNT, /* ROWS_PROVIDERS with fewer columns */
+    ROWS_HOLDERS, /* ROWS_ALLOCATIONS, found by their providers; only on servers */
     ROWS_TABLE_COUNT,
     ROWS_CELLS_MAX = 1 + RECORD_FIELDS_MAX
 };

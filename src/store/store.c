@@ -32,9 +32,15 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
     return store->driver->merge(store, comparer, sink, cls, merged, err);
 }
 
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+enum store_result store_follow(struct store *store, const struct memory_view *memory,
+                               store_sink *sink, void *cls, struct err *err)
 {
-    return store->driver->follow(store, sink, cls, err);
+    return store->driver->follow(store, memory, sink, cls, err);
+}
+
+bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid)
+{
+    return store->driver->suspect != NULL && store->driver->suspect(store, entity, id, uuid);
 }
 
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],

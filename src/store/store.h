@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "model/change.h"
 #include "model/difference.h"
+#include "model/memory_view.h"
 
 struct store;
 
@@ -82,7 +83,8 @@ enum store_result {
 /* What has happened since memory last read the database. */
 enum store_news {
     STORE_NEWS_NONE,
-    STORE_NEWS_FOLLOW,    /* other instances have committed: call store_follow() */
+    STORE_NEWS_FOLLOW,    /* other instances have committed, or entities are suspected: call
+                             store_follow() */
     STORE_NEWS_RELOAD,    /* a foreign writer has, or the log does not reach back far enough: call
                              store_merge() or store_load() */
     STORE_NEWS_WENT_BACK, /* as STORE_NEWS_RELOAD, because the database no longer has the state that
@@ -128,9 +130,16 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
                               store_sink *sink, void *cls, bool *merged,
                               struct err *err) BERTH_MUST_CHECK;
 
-/* Reads the entities that other instances have logged as changed since this store last followed. */
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
-                               struct err *err) BERTH_MUST_CHECK;
+/* Reads the entities that other instances have logged as changed since this store last followed,
+ * and those that are suspected. It may be called again in the same read. `memory` has the state
+ * that is followed from; a database that notices every write of other programs does not use it. */
+enum store_result store_follow(struct store *store, const struct memory_view *memory,
+                               store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
+
+/* Memory may not have this entity as the database does: the next follow, or that of the open read,
+ * reads it again, a provider with all its consumers. `uuid`: of a consumer. False: it is suspected
+ * already, or this database never needs it, because it notices every write of other programs. */
+bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
 
 /* Whether the schema is at a supported revision, as the open read sees it. `revision` receives the
  * revision found, "" if there is none. False with err (503): it is unsupported, or cannot be read.
@@ -226,8 +235,9 @@ struct store_refusal {
     bool is_duplicate; /* another row has a value that must be unique, for which the Python service
                           answers 409. Otherwise any other constraint, or one of those below */
     bool cannot_hold;  /* a value that this database cannot hold: another one will do */
-    bool memory_is_wrong; /* the row is not as in memory: the next news are a reload. Otherwise none
-                             is needed */
+    bool memory_is_wrong; /* the row is not as in memory: the next news have what the database has,
+                             at the second refusal for the same reason of everything. Otherwise
+                             none are needed */
     char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
 };
 const struct store_refusal *store_why_refused(const struct store *store);

@@ -41,7 +41,7 @@ static void take_news(struct store *store, struct err *err)
     case STORE_NEWS_NONE:
         break;
     case STORE_NEWS_FOLLOW:
-        need(store_follow(store, forget, NULL, err) == STORE_OK, err);
+        need(store_follow(store, NULL, forget, NULL, err) == STORE_OK, err);
         break;
     case STORE_NEWS_RELOAD:
     case STORE_NEWS_WENT_BACK:

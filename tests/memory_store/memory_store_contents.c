@@ -86,8 +86,10 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
     return STORE_OK;
 }
 
-enum store_result store_follow(struct store *store, store_sink *sink, void *cls, struct err *err)
+enum store_result store_follow(struct store *store, const struct memory_view *memory,
+                               store_sink *sink, void *cls, struct err *err)
 {
+    (void)memory;
     check(store->is_reading && store->news == STORE_NEWS_FOLLOW);
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
@@ -96,6 +98,15 @@ enum store_result store_follow(struct store *store, store_sink *sink, void *cls,
         return fail_reading(store, err);
     mark_read(store);
     return STORE_OK;
+}
+
+bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid)
+{
+    (void)store;
+    (void)entity;
+    (void)id;
+    (void)uuid;
+    return false;
 }
 
 static bool begins_with(const char *text, const char *start)

@@ -202,6 +202,8 @@ static void make_row(struct sending *sending)
     struct postgres_store *store = sending->store;
     const struct store_batch *batch = sending->batch;
     store->touched.len = 0;
+    for (size_t i = 0; i < store->unlogged.count; i++)
+        log_append_entry(&store->touched, &store->unlogged.data[i]);
     log_append_all(&store->touched, batch->changes, batch->ends[batch->requests - 1]);
     postgres_make_mark(store, sending->mark);
     memcpy(sending->before, store->followed.digest, LOG_DIGEST_LEN);
@@ -271,7 +273,9 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
     };
     if (is_duplicate)
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
-    store->has_state &= !store->refusal.memory_is_wrong;
+    if (store->refusal.memory_is_wrong)
+        postgres_suspect_refused(
+            store, change == STORE_UNNAMED ? NULL : &sending->batch->changes[change], is_duplicate);
     return STORE_REFUSED;
 }
 
@@ -342,6 +346,8 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
         return result;
     check(log_row_state(&sending.row, &store->followed));
     postgres_head_note(store->head, &store->followed);
+    log_entries_free(&store->unlogged);
+    log_entries_free(&store->refused);
     store->crowded -= store->crowded > 0;
     postgres_keep_ids(store);
     store->has_mended = false;
@@ -365,7 +371,7 @@ static enum store_result confirm(struct postgres_store *store, struct store_stam
 static enum store_result try_commit(struct postgres_store *store, const struct store_batch *batch,
                                     struct store_stamp *stamp, struct err *err)
 {
-    if (!store->has_state)
+    if (!store->has_state || store->suspects.count > 0)
         return again(store, err);
     if (postgres_lacks_id(&store->base, err))
         return STORE_FAILED;

@@ -84,6 +84,9 @@ void postgres_close(struct store *base)
     pg_session_destroy(store->follower);
     pg_lineage_destroy(store->lineage);
     log_entries_free(&store->read.to_follow);
+    log_entries_free(&store->suspects);
+    log_entries_free(&store->refused);
+    log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
     buf_free(&store->touched);
     postgres_free_ids(store);

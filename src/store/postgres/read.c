@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "log/log.h"
-#include "store/follow.h"
 #include "store/load.h"
 #include "store/merge.h"
+#include "store/reread.h"
 
 enum { FOLLOWED_ROWS_MOST = 10000 };
 
@@ -126,8 +126,8 @@ static enum store_news examine(struct postgres_store *store, const struct pg_row
 {
     bool is_same = is_still_empty(store) || log_state_equal(&store->read.head, &store->followed);
     if (store->has_state && is_same)
-        return STORE_NEWS_NONE;
-    if (store->has_state && explains(store, since) && follow_is_possible(&store->read.to_follow))
+        return store->suspects.count > 0 ? STORE_NEWS_FOLLOW : STORE_NEWS_NONE;
+    if (store->has_state && explains(store, since))
         return STORE_NEWS_FOLLOW;
     store->read.went_back = is_gone(store, since);
     if (!store->read.went_back)
@@ -145,6 +145,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     check(!store->read.is_open);
     log_entries_free(&store->read.to_follow);
     store->read.went_back = false;
+    store->read.has_followed = false;
     postgres_reuse_ids(base);
     if (postgres_ensure_session(store, store->follower, err) &&
         take_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
@@ -186,6 +187,7 @@ enum store_result postgres_load(struct store *base, store_sink *sink, void *cls,
     struct tree_order forest = {0};
     bool ok = stream_all(store, &forest, sink, cls, err);
     tree_order_free(&forest);
+    log_entries_free(&store->suspects);
     if (ok)
         mark_read(store, false);
     return ok ? STORE_OK : STORE_FAILED;
@@ -199,7 +201,10 @@ enum store_result postgres_merge(struct store *base, const struct store_comparer
     *merged = false;
     bool ok = stream_all(store, &forest, comparer->compare, comparer->cls, err);
     const struct differences *differences = ok ? comparer->end(comparer->cls) : NULL;
+    log_entries_free(&store->suspects);
     if (differences != NULL) {
+        for (size_t i = 0; i < differences->count; i++)
+            postgres_name_in_log(store, &differences->items[i]);
         const struct row_reader reader = postgres_row_reader(store);
         ok = merge_read(&reader, &forest, differences, sink, cls, err);
         *merged = ok;
@@ -211,14 +216,19 @@ enum store_result postgres_merge(struct store *base, const struct store_comparer
     return ok ? STORE_OK : STORE_FAILED;
 }
 
-enum store_result postgres_follow(struct store *base, store_sink *sink, void *cls, struct err *err)
+enum store_result postgres_follow(struct store *base, const struct memory_view *memory,
+                                  store_sink *sink, void *cls, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
     const struct row_reader reader = postgres_row_reader(store);
     check(store->read.is_open);
-    if (!follow_read(&reader, &store->read.to_follow, sink, cls, err))
+    if (!reread_entries(&reader, &store->read.to_follow, &store->suspects, memory, sink, cls,
+                        err)) {
+        store->has_state &= !store->read.has_followed; /* memory does not have what that sent */
         return STORE_FAILED;
+    }
     mark_read(store, true);
+    store->read.has_followed = true;
     return STORE_OK;
 }
 
@@ -228,6 +238,8 @@ bool postgres_end_read(struct store *base, struct store_stamp *stamp)
     struct err ignored = postgres_ignored(store);
     check(store->read.is_open);
     store->read.is_open = false;
+    if (store->read.has_followed)
+        postgres_end_suspicion(store);
     *stamp = log_state_stamp(&store->read.head);
     if (pg_session_in_transaction(store->follower) &&
         pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), &ignored) !=

@@ -80,7 +80,7 @@ static void append_from(struct buf *sql, enum rows_table table, bool is_checked)
         return;
     }
     buf_printf(sql, " FROM %s t", rows_name(table));
-    if (table == ROWS_ALLOCATIONS)
+    if (table == ROWS_ALLOCATIONS || table == ROWS_HOLDERS)
         buf_append_lit(sql, " JOIN consumers c ON c.uuid = t.consumer_id");
 }
 
@@ -102,7 +102,8 @@ void pg_rows_sql_all(enum rows_table table, struct buf *sql)
 static void append_references(struct buf *sql, enum rows_table table)
 {
     const struct rows_info *info = rows_info(table);
-    for (unsigned i = table == ROWS_ALLOCATIONS ? 0 : 1; i < info->count; i++) {
+    for (unsigned i = table == ROWS_ALLOCATIONS || table == ROWS_HOLDERS ? 0 : 1; i < info->count;
+         i++) {
         const struct rows_column *column = &info->columns[i];
         if ((column->flags & ROWS_OF_CONSUMER) != 0 ||
             (column->flags & (ROWS_REFERS | ROWS_NEEDED)) != (ROWS_REFERS | ROWS_NEEDED))
@@ -123,6 +124,8 @@ void pg_rows_sql_of_ids(enum rows_table table, struct buf *sql)
     }
     if (table == ROWS_ALLOCATIONS)
         buf_append_lit(sql, " WHERE c.id = ANY ($1::int[])");
+    else if (table == ROWS_HOLDERS)
+        buf_append_lit(sql, " WHERE t.resource_provider_id = ANY ($1::int[])");
     else
         buf_printf(sql, " WHERE t.%s = ANY ($1::int[])", rows_info(table)->columns[0].name);
     append_references(sql, table);

@@ -85,6 +85,7 @@ const struct store_driver postgres_driver = {
     .load = postgres_load,
     .merge = postgres_merge,
     .follow = postgres_follow,
+    .suspect = postgres_suspect,
     .check_schema = check_schema,
     .end_read = postgres_end_read,
     .locks_first = postgres_locks_first,

@@ -25,6 +25,7 @@ struct postgres_read {
     struct log_state head; /* of the snapshot */
     bool went_back;        /* it no longer has the state that memory has */
     struct log_entries to_follow;
+    bool has_followed;
 };
 
 /* Ids of one table that were reserved. */
@@ -58,6 +59,11 @@ struct postgres_store {
     struct log_state followed;
     struct postgres_read read;
     struct store_going_back gone; /* the last time that the database went back */
+    struct log_entries suspects;  /* entities that are to be read again */
+    struct log_entries refused;   /* those because of which batches were refused, since the last
+                                     commit */
+    struct log_entries unlogged;  /* entities that were read again, because other programs may have
+                                     written them, and that the next batch names in the log */
     int64_t told_gone;  /* the number of the state of which it was logged that it is gone */
     bool is_locked;     /* the writer has an open transaction with the lock */
     bool waits_in_vain; /* the lock was not free within the limit */
@@ -102,8 +108,9 @@ enum store_result postgres_load(struct store *store, store_sink *sink, void *cls
 enum store_result postgres_merge(struct store *store, const struct store_comparer *comparer,
                                  store_sink *sink, void *cls, bool *merged,
                                  struct err *err) BERTH_MUST_CHECK;
-enum store_result postgres_follow(struct store *store, store_sink *sink, void *cls,
-                                  struct err *err) BERTH_MUST_CHECK;
+enum store_result postgres_follow(struct store *store, const struct memory_view *memory,
+                                  store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
+bool postgres_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
 bool postgres_end_read(struct store *store, struct store_stamp *stamp);
 bool postgres_locks_first(const struct store *store);
 enum store_lock postgres_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
@@ -150,6 +157,17 @@ void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
+
+/* suspects.c */
+/* The next batch names the entity in the log: other instances may not know of it. */
+void postgres_name_in_log(struct postgres_store *store, const struct difference *difference);
+/* What was suspected has been read again. */
+void postgres_end_suspicion(struct postgres_store *store);
+/* The change was refused because its row is not as memory has it (NULL: it is not known which), or
+ * because it repeats the text of another row: the next news are what it concerns, or everything, if
+ * that is not known or has not helped before. */
+void postgres_suspect_refused(struct postgres_store *store, const struct change *change,
+                              bool is_duplicate);
 
 /* stalled.c */
 void postgres_end_stalled(struct postgres_store *store);

@@ -32,9 +32,10 @@ static enum store_result driver_merge(struct store *store, const struct store_co
     return sqlite_merge(sqlite_of(store), comparer, sink, cls, merged, err);
 }
 
-static enum store_result driver_follow(struct store *store, store_sink *sink, void *cls,
-                                       struct err *err)
+static enum store_result driver_follow(struct store *store, const struct memory_view *memory,
+                                       store_sink *sink, void *cls, struct err *err)
 {
+    (void)memory;
     return sqlite_follow(sqlite_of(store), sink, cls, err);
 }
 

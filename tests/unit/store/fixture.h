@@ -79,7 +79,8 @@ void expect_unlocked(struct fixture *fixture, struct store *store);
 /* Locks the store, however long another process holds the lock, and begins to read. If this fails,
  * it is not locked. */
 enum store_news lock_and_read(struct store *store, struct err *err);
-/* The same, with the load or follow that is due, into `out` (may be NULL). The read stays open. */
+/* The same, with the load or follow that is due, into `out` (may be NULL): memory has the providers
+ * of open_seeded(). The read stays open. */
 enum store_news lock_into(struct fixture *fixture, struct store *store, struct buf *out);
 /* The same without the lock. */
 enum store_news read_into(struct fixture *fixture, struct store *store, struct buf *out);

@@ -4,8 +4,8 @@
 static void set_text(char *to, size_t size, struct slice text)
 {
     assert_true(text.len < size);
-    memset(to, 0, size);
-    memcpy(to, text.data, text.len);
+    memmove(to, text.data, text.len); /* it may be the same text */
+    memset(to + text.len, 0, size - text.len);
 }
 
 static void drop_allocations(struct memory *memory, int64_t consumer)
@@ -26,9 +26,9 @@ static void take_provider(struct memory *memory, const struct change *change)
         memset(to, 0, sizeof(*to));
         to->there = true;
         to->generation = from->generation;
-        set_text(to->uuid, sizeof(to->uuid), from->uuid);
     }
     assert_true(to->there);
+    set_text(to->uuid, sizeof(to->uuid), from->uuid);
     to->parent = from->parent_id;
     to->root = from->root_id;
     set_text(to->name, sizeof(to->name), from->name);
@@ -115,4 +115,32 @@ void memory_sink(void *cls, const struct change *change)
     default: /* the catalogs never change */
         return;
     }
+}
+
+static struct known_entity find_entity(void *cls, enum entity entity, int64_t id)
+{
+    const struct memory *memory = cls;
+    if (entity < ENTITY_PROVIDER)
+        return (struct known_entity){.is_known = true};
+    if (entity != ENTITY_PROVIDER || id >= PROVIDERS || !memory->providers[id].there)
+        return (struct known_entity){.is_known = false};
+    uint32_t depth = 0;
+    for (int64_t at = id; at != 0; at = memory->providers[at].parent)
+        depth++;
+    return (struct known_entity){true, (int32_t)memory->providers[id].generation, depth};
+}
+
+static void pass_holders(void *cls, int64_t provider_id, holder_take *take, void *take_cls)
+{
+    const struct memory *memory = cls;
+    for (int i = 0; i < ALLOCATIONS; i++) {
+        int64_t consumer = memory->allocations[i].consumer;
+        if (consumer != 0 && memory->allocations[i].provider == provider_id)
+            take(take_cls, consumer, slice_of(memory->consumers[consumer].uuid));
+    }
+}
+
+struct memory_view memory_view_of(struct memory *memory)
+{
+    return (struct memory_view){find_entity, pass_holders, memory};
 }

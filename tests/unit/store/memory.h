@@ -47,4 +47,7 @@ struct memory {
 /* Applies one record; cls is the struct memory. */
 void memory_sink(void *cls, const struct change *change);
 
+/* What it has; cls is the struct memory. */
+struct memory_view memory_view_of(struct memory *memory);
+
 #endif

@@ -66,7 +66,7 @@ static bool take_in(struct attempt *a, bool locks, enum store_news *begun)
     if (*begun == STORE_NEWS_RELOAD && result == STORE_OK && !merged)
         result = store_load(a->store, note, &a->seen, &err);
     if (*begun == STORE_NEWS_FOLLOW)
-        result = store_follow(a->store, note, &a->seen, &err);
+        result = store_follow(a->store, NULL, note, &a->seen, &err);
     bool is_good = *begun != STORE_NEWS_FAILED && result == STORE_OK;
     assert_int_equal(is_good, !err_is_set(&err));
     if (result != STORE_OK)

@@ -81,7 +81,7 @@ static bool take_in(struct attempt *a, bool locks)
     if (begun == STORE_NEWS_RELOAD)
         result = store_load(a->store, no_sink, NULL, &err);
     if (begun == STORE_NEWS_FOLLOW)
-        result = store_follow(a->store, dump_change, &a->seen, &err);
+        result = store_follow(a->store, NULL, dump_change, &a->seen, &err);
     bool is_good = begun != STORE_NEWS_FAILED && result == STORE_OK;
     assert_int_equal(is_good, !err_is_set(&err));
     if (result != STORE_OK)

@@ -199,8 +199,9 @@ static void begin_and_update(struct fixture *fixture, struct store *store, struc
         assert_int_equal(store_load(store, memory_sink, memory, &fixture->err), STORE_OK);
         memory->loading = false;
     }
+    const struct memory_view view = memory_view_of(memory);
     if (begun == STORE_NEWS_FOLLOW)
-        assert_int_equal(store_follow(store, memory_sink, memory, &fixture->err), STORE_OK);
+        assert_int_equal(store_follow(store, &view, memory_sink, memory, &fixture->err), STORE_OK);
     assert_int_not_equal(begun, STORE_NEWS_FAILED);
 }
 
@@ -253,7 +254,9 @@ static void test_walk(void **state)
     }
     print_message("unchanged %d, followed %d, reloaded %d\n", begun_count[STORE_NEWS_NONE],
                   begun_count[STORE_NEWS_FOLLOW], begun_count[STORE_NEWS_RELOAD]);
-    assert_true(begun_count[STORE_NEWS_FOLLOW] > 200 && begun_count[STORE_NEWS_RELOAD] > 2);
+    assert_true(begun_count[STORE_NEWS_FOLLOW] > 200);
+    /* A server needs no reload, whatever was deleted and moved. */
+    assert_true(fixture_is_server() || begun_count[STORE_NEWS_RELOAD] > 2);
     free(memories);
     store_close(stores[0]);
     store_close(stores[1]);

@@ -94,7 +94,7 @@ static void test_snapshot_is_not_the_newest(void **state)
     add_project(fixture, other, "two");
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     add_project(fixture, other, "three");
-    assert_int_equal(store_follow(store, dump_change, &out, &fixture->err), STORE_OK);
+    assert_int_equal(store_follow(store, NULL, dump_change, &out, &fixture->err), STORE_OK);
     assert_false(end_news(store, &stamp));
     assert_false(store_is_current(store, &stamp));
     assert_non_null(memmem(out.data, out.len, "two", 3));
@@ -163,7 +163,7 @@ static void test_beside_a_busy_writer(void **state)
             assert_int_equal(store_load(store, count_projects, &projects, &fixture->err), STORE_OK);
         }
         if (found == STORE_NEWS_FOLLOW)
-            assert_int_equal(store_follow(store, count_projects, &projects, &fixture->err),
+            assert_int_equal(store_follow(store, NULL, count_projects, &projects, &fixture->err),
                              STORE_OK);
         end_news(store, &stamp);
         assert_true(projects.count >= acknowledged);

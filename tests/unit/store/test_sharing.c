@@ -93,7 +93,8 @@ static void *write_in_loop(void *cls)
         if (begun == STORE_NEWS_RELOAD)
             writer->failed += store_load(writer->store, dump_change, &out, &err) != STORE_OK;
         if (begun == STORE_NEWS_FOLLOW)
-            writer->failed += store_follow(writer->store, dump_change, &out, &err) != STORE_OK;
+            writer->failed +=
+                store_follow(writer->store, NULL, dump_change, &out, &err) != STORE_OK;
         buf_free(&out);
         writer->failed += !store_end_read(writer->store, &stamp) && writer->locks;
         add_catalog(&list, CHANGE_PROJECT_INSERT, store_next_id(writer->store, STORE_PROJECTS),
@@ -223,7 +224,8 @@ static enum store_news update_projects(struct fixture *fixture, struct store *st
         assert_int_equal(store_load(store, count_projects, projects, &fixture->err), STORE_OK);
     }
     if (begun == STORE_NEWS_FOLLOW)
-        assert_int_equal(store_follow(store, count_projects, projects, &fixture->err), STORE_OK);
+        assert_int_equal(store_follow(store, NULL, count_projects, projects, &fixture->err),
+                         STORE_OK);
     if (begun == STORE_NEWS_FAILED)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_int_not_equal(begun, STORE_NEWS_FAILED);

@@ -1,0 +1,183 @@
+/* Entities that other programs may have written: those that are to be read again, and those that
+ * were and that the next batch names in the log, because other instances may not know of them. A
+ * program that writes no log is noticed when a row is not as memory has it. Writer thread only. */
+#include "store/postgres/store_internal.h"
+#include "store/reread.h"
+
+enum { UNLOGGED_MOST = 20000 /* more are not named: other instances find them as this one did */ };
+
+void postgres_name_in_log(struct postgres_store *store, const struct difference *difference)
+{
+    const struct log_entry entry =
+        reread_entry(difference->entity, difference->id, difference->uuid);
+    if (store->unlogged.count < UNLOGGED_MOST)
+        log_entries_push(&store->unlogged, &entry);
+}
+
+static bool is_same_entry(const struct log_entry *left, const struct log_entry *right)
+{
+    return left->kind == right->kind && left->id == right->id &&
+           left->uuid_len == right->uuid_len &&
+           memcmp(left->uuid, right->uuid, left->uuid_len) == 0;
+}
+
+bool postgres_suspect(struct store *base, enum entity entity, int64_t id, struct slice uuid)
+{
+    struct postgres_store *store = postgres_of(base);
+    const struct log_entry entry = reread_entry(entity, id, uuid);
+    for (size_t i = 0; i < store->suspects.count; i++)
+        if (is_same_entry(&store->suspects.data[i], &entry))
+            return false;
+    log_entries_push(&store->suspects, &entry);
+    return true;
+}
+
+void postgres_end_suspicion(struct postgres_store *store)
+{
+    for (size_t i = 0; i < store->suspects.count && store->unlogged.count < UNLOGGED_MOST; i++)
+        log_entries_push(&store->unlogged, &store->suspects.data[i]);
+    log_entries_free(&store->suspects);
+}
+
+/* ---- refused changes ---- */
+
+/* The entity whose row a compare-and-set did not find. False: a row of a table that only berth
+ * writes. */
+static bool written_entity(const struct change *change, struct difference *entity)
+{
+    switch (change->kind) {
+    case CHANGE_CLASS_RENAME:
+    case CHANGE_CLASS_DELETE:
+        *entity = (struct difference){ENTITY_CLASS, .id = change->catalog.id};
+        return true;
+    case CHANGE_TRAIT_DELETE:
+        *entity = (struct difference){ENTITY_TRAIT, .id = change->catalog.id};
+        return true;
+    case CHANGE_PROVIDER_UPDATE:
+    case CHANGE_PROVIDER_DELETE:
+        *entity = (struct difference){ENTITY_PROVIDER, .id = change->provider.id};
+        return true;
+    case CHANGE_PROVIDER_GENERATION:
+        *entity = (struct difference){ENTITY_PROVIDER, .id = change->generation.provider_id};
+        return true;
+    case CHANGE_INVENTORY_INSERT:
+    case CHANGE_INVENTORY_UPDATE:
+    case CHANGE_INVENTORY_DELETE:
+        *entity = (struct difference){ENTITY_PROVIDER, .id = change->inventory.provider_id};
+        return true;
+    case CHANGE_PROVIDER_TRAIT_INSERT:
+    case CHANGE_PROVIDER_TRAIT_DELETE:
+    case CHANGE_PROVIDER_AGGREGATE_INSERT:
+    case CHANGE_PROVIDER_AGGREGATE_DELETE:
+        *entity = (struct difference){ENTITY_PROVIDER, .id = change->link.provider_id};
+        return true;
+    case CHANGE_CONSUMER_UPDATE:
+    case CHANGE_CONSUMER_DELETE:
+        *entity = (struct difference){ENTITY_CONSUMER, .id = change->consumer.id,
+                                      .uuid = change->consumer.uuid};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a table's rows are known by, besides their ids. */
+struct namesake {
+    const char *sql; /* the ids of rows with the texts $1 and $2 */
+    enum entity entity;
+    struct slice texts[2];
+};
+
+#define CATALOG_ID(table, column)                                                                  \
+    "SELECT id FROM " table " WHERE " column " = $1::text OR " column " = $2::text"
+
+/* The rows of which one has a text that was to be inserted. */
+static bool namesake_of(const struct change *change, struct namesake *namesake)
+{
+    struct slice name = change->catalog.name;
+    switch (change->kind) {
+    case CHANGE_CLASS_INSERT:
+    case CHANGE_CLASS_RENAME:
+        *namesake =
+            (struct namesake){CATALOG_ID("resource_classes", "name"), ENTITY_CLASS, {name, name}};
+        return true;
+    case CHANGE_TRAIT_INSERT:
+        *namesake = (struct namesake){CATALOG_ID("traits", "name"), ENTITY_TRAIT, {name, name}};
+        return true;
+    case CHANGE_AGGREGATE_INSERT:
+        *namesake = (struct namesake){
+            CATALOG_ID("placement_aggregates", "uuid"), ENTITY_AGGREGATE, {name, name}};
+        return true;
+    case CHANGE_PROJECT_INSERT:
+        *namesake =
+            (struct namesake){CATALOG_ID("projects", "external_id"), ENTITY_PROJECT, {name, name}};
+        return true;
+    case CHANGE_USER_INSERT:
+        *namesake =
+            (struct namesake){CATALOG_ID("users", "external_id"), ENTITY_USER, {name, name}};
+        return true;
+    case CHANGE_CONSUMER_TYPE_INSERT:
+        *namesake = (struct namesake){
+            CATALOG_ID("consumer_types", "name"), ENTITY_CONSUMER_TYPE, {name, name}};
+        return true;
+    case CHANGE_PROVIDER_INSERT:
+    case CHANGE_PROVIDER_UPDATE:
+        *namesake = (struct namesake){
+            "SELECT id FROM resource_providers WHERE name = $1::text OR uuid = $2::text",
+            ENTITY_PROVIDER,
+            {change->provider.name, change->provider.uuid}};
+        return true;
+    case CHANGE_CONSUMER_INSERT:
+        *namesake = (struct namesake){CATALOG_ID("consumers", "uuid"),
+                                      ENTITY_CONSUMER,
+                                      {change->consumer.uuid, change->consumer.uuid}};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Suspects the rows that another program has inserted. */
+static bool suspect_namesakes(struct postgres_store *store, const struct namesake *namesake)
+{
+    const struct pg_parameter texts[] = {pg_text(namesake->texts[0]), pg_text(namesake->texts[1])};
+    const struct pg_statement statement = {.sql = namesake->sql,
+                                           .parameters = texts,
+                                           .parameters_n = 2,
+                                           .binary_results = true,
+                                           .what = "read"};
+    struct err ignored = postgres_ignored(store);
+    struct pg_rows rows = {0};
+    bool ok = postgres_ensure_session(store, store->follower, &ignored) &&
+              pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
+                                 &ignored) == PG_OK;
+    for (size_t i = 0; ok && i < pg_rows_count(&rows); i++) {
+        int64_t id = 0;
+        ok = pg_rows_int(&rows, i, 0, &id);
+        postgres_suspect(&store->base, namesake->entity, id,
+                         namesake->entity == ENTITY_CONSUMER ? namesake->texts[0]
+                                                             : (struct slice){0});
+    }
+    pg_rows_free(&rows);
+    return ok;
+}
+
+void postgres_suspect_refused(struct postgres_store *store, const struct change *change,
+                              bool is_duplicate)
+{
+    struct difference entity;
+    struct namesake namesake;
+    size_t before = store->suspects.count;
+    bool is_named = false;
+    if (change != NULL && written_entity(change, &entity))
+        is_named = postgres_suspect(&store->base, entity.entity, entity.id, entity.uuid);
+    if (change != NULL && is_duplicate && namesake_of(change, &namesake))
+        is_named = suspect_namesakes(store, &namesake);
+    /* What has been read again since the last commit is still not as memory has it. */
+    for (size_t i = before; is_named && i < store->suspects.count; i++)
+        for (size_t k = 0; is_named && k < store->refused.count; k++)
+            is_named = !is_same_entry(&store->suspects.data[i], &store->refused.data[k]);
+    for (size_t i = before; i < store->suspects.count; i++)
+        log_entries_push(&store->refused, &store->suspects.data[i]);
+    store->has_state &= is_named;
+}

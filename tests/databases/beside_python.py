@@ -1,0 +1,216 @@
+#!/usr/bin/python3
+"""Two instances of berthd and the Python service on one PostgreSQL database, as while a cloud changes from one to the other.
+
+    tests/databases/beside_python.py --berthd build/berthd [--seconds S]
+
+What one has written, the others know a second later, and no write is planned on what is no longer so: names are given once,
+generations are compared, and claims at the same time never exceed a capacity. What is written at the very same moment (between
+an instance's read and its commit) is played by statements on the tables, as the Python service executes them.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+from postgres import Postgres  # noqa: E402
+
+SOON_S = 20  # a second on an idle machine
+CAPACITY = 60
+
+
+def new():
+    return str(uuid.uuid4())
+
+
+def claim(client, provider, amount=1, consumer=None, generation=None, owner="p"):
+    consumer = consumer or new()
+    body = {"allocations": {provider: {"resources": {"VCPU": amount}}} if amount else {}, "project_id": owner, "user_id": "u",
+            "consumer_generation": generation, "consumer_type": "INSTANCE"}
+    return consumer, client.ask("PUT", f"/allocations/{consumer}", body)[0]
+
+
+def provider_of(client, name, total=CAPACITY):
+    provider = new()
+    client.must(200, "POST", "/resource_providers", {"name": name, "uuid": provider})
+    inventories(client, provider, 0, total)
+    return provider
+
+
+def inventories(client, provider, generation, total):
+    return client.ask("PUT", f"/resource_providers/{provider}/inventories",
+                      {"resource_provider_generation": generation, "inventories": {"VCPU": {"total": total}}})[0]
+
+
+def soon(ask, wanted):
+    """What is asked becomes what is wanted; otherwise the last answer."""
+    end = time.monotonic() + SOON_S
+    while (found := ask()) != wanted and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def used(client, provider):
+    return client.must(200, "GET", f"/resource_providers/{provider}/usages")["usages"].get("VCPU", 0)
+
+
+class Beside:
+    """All cases yield (what, whether it is right, what was found)."""
+
+    def __init__(self, server, berths, python, seconds):
+        self.server, self.seconds = server, seconds
+        self.one, self.other = (servers.Client(berth.port) for berth in berths)
+        self.python = servers.Client(python.port, timeout=60)
+        self.all = [self.one, self.other, self.python]
+
+    def generation(self, client, provider):
+        return client.must(200, "GET", f"/resource_providers/{provider}")["generation"]
+
+    def stale_capacity(self):
+        """The instance that follows another's claim must not take the generation of a foreign write without the write."""
+        provider = provider_of(self.one, new())
+        self.other.must(200, "GET", f"/resource_providers/{provider}/inventories")
+        claim(self.one, provider)
+        self.server.sql(f"""BEGIN; UPDATE inventories SET total = 1 WHERE resource_provider_id =
+            (SELECT id FROM resource_providers WHERE uuid = '{provider}');
+            UPDATE resource_providers SET generation = generation + 1 WHERE uuid = '{provider}'; COMMIT""")
+        found = claim(self.other, provider)[1]
+        yield "a smaller inventory is noticed by who follows a claim", found == 409, found
+
+    def stale_usage(self):
+        """The same for allocations that another program has made meanwhile."""
+        provider = provider_of(self.one, new(), 3)
+        self.other.must(200, "GET", f"/resource_providers/{provider}/inventories")
+        claim(self.one, provider)
+        consumer = new()
+        self.server.sql(f"""BEGIN; INSERT INTO projects (external_id) VALUES ('{consumer}');
+            INSERT INTO consumers (uuid, project_id, user_id, generation) SELECT '{consumer}', max(p.id), min(u.id), 1
+            FROM projects p, users u;
+            INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)
+            SELECT id, '{consumer}', 0, 2 FROM resource_providers WHERE uuid = '{provider}';
+            UPDATE resource_providers SET generation = generation + 1 WHERE uuid = '{provider}'; COMMIT""")
+        found = claim(self.other, provider)[1]
+        yield "and so is a claim of another program", found == 409, found
+        yield "whose consumer is then there", used(self.other, provider) == 3, used(self.other, provider)
+
+    def moved_names(self):
+        provider, name = new(), new()
+        self.python.must(200, "POST", "/resource_providers", {"name": name, "uuid": provider})
+        for what, body in (("name", {"name": name, "uuid": new()}), ("uuid", {"name": new(), "uuid": provider})):
+            found = self.one.ask("POST", "/resource_providers", body)[0]
+            yield f"a {what} that was just given is refused", found == 409, found
+        host = provider_of(self.python, new())
+        self.one.ask("POST", "/resource_providers", {"name": new(), "uuid": host})
+        consumer, found = claim(self.one, host)
+        yield "a provider that is known by now can be claimed", found == 204, found
+        found = self.other.must(200, "GET", f"/allocations/{consumer}")["allocations"]
+        yield "and the other instance sees it with its claim", host in found and used(self.other, host) == 1, found
+        trait = "CUSTOM_" + new().replace("-", "_").upper()
+        self.python.must(201, "PUT", f"/traits/{trait}")
+        found = self.other.ask("PUT", f"/traits/{trait}")[0]
+        yield "a trait that was just made is there", found in (201, 204), found
+        host = provider_of(self.one, new())
+        claim(self.python, provider_of(self.python, new()), owner="its own")
+        found = claim(self.one, host, owner="its own")[1]
+        yield "so is a project", found == 204, found
+
+    def deletes(self):
+        provider = provider_of(self.one, new())
+        soon(lambda: self.python.ask("GET", f"/resource_providers/{provider}")[0], 200)
+        consumer = claim(self.python, provider, 2)[1]
+        found = self.one.ask("DELETE", f"/resource_providers/{provider}")[0]
+        yield "a provider that was just claimed is not deleted", found == 409, found
+        trait = "CUSTOM_" + new().replace("-", "_").upper()
+        self.one.must(201, "PUT", f"/traits/{trait}")
+        generation = self.generation(self.python, provider)
+        self.python.must(200, "PUT", f"/resource_providers/{provider}/traits",
+                         {"resource_provider_generation": generation, "traits": [trait]})
+        found = self.one.ask("DELETE", f"/traits/{trait}")[0]
+        yield "nor is a trait that was just given to one", found == 409, (found, consumer)
+        empty = provider_of(self.one, new())
+        self.python.must(204, "DELETE", f"/resource_providers/{empty}")
+        found = claim(self.one, empty)[1]
+        yield "nothing is claimed of a provider that was just deleted", found in (400, 409), found
+
+    def generations(self):
+        provider = provider_of(self.one, new())
+        generation = self.generation(self.python, provider)
+        first = inventories(self.python, provider, generation, 50)
+        second = inventories(self.one, provider, generation, 40)
+        yield "an old generation is refused", (first, second) == (200, 409), (first, second)
+        second = inventories(self.one, provider, generation + 1, 40)
+        yield "and the new one accepted", second == 200, second
+
+    def race(self):
+        """Claims from all three at once."""
+        providers = [provider_of(self.one, new()) for _ in range(3)]
+        end = time.monotonic() + self.seconds
+        accepted = [0, 0, 0]
+        others = []
+
+        def work(index, client, seed):
+            draw = random.Random(seed)
+            client = servers.Client(client.port, timeout=60)
+            while time.monotonic() < end:
+                status = claim(client, draw.choice(providers))[1]
+                accepted[index] += status == 204
+                if status not in (204, 409):
+                    others.append((index, status))
+
+        threads = [threading.Thread(target=work, args=(index, client, 3 * index + number))
+                   for index, client in enumerate(self.all) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        held = self.server.sql("SELECT resource_provider_id, sum(used) FROM allocations JOIN resource_providers p"
+                               f" ON p.id = resource_provider_id WHERE p.uuid IN {tuple(providers)} GROUP BY 1")
+        yield "each has claimed", all(accepted), accepted
+        yield "no other answer than 204 and 409", not others, others[:5]
+        yield "no capacity is exceeded", max(amount for _, amount in held) <= CAPACITY, held
+        yield "each claim is there", sum(amount for _, amount in held) == sum(accepted), (held, accepted)
+
+    def cases(self):
+        for case in (self.stale_capacity, self.stale_usage, self.moved_names, self.deletes, self.generations, self.race):
+            yield from case()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--seconds", type=float, default=3)
+    arguments = parser.parse_args()
+    passed = failed = 0
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+        directories = []
+        for _ in range(3):
+            directories.append(tempfile.mkdtemp(prefix="berth-beside-"))
+            stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
+        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url()))
+                  for directory in directories[:2]]
+        python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
+        for what, is_right, found in Beside(server, berths, python, arguments.seconds).cases():
+            print(f"ok     {what}" if is_right else f"FAILED {what}: {found}")
+            passed += bool(is_right)
+            failed += not is_right
+        for berth in berths:
+            if berth.process.poll() is not None:
+                print(f"FAILED an instance has ended:\n{berth.log()[-3000:]}")
+                failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
