@@ -34,11 +34,18 @@ def claim(client, provider, amount):
     return consumer, client.ask("PUT", f"/allocations/{consumer}", body)[0]
 
 
-def go_back(server, state):
-    """The tables as they were when the log ended with that number: nothing was claimed yet."""
+def epochs(server):
+    return set(server.sql("SELECT epoch, number, began_at, reason FROM berth_epochs"))
+
+
+def go_back(server, state, keeps_epochs):
+    """The tables as they were when the log ended with that number: nothing was claimed yet. Returns the epochs that are
+    left."""
     number, generation = state
+    forget = "" if keeps_epochs else f"DELETE FROM berth_epochs WHERE number > {number};"
     server.sql(f"""BEGIN; DELETE FROM berth_log WHERE number > {number}; DELETE FROM allocations; DELETE FROM consumers;
-                   UPDATE resource_providers SET generation = {generation}; COMMIT""")
+                   UPDATE resource_providers SET generation = {generation}; {forget} COMMIT""")
+    return epochs(server)
 
 
 def events(berth):
@@ -64,11 +71,14 @@ def cases(server, berths):
     one.must(200, "PUT", f"/resource_providers/{provider}/inventories",
              {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": CAPACITY}}})
     state = server.sql("SELECT max(l.number), max(p.generation) FROM berth_log l, resource_providers p")[0]
-    for first, what in ((lambda: used(one, provider), "a read"), (lambda: claim(one, provider, 1)[1], "a write")):
+    left = None
+    for first, what, keeps in ((lambda: used(one, provider), "a read", True), (lambda: claim(one, provider, 1)[1], "a write", False)):
         before = [claim(one, provider, 3)[0] for _ in range(3)]
+        if left is not None:
+            yield f"{what}: one epoch has begun", len(epochs(server) - left) == 1, epochs(server)
         yield f"{what}: the claims were made", used(other, provider) == 9, used(other, provider)
         seen = [len(events(berth)) for berth in berths]
-        go_back(server, state)
+        left = go_back(server, state, keeps)
         # as many batches of another instance as were lost: their numbers are those of the lost ones
         for _ in range(3):
             claim(other, provider, 2)
@@ -93,7 +103,10 @@ def cases(server, berths):
             pass
         held = server.sql("SELECT coalesce(sum(used), 0) FROM allocations")[0][0]
         yield f"{what}: capacity is used, and not exceeded", held == CAPACITY, held
-        go_back(server, state)
+        began = epochs(server) - left
+        yield (f"{what}: one epoch has begun, whoever wrote first", len(began) == 1 and state[0] < min(began)[1] <= state[0] + 3,
+               (began, state))
+        left = go_back(server, state, keeps)
         yield f"{what}: once more", used(one, provider) == used(other, provider) == 0, (used(one, provider), used(other, provider))
     told = [berth.log().count("went back") for berth in berths]
     yield "the log says so", all(told), told

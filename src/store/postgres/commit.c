@@ -193,7 +193,9 @@ static bool queue_all(struct sending *sending, struct err *err)
 {
     struct pg_session *session = sending->store->writer;
     return pg_pipeline_begin(session, err) == PG_OK && queue_begin(sending, err) &&
-           queue_log(sending, err) && queue_changes(sending, err) && queue_commit(sending, err);
+           queue_log(sending, err) && queue_changes(sending, err) &&
+           epochs_queue(&sending->store->epochs, session, sending->row.number, err) == PG_OK &&
+           queue_commit(sending, err);
 }
 
 /* Names what the batch changes, in the row of the log. */
@@ -345,6 +347,8 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     if (result != STORE_OK)
         return result;
     check(log_row_state(&sending.row, &store->followed));
+    epochs_commit(&store->epochs, store->followed.number);
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
     postgres_head_note(store->head, &store->followed);
     log_entries_free(&store->unlogged);
     log_entries_free(&store->refused);

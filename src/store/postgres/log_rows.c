@@ -45,10 +45,7 @@ bool log_row_state(const struct log_row *row, struct log_state *state)
     return true;
 }
 
-const char LOG_NEWEST[] =
-    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"
-    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"
-    " ORDER BY number DESC LIMIT 1) l ON true";
+const char LOG_NEWEST[] = LOG_NEWEST_SQL;
 
 enum log_newest log_newest_state(const struct pg_rows *rows, struct log_state *state)
 {

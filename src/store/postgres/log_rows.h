@@ -39,7 +39,12 @@ bool log_row_state(const struct log_row *row, struct log_state *state);
 
 /* Reads the newest row, and whether the server is a standby: one row, of NULLs if the log is
  * empty. */
+#define LOG_NEWEST_SQL                                                                             \
+    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"        \
+    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"                      \
+    " ORDER BY number DESC LIMIT 1) l ON true"
 extern const char LOG_NEWEST[];
+enum { LOG_NEWEST_COLUMNS = 5 };
 
 enum log_newest {
     LOG_NEWEST_KNOWN,

@@ -89,6 +89,7 @@ void postgres_close(struct store *base)
     log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
     buf_free(&store->touched);
+    epochs_free(&store->epochs);
     postgres_free_ids(store);
     for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
         buf_free(&store->arrays[i].bytes);

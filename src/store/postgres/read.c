@@ -14,6 +14,7 @@
 
 enum { FOLLOWED_ROWS_MOST = 10000 };
 
+static const char NEWEST[] = "SELECT n.*, " EPOCHS_COLUMN " FROM (" LOG_NEWEST_SQL ") n";
 static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
                             " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
 
@@ -40,7 +41,7 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                                       err) == PG_OK &&
-              queue(store, LOG_NEWEST, NULL, 0, err) && queue(store, SINCE, range, 2, err) &&
+              queue(store, NEWEST, NULL, 0, err) && queue(store, SINCE, range, 2, err) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, head, deadline_us, err) == PG_OK &&
@@ -55,6 +56,7 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
 static bool read_head(struct postgres_store *store, const struct pg_rows *rows, struct err *err)
 {
     enum log_newest newest = log_newest_state(rows, &store->read.head);
+    epochs_note(&store->epochs, pg_rows_bytes(rows, 0, LOG_NEWEST_COLUMNS));
     if (newest == LOG_NEWEST_STANDBY)
         pg_session_close(store->follower); /* the next one may lead to the primary */
     if (newest != LOG_NEWEST_FOREIGN)
@@ -166,6 +168,8 @@ static void mark_read(struct postgres_store *store, bool is_continued)
         postgres_drop_ids(store);
     }
     postgres_head_note(store->head, &store->read.head);
+    epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
     store->followed = store->read.head;
     store->has_state = true;
 }

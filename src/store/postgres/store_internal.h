@@ -11,6 +11,7 @@
 #include "store/driver.h"
 #include "store/log.h"
 #include "store/postgres/array.h"
+#include "store/postgres/epochs.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
 #include "store/postgres/log_rows.h"
@@ -58,6 +59,7 @@ struct postgres_store {
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
     struct postgres_read read;
+    struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
     struct log_entries suspects;  /* entities that are to be read again */
     struct log_entries refused;   /* those because of which batches were refused, since the last
@@ -86,6 +88,7 @@ struct postgres_store {
 
     struct counter log_head; /* any thread reads */
     struct counter skipped_rows;
+    struct counter epoch;
 };
 
 static inline struct postgres_store *postgres_of(struct store *store)

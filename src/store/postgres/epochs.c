@@ -1,0 +1,98 @@
+/* See epochs.h. The rows are kept as one text, "1:500:1795667861001792,2:…": epoch, number of the
+ * batch, time. A database that went back may have lost rows as well, and epochs are numbered again
+ * then; so a row is only known if all of it is. */
+#include "store/postgres/epochs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { HOST_BYTES = 256, REASON_BYTES = 512 };
+
+static const char INSERT[] = "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
+                             " VALUES ($1::bigint, $2::bigint, $3::timestamp, $4::text)";
+
+void epochs_free(struct epochs *epochs)
+{
+    buf_free(&epochs->known);
+    buf_free(&epochs->read);
+}
+
+void epochs_note(struct epochs *epochs, struct slice rows)
+{
+    epochs->read.len = 0;
+    buf_append_slice(&epochs->read, rows);
+}
+
+static bool epochs_have(struct slice row, struct slice rows)
+{
+    while (rows.len > 0)
+        if (slice_equal(slice_cut(&rows, ','), row))
+            return true;
+    return false;
+}
+
+/* Whether somebody has inserted a row that memory did not have. */
+static bool is_new_one_there(const struct epochs *epochs)
+{
+    struct slice rows = buf_slice(&epochs->read);
+    while (rows.len > 0)
+        if (!epochs_have(slice_cut(&rows, ','), buf_slice(&epochs->known)))
+            return true;
+    return false;
+}
+
+void epochs_take(struct epochs *epochs, int64_t gone)
+{
+    if (gone > 0) {
+        epochs->is_due = true;
+        epochs->gone = gone;
+    }
+    if (is_new_one_there(epochs))
+        epochs->is_due = false;
+    epochs->known.len = 0;
+    buf_append_slice(&epochs->known, buf_slice(&epochs->read));
+}
+
+int64_t epochs_newest(const struct epochs *epochs)
+{
+    struct slice rows = buf_slice(&epochs->known);
+    struct slice last = {0};
+    while (rows.len > 0)
+        last = slice_cut(&rows, ',');
+    return last.len == 0 ? 0 : strtoll(last.data, NULL, 10);
+}
+
+enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
+                             struct err *err)
+{
+    char host[HOST_BYTES] = "";
+    char reason[REASON_BYTES];
+    epochs->pending = 0;
+    if (!epochs->is_due)
+        return PG_OK;
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    snprintf(reason, sizeof(reason), "batch %lld is gone, as host %s, process %ld, found",
+             (long long)epochs->gone, host, (long)getpid());
+    epochs->pending = epochs_newest(epochs) + 1;
+    epochs->began_us = clock_wall_us();
+    const struct pg_parameter parameters[] = {pg_int8(epochs->pending), pg_int8(number),
+                                              pg_timestamp(epochs->began_us),
+                                              pg_text(slice_of(reason))};
+    const struct pg_statement insert = {
+        .sql = INSERT, .parameters = parameters, .parameters_n = 4, .what = "written"};
+    return pg_pipeline_queue(session, &insert, err);
+}
+
+void epochs_commit(struct epochs *epochs, int64_t number)
+{
+    if (epochs->pending == 0)
+        return;
+    buf_printf(&epochs->known, "%s%lld:%lld:%lld", epochs->known.len == 0 ? "" : ",",
+               (long long)epochs->pending, (long long)number, (long long)epochs->began_us);
+    epochs->is_due = false;
+    epochs->pending = 0;
+}

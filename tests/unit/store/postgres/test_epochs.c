@@ -1,0 +1,75 @@
+/* When an instance has to begin an epoch: the database went back, and no row is there that memory
+ * did not have. */
+#include "store/postgres/epochs.h"
+#include "unit.h"
+
+static void take(struct epochs *epochs, const char *rows, int64_t gone)
+{
+    epochs_note(epochs, slice_of(rows));
+    epochs_take(epochs, gone);
+}
+
+static void begun_by_the_first(void **state)
+{
+    (void)state;
+    struct epochs epochs = {0};
+    take(&epochs, "", 0);
+    assert_false(epochs.is_due);
+    assert_int_equal(epochs_newest(&epochs), 0);
+    take(&epochs, "", 5);
+    assert_true(epochs.is_due);
+    take(&epochs, "", 0); /* what others write does not change that */
+    assert_true(epochs.is_due);
+    take(&epochs, "1:6:1", 0);
+    assert_false(epochs.is_due);
+    assert_int_equal(epochs_newest(&epochs), 1);
+    take(&epochs, "1:6:1,2:8:2", 9); /* found out after somebody else */
+    assert_false(epochs.is_due);
+    assert_int_equal(epochs_newest(&epochs), 2);
+    epochs_free(&epochs);
+}
+
+/* A row of its own is known as well: it does not count for the next time. */
+static void own_row_is_known(void **state)
+{
+    (void)state;
+    struct epochs epochs = {0};
+    take(&epochs, "1:6:1", 0);
+    take(&epochs, "1:6:1", 9);
+    assert_true(epochs.is_due);
+    epochs.pending = 2;
+    epochs.began_us = 7;
+    epochs_commit(&epochs, 10);
+    assert_false(epochs.is_due);
+    assert_int_equal(epochs_newest(&epochs), 2);
+    epochs_commit(&epochs, 11); /* the next batch inserts none */
+    take(&epochs, "1:6:1,2:10:7", 12);
+    assert_true(epochs.is_due);
+    epochs_free(&epochs);
+}
+
+/* The database has lost rows, too, and numbers them again. */
+static void rows_are_lost(void **state)
+{
+    (void)state;
+    struct epochs epochs = {0};
+    take(&epochs, "1:6:1,2:10:7", 0);
+    take(&epochs, "1:6:1", 12);
+    assert_true(epochs.is_due);
+    take(&epochs, "1:6:1,2:9:8", 0);
+    assert_false(epochs.is_due);
+    take(&epochs, "1:4:9", 11);
+    assert_false(epochs.is_due);
+    assert_int_equal(epochs_newest(&epochs), 1);
+    epochs_free(&epochs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(begun_by_the_first),
+        cmocka_unit_test(own_row_is_known),
+        cmocka_unit_test(rows_are_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
