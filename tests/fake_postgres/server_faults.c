@@ -1,8 +1,11 @@
 /* What goes wrong with servers and connections, and what other programs do. One thread. */
 #include <stdlib.h>
 
+#include "process.h"
 #include "server.h"
 #include "transactions.h"
+
+enum { LATE_MS = 15000 }; /* what is still on its way arrives within that time */
 
 void server_cut(struct session *session)
 {
@@ -22,6 +25,8 @@ void server_cut(struct session *session)
         free(gone);
     }
     session->gone_us = 0;
+    if (rng_below(server.rng, 3) == 0)
+        session->slow_until_us = process_now_us() + (uint64_t)rng_below(server.rng, LATE_MS) * 1000;
     if (session->conn != NULL)
         libpq_break(session->conn, rng_below(server.rng, 2) == 0);
     session->conn = NULL;

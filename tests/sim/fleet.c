@@ -16,7 +16,7 @@
 
 struct fleet fleet;
 
-enum { STEPS = 1500, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 10000 };
+enum { STEPS = 3000, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 10000 };
 
 /* ---- failures ---- */
 
@@ -111,6 +111,11 @@ static void fill(void)
         server.applied[n] = server.states.newest;
 }
 
+static int draw(const int (*choices)[4])
+{
+    return (*choices)[rng_below(&fleet.rng, 4)];
+}
+
 static void begin_seed(uint64_t seed)
 {
     fleet.seed = seed;
@@ -119,12 +124,15 @@ static void begin_seed(uint64_t seed)
     fleet.is_quiet = false;
     fleet.asked = NULL;
     fleet.batches = NULL;
+    fleet.favourite = 0;
     fleet.rng = (struct rng){rng_mix(seed + 4)};
     process_begin_world(seed);
     server_begin(&fleet.rng, rng_below(&fleet.rng, 3) == 0 ? 2 + rng_below(&fleet.rng, 2) : 1);
     server.hooks.on_commit = check_commit;
     fill();
     faults_draw();
+    fleet.reads = draw(&(const int[4]){1, 10, 40, 60});
+    fleet.loyalty = draw(&(const int[4]){2, 5, 20, 60});
     fleet.count = 1 + rng_below(&fleet.rng, FLEET_INSTANCES);
     for (int i = 0; i < fleet.count; i++) {
         fleet.instances[i].process.number = i;
@@ -207,12 +215,21 @@ static bool pass_idle_time(void)
     return true;
 }
 
+/* For a while, most clients are those of one instance: others learn of nothing then. */
+static struct instance *some_instance(void)
+{
+    if (rng_below(&fleet.rng, fleet.loyalty) == 0)
+        fleet.favourite = rng_below(&fleet.rng, fleet.count);
+    bool is_any = rng_below(&fleet.rng, 8) == 0;
+    return &fleet.instances[is_any ? rng_below(&fleet.rng, fleet.count) : fleet.favourite];
+}
+
 static void ask_some(void)
 {
-    struct instance *instance = &fleet.instances[rng_below(&fleet.rng, fleet.count)];
+    struct instance *instance = some_instance();
     if (!instance->is_up)
         return;
-    bool is_read = rng_below(&fleet.rng, 3) == 0;
+    bool is_read = rng_below(&fleet.rng, 100) < fleet.reads;
     for (int left = 1 + rng_below(&fleet.rng, 3); left > 0; left--)
         instance_ask(instance, is_read);
 }
@@ -343,6 +360,8 @@ static bool report(uint64_t seeds)
         {"numbers taken after an unknown commit", tally->taken_numbers, 5},
         {"batches lost when the database went back", tally->lost_batches, 10},
         {"of them acknowledged", tally->lost_acknowledged, 5},
+        {"times an instance noticed that", tally->gone_backs, 20},
+        {"losses named", tally->named_losses, 20},
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
         {"reloads", tally->reloads, 50},

@@ -3,10 +3,10 @@
  * them. Everything that happens is drawn from a seed.
  *
  * It checks that no batch is committed twice, that one which was answered with a definite failure
- * never is, that an acknowledged write is in the database unless the database went back, that a
- * strict read gets a state that the database had while the read waited, that each version equals
- * the state whose stamp it has, that capacities hold, and that in the end all replicas equal the
- * tables. One thread. */
+ * never is, that an acknowledged write is in the database unless the database went back, that what
+ * is gone then is named by each instance that had it, that a strict read gets a state that the
+ * database had while the read waited, that each version equals the state whose stamp it has, that
+ * capacities hold, and that in the end all replicas equal the tables. One thread. */
 #ifndef BERTH_SIM_FLEET_H
 #define BERTH_SIM_FLEET_H
 
@@ -16,7 +16,7 @@
 #include "fake_postgres/server.h"
 #include "products/products.h"
 
-enum { FLEET_INSTANCES = 3, FLEET_NODES = SERVER_NODES, ASKED_AT_ONCE = 64 };
+enum { FLEET_INSTANCES = 3, FLEET_NODES = SERVER_NODES, ASKED_AT_ONCE = 512 };
 
 enum fleet_fault {
     FLEET_CUT,         /* a connection breaks */
@@ -73,7 +73,9 @@ struct instance {
     struct products products;
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
-    size_t planned_count; /* requests of the last plan with changes */
+    uint64_t seen_at;          /* the state that it equals; 0: none yet */
+    struct named_loss *losses; /* that it has named since */
+    size_t planned_count;      /* requests of the last plan with changes */
     struct asked *planned[ASKED_AT_ONCE];
 };
 
@@ -83,6 +85,7 @@ struct fleet_tally {
     uint64_t answered_reads, failed_reads;
     uint64_t commits, taken_numbers, lost_batches, lost_acknowledged;
     uint64_t taken, follows, reloads;
+    uint64_t gone_backs, named_losses; /* as instances have noticed them */
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
 };
@@ -96,6 +99,9 @@ struct fleet {
     int permille[FLEET_FAULT_COUNT];
     int lag; /* how seldom a node of a cluster applies a commit */
     int count;
+    int reads; /* among the requests, in percent: without them, others' writes are learnt late */
+    int favourite; /* the instance to which most requests are sent */
+    int loyalty;   /* for about so many times */
     struct instance instances[FLEET_INSTANCES];
     struct asked *asked; /* all of the seed */
     struct named_batch *batches;
@@ -126,6 +132,14 @@ void check_answer(struct asked *asked);
 /* The database has gone back from that state by so many. */
 void check_gone(uint64_t before, uint64_t by);
 void check_end(void);
+
+/* ---- fleet_losses.c ---- */
+
+/* A loss_sink: the instance (cls) names a loss. */
+void losses_note(void *cls, const struct loss *loss);
+/* The instance's memory now has that state. */
+void losses_check(struct instance *instance, const struct state *has);
+void losses_forget(struct instance *instance);
 
 /* ---- fleet_faults.c ---- */
 

@@ -182,6 +182,7 @@ void check_version(struct instance *instance)
     if (what != NULL)
         sim_fail("instance %d publishes a version that differs from its state in %s",
                  instance->process.number, what);
+    losses_check(instance, state);
 }
 
 /* ---- answers ---- */

@@ -131,7 +131,7 @@ static int draw_permille(enum fleet_fault fault)
 {
     static const int levels[] = {0, 0, 5, 30, 150};
     int level = levels[rng_below(&fleet.rng, 5)];
-    bool is_rare = fault == FLEET_GO_BACK || fault == FLEET_KILL || fault == FLEET_RESTART;
+    bool is_rare = fault == FLEET_KILL || fault == FLEET_RESTART;
     return is_rare ? level / 3 : level;
 }
 

@@ -205,7 +205,11 @@ static bool open_pipeline(struct instance *instance)
     instance->replica = replica_create();
     instance->pipeline = pipeline_create(instance->store, instance->replica, rules, &err);
     arena_destroy(arena);
-    return instance->pipeline != NULL;
+    if (instance->pipeline == NULL)
+        return false;
+    const struct loss_report_options losses = {.lost = losses_note, .cls = instance};
+    pipeline_report_losses(instance->pipeline, &losses);
+    return true;
 }
 
 static void close_pipeline(struct instance *instance)
@@ -312,6 +316,7 @@ void instance_kill(struct instance *instance)
     for (uint64_t i = 0; !process_reap(&instance->process); i++)
         process_run(&instance->process, i);
     check(instance->has_ended);
+    losses_forget(instance);
     forget_asked(instance);
 }
 
