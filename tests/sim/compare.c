@@ -25,28 +25,36 @@ static bool same_catalog(const struct catalog *catalog, const struct rows *rows)
     return true;
 }
 
+static const struct provider_inventory *
+find_inventory(const struct version *version, const struct provider *provider, int64_t class_id)
+{
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        if (catalog_row_at(&version->classes, provider->inventory[i].class_no.v)->id == class_id)
+            return &provider->inventory[i];
+    return NULL;
+}
+
+/* In any order: statements for many rows may insert them in another one than memory. */
 static bool same_inventories(const struct version *version, const struct provider *provider,
                              const struct tables *tables)
 {
     const struct rows *rows = &tables->rows[TABLE_INVENTORIES];
-    uint32_t at = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_inventory *row = &rows->row[i].image.inventory;
         if (row->provider_id != provider->id)
             continue;
-        if (at == provider->inventory_count)
-            return false;
-        const struct provider_inventory *has = &provider->inventory[at++];
-        if (catalog_row_at(&version->classes, has->class_no.v)->id != row->class_id ||
-            has->figures.total != row->total || has->figures.reserved != row->reserved ||
-            has->figures.min_unit != row->min_unit || has->figures.max_unit != row->max_unit ||
-            has->figures.step_size != row->step_size ||
+        count++;
+        const struct provider_inventory *has = find_inventory(version, provider, row->class_id);
+        if (has == NULL || has->figures.total != row->total ||
+            has->figures.reserved != row->reserved || has->figures.min_unit != row->min_unit ||
+            has->figures.max_unit != row->max_unit || has->figures.step_size != row->step_size ||
             has->figures.allocation_ratio != row->allocation_ratio ||
             has->used != tables_used(tables, provider->id, row->class_id) ||
             has->modified_at_us != modified_at(&rows->row[i]))
             return false;
     }
-    return at == provider->inventory_count;
+    return count == provider->inventory_count;
 }
 
 static bool same_links(const struct catalog *catalog, const struct name_set *set,
