@@ -122,6 +122,7 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
                     .stop_fd = stop_fd},
         .failure = failure,
         .reasons = SLICE_LIT(""),
+        .outcome = PG_RETRY, /* if no host is left */
         .are_many = count > 1,
     };
     const char *attrs = pg_url_value(url, "target_session_attrs");
