@@ -16,8 +16,9 @@ enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER };
 static const char MARK[] = "SELECT mark FROM berth_log WHERE number = $1::bigint";
 static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
                            " SELECT $1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea"
-                           " WHERE $1::bigint = 1 OR EXISTS (SELECT FROM berth_log"
-                           " WHERE number = $1::bigint - 1 AND mark = $5::bytea)";
+                           " WHERE CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log"
+                           " WHERE number = $1::bigint - 1 AND mark = $5::bytea)"
+                           " ELSE NOT EXISTS (SELECT FROM berth_log) END";
 
 static bool look(struct postgres_store *store, const struct log_row *row, enum found *found,
                  struct err *err)
@@ -39,7 +40,7 @@ static bool look(struct postgres_store *store, const struct log_row *row, enum f
 }
 
 /* An empty batch of ours takes the number. If the row before is gone, the database went back, and
- * the lost batch is refused as well. */
+ * the lost batch is refused as well; so is a first batch once there are others. */
 static bool unknown_take_number(struct postgres_store *store, const struct log_row *row,
                                 struct err *err)
 {
