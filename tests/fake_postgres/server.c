@@ -46,9 +46,11 @@ void server_begin(struct rng *rng, int nodes)
     server.node_count = nodes;
     server.changes = 1;
     server.last_pid = 1;
+    server.timeline = 1;
     server.slow_commit = server.slow_answer = 0;
     for (int n = 0; n < SERVER_NODES; n++) {
         server.applied[n] = 0;
+        server.started[n] = n;
         server.is_down[n] = false;
     }
 }

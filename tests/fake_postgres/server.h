@@ -97,7 +97,9 @@ struct server {
     bool is_down[SERVER_NODES];     /* it accepts no connections */
     struct session sessions[SERVER_SESSIONS];
     int last_pid;
-    uint64_t changes; /* how often something has ended that others may wait for */
+    int64_t started[SERVER_NODES]; /* different for each start of each of them */
+    int64_t timeline;              /* grows with each promotion */
+    uint64_t changes;              /* how often something has ended that others may wait for */
     struct rng *rng;
     /* Thousandths: how often a COMMIT takes long, before it is executed or before it is answered.
      */

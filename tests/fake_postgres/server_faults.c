@@ -43,6 +43,8 @@ void server_terminate_all(int node)
     for (int s = 0; s < SERVER_SESSIONS; s++)
         if (server.sessions[s].is_used && (node < 0 || server.sessions[s].node == node))
             server_terminate(&server.sessions[s]);
+    for (int n = 0; n < SERVER_NODES; n++)
+        server.started[n] += node < 0 || node == n ? SERVER_NODES : 0;
 }
 
 bool server_apply(int node)
@@ -61,6 +63,7 @@ bool server_go_back(uint64_t by)
     if (!states_go_back(&server.states, by))
         return false;
     server_terminate_all(-1);
+    server.timeline++;
     for (int n = 0; n < SERVER_NODES; n++)
         server.applied[n] = server.states.newest;
     server.changes++;

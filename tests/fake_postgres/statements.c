@@ -67,6 +67,19 @@ static enum outcome set_planner(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* When the server was started, its cluster, its timeline. */
+static enum outcome identify(struct call *call)
+{
+    int node = call->session->node;
+    rows(call);
+    for (int i = 0; i < 3; i++)
+        result_column(call->result, PG_INT8);
+    result_add_int(call->result, server.started[node]);
+    result_add_int(call->result, node + 1);
+    result_add_int(call->result, server.timeline);
+    return OUTCOME_DONE;
+}
+
 static enum outcome begin(struct call *call)
 {
     transaction_begin(call->session, true, contains(call, "REPEATABLE READ"));
@@ -151,35 +164,32 @@ static enum outcome append_line(struct call *call)
     return OUTCOME_DONE;
 }
 
-/* Whether the row before is there; with that mark, if the statement compares it. */
-static bool has_line_before(struct call *call, const char *compares, unsigned mark)
+/* Whether the row may follow the newest one, as far as the statement looks. `compares`: how it
+ * compares the mark of the row before with parameter `mark`. */
+static bool may_follow(struct call *call, const char *compares, unsigned mark)
 {
     const struct view view = transaction_view(call->session);
-    const struct log_line *before = view_line(&view, parameter_int(call, 1) - 1);
+    int64_t number = parameter_int(call, 1);
+    const struct log_line *before = view_line(&view, number - 1);
+    if (number == 1)
+        return !contains(call, "ELSE NOT EXISTS (SELECT FROM berth_log)") ||
+               view_head(&view) == NULL;
+    if (!contains(call, "THEN EXISTS (SELECT FROM berth_log"))
+        return true;
     return before != NULL &&
            (!contains(call, compares) || slice_equal(before->mark, parameter_bytes(call, mark)));
 }
 
 static enum outcome insert_line(struct call *call)
 {
-    bool is_first = parameter_int(call, 1) == 1;
-    const struct view view = transaction_view(call->session);
-    bool is_refused = is_first ? contains(call, "ELSE NOT EXISTS (SELECT FROM berth_log)") &&
-                                     view_head(&view) != NULL
-                               : contains(call, "THEN EXISTS (SELECT FROM berth_log") &&
-                                     !has_line_before(call, "AND mark = $6::bytea", 6);
-    if (is_refused)
+    if (!may_follow(call, "AND mark = $6::bytea", 6))
         return call_fail(call, "23502", "null value in column \"number\"");
     return append_line(call);
 }
 
 static enum outcome take_number(struct call *call)
 {
-    bool is_checked = contains(call, "WHERE $1::bigint = 1 OR EXISTS (SELECT FROM berth_log");
-    if (is_checked && parameter_int(call, 1) != 1 &&
-        !has_line_before(call, "AND mark = $5::bytea", 5))
-        return OUTCOME_DONE;
-    return append_line(call);
+    return may_follow(call, "AND mark = $5::bytea", 5) ? append_line(call) : OUTCOME_DONE;
 }
 
 static void line_columns(struct call *call)
@@ -206,16 +216,6 @@ static enum outcome select_mark(struct call *call)
     result_column(call->result, PG_BYTES);
     if (line != NULL)
         result_add_bytes(call->result, line->mark);
-    return OUTCOME_DONE;
-}
-
-static enum outcome select_head(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    const struct log_line *head = view_head(&view);
-    line_columns(call);
-    if (head != NULL)
-        add_line(call, head);
     return OUTCOME_DONE;
 }
 
@@ -301,6 +301,7 @@ static const struct {
 } statements[] = {
     {"SELECT pg_backend_pid()", set_up_session},
     {"SELECT set_config('plan_cache_mode'", set_planner},
+    {"SELECT pg_postmaster_start_time(), (SELECT system_identifier", identify},
     {"BEGIN", begin},
     {"COMMIT", commit},
     {"ROLLBACK", roll_back},
@@ -309,7 +310,6 @@ static const struct {
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES", insert_line},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
     {"SELECT mark FROM berth_log WHERE number = ", select_mark},
-    {"SELECT number, mark, digest, entries FROM berth_log ORDER BY number DESC", select_head},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
     {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
     {"SELECT nextval(s.name) FROM", next_ids},
