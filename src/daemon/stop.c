@@ -94,6 +94,7 @@ static void drain(struct daemon *daemon, bool admin, uint64_t end_us)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                   "stop_grace is over: %u requests are cut off", load.requests);
         daemon->cut_short = true;
+        pipeline_give_up(daemon->api.pipeline);
     }
     for (size_t i = 0; i < daemon->listener_count; i++)
         if (is_admin(daemon, i) == admin)

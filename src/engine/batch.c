@@ -14,8 +14,12 @@
 #define OUTCOME_UNKNOWN                                                                            \
     "The connection to the database was lost, and it is not known whether the change was made."
 
-/* How often a batch is planned again because others have written first, and the pauses between. */
-enum { TAKEN_MOST = 64, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
+/* How often a batch is planned again because others have written first, and for how long; and the
+ * pauses between. */
+enum { TAKEN_MOST = 64, TAKEN_FOR_US = 20000000, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
+
+/* One look at a pending batch, and when a commit takes unusually long. */
+enum { AWAIT_US = 5000, AWAIT_LONG_US = 50000 };
 
 /* The requests of one batch before `end` (NULL: to the last), and what came of them. */
 struct decision {
@@ -31,12 +35,8 @@ struct decision {
 static bool lock(struct pipeline *pipeline, struct err *err)
 {
     enum store_lock locked;
-    while ((locked = store_lock(pipeline->store, err)) == STORE_LOCK_HELD) {
-        pipeline_beat(pipeline);
-        struct pipeline_request *readers = pipeline_take_readers(pipeline);
-        if (readers != NULL)
-            waiting_answer(pipeline, readers);
-    }
+    while ((locked = store_lock(pipeline->store, err)) == STORE_LOCK_HELD)
+        waiting_meanwhile(pipeline);
     return locked == STORE_LOCKED;
 }
 
@@ -50,7 +50,7 @@ static bool news_under_lock(struct pipeline *pipeline, bool *again, struct err *
     if (*again)
         store_end_read(pipeline->store, &ignored);
     else if (ok)
-        ok = news_end(pipeline, news, err);
+        ok = news_end(pipeline, news, err) == NEWS_TAKEN;
     if (*again || !ok)
         store_unlock(pipeline->store);
     return ok;
@@ -63,7 +63,7 @@ static bool lock_and_take_news(struct pipeline *pipeline, struct err *err)
     bool again = true;
     if (!lock(pipeline, err) || !news_under_lock(pipeline, &again, err))
         return false;
-    return !again || (news_take(pipeline, err) && lock(pipeline, err) &&
+    return !again || (news_take(pipeline, err) == NEWS_TAKEN && lock(pipeline, err) &&
                       news_under_lock(pipeline, &again, err));
 }
 
@@ -75,7 +75,7 @@ static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err 
         return lock_and_take_news(pipeline, err);
     return (!was_taken &&
             pipeline_currency(pipeline, replica_newest(pipeline->replica)) != STORE_IS_OUTDATED) ||
-           news_take(pipeline, err);
+           news_take(pipeline, err) == NEWS_TAKEN;
 }
 
 static void note_commit(struct pipeline *pipeline, uint64_t began_us)
@@ -84,6 +84,28 @@ static void note_commit(struct pipeline *pipeline, uint64_t began_us)
     pipeline->last_commit_us = clock_monotonic_us() - began_us;
     pipeline->commits++;
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
+}
+
+/* Until the batch is decided, which takes seconds if the connection is lost and the database cannot
+ * be reached. Reads that need news wait for a commit only as long as one usually takes. */
+static enum store_result await(struct pipeline *pipeline, struct store_stamp *stamp, bool *foreign,
+                               struct err *err)
+{
+    uint64_t now_us = clock_monotonic_us();
+    const uint64_t long_us = now_us + AWAIT_LONG_US;
+    enum store_result result = STORE_PENDING;
+    pipeline->is_pending = true;
+    while (result == STORE_PENDING) {
+        waiting_meanwhile(pipeline);
+        if (pipeline->has_given_up)
+            store_give_up(pipeline->store);
+        now_us = clock_monotonic_us();
+        if (now_us >= long_us)
+            currency_commit_ended(pipeline->currency);
+        result = store_await(pipeline->store, now_us + AWAIT_US, stamp, foreign, err);
+    }
+    pipeline->is_pending = false;
+    return result;
 }
 
 /* Makes what was planned durable and visible, or undoes it. */
@@ -95,6 +117,8 @@ static enum store_result commit_and_publish(struct pipeline *pipeline, struct ed
     bool foreign = false;
     uint64_t began_us = clock_monotonic_us();
     enum store_result result = store_commit(pipeline->store, &batch, &stamp, &foreign, err);
+    if (result == STORE_PENDING)
+        result = await(pipeline, &stamp, &foreign, err);
     if (result != STORE_OK || planned->changes.count == 0)
         replica_abandon(pipeline->replica, edit);
     if (result != STORE_OK)
@@ -113,6 +137,8 @@ static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
     currency_commit_begins(pipeline->currency);
     enum store_result result = commit_and_publish(pipeline, edit, planned, err);
     currency_commit_ended(pipeline->currency);
+    if (pipeline->late.first != NULL)
+        waiting_answer_late(pipeline);
     return result;
 }
 
@@ -231,8 +257,10 @@ static void pause_after(unsigned taken)
  * was written or answered, because of the culprit. */
 static enum store_result decide(struct pipeline *pipeline, struct decision *decision)
 {
+    const uint64_t latest_us = clock_monotonic_us() + TAKEN_FOR_US;
     enum store_result result = try(pipeline, decision, false);
-    for (unsigned taken = 0; result == STORE_TAKEN && taken < TAKEN_MOST; taken++) {
+    for (unsigned taken = 0;
+         result == STORE_TAKEN && taken < TAKEN_MOST && clock_monotonic_us() < latest_us; taken++) {
         pipeline->taken++;
         pipeline_beat(pipeline);
         pause_after(taken);

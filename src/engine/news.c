@@ -142,35 +142,38 @@ static void report_losses(struct pipeline *pipeline, const struct edit *edit)
         loss_report_write(&pipeline->losses, &event, before, edit->version, beat, pipeline);
 }
 
-bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err)
+enum news news_end(struct pipeline *pipeline, enum store_news found, struct err *err)
 {
     struct store_stamp stamp;
-    struct edit *edit = news == STORE_NEWS_NONE ? NULL : read_news(pipeline, news, err);
+    bool is_late = pipeline->is_pending && found != STORE_NEWS_NONE;
+    struct edit *edit =
+        is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, err);
     bool holds = store_end_read(pipeline->store, &stamp);
-    if (news == STORE_NEWS_NONE)
-        restamp(pipeline, &stamp, holds);
-    else if (edit == NULL)
-        return false;
-    else {
-        if (news == STORE_NEWS_WENT_BACK)
-            report_losses(pipeline, edit);
+    if (is_late)
+        return NEWS_LATE;
+    if (found != STORE_NEWS_NONE && edit == NULL)
+        return NEWS_FAILED;
+    if (found == STORE_NEWS_WENT_BACK)
+        report_losses(pipeline, edit);
+    if (edit != NULL)
         news_publish(pipeline, edit, &stamp, holds);
-    }
-    return true;
+    else if (!pipeline->is_pending)
+        restamp(pipeline, &stamp, holds);
+    return NEWS_TAKEN;
 }
 
-bool news_try(struct pipeline *pipeline, struct err *err)
+enum news news_try(struct pipeline *pipeline, struct err *err)
 {
-    enum store_news news = store_begin_read(pipeline->store, err);
-    return news != STORE_NEWS_FAILED && news_end(pipeline, news, err);
+    enum store_news found = store_begin_read(pipeline->store, err);
+    return found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
 }
 
-bool news_take(struct pipeline *pipeline, struct err *err)
+enum news news_take(struct pipeline *pipeline, struct err *err)
 {
-    if (!news_try(pipeline, err)) {
+    enum news news = news_try(pipeline, err);
+    if (news == NEWS_FAILED)
         outage_read_failed(&pipeline->outage, err);
-        return false;
-    }
-    outage_read_worked(&pipeline->outage);
-    return true;
+    else
+        outage_read_worked(&pipeline->outage);
+    return news;
 }

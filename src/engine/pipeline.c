@@ -105,9 +105,10 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
         currency_create(store, (struct currency_writer){submit_to_writer, pipeline});
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
+    queue_clear(&pipeline->late);
     pthread_mutex_init(&pipeline->lock, NULL);
     wait_init(&pipeline->wake);
-    if (news_try(pipeline, err))
+    if (news_try(pipeline, err) == NEWS_TAKEN)
         return pipeline;
     pipeline_destroy(pipeline);
     return NULL;
@@ -187,12 +188,18 @@ void pipeline_set_reads_most(struct pipeline *pipeline, uint64_t reads_most_us)
     currency_set_reads_most(pipeline->currency, reads_most_us);
 }
 
+void pipeline_give_up(struct pipeline *pipeline)
+{
+    pipeline->has_given_up = true;
+}
+
 void pipeline_stop(struct pipeline *pipeline)
 {
     pulse_stop(pipeline->pulse);
     currency_stop(pipeline->currency);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stopping = true;
+    pipeline->has_given_up = true;
     pthread_mutex_unlock(&pipeline->lock);
     pthread_cond_signal(&pipeline->wake);
     pthread_join(pipeline->thread, NULL);

@@ -53,7 +53,12 @@ void pipeline_destroy(struct pipeline *pipeline);
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
 
-/* Completes queued requests, then stops the writer and frees the pipeline. */
+/* From now on, requests whose commit the database does not answer are answered soon, with 503 and
+ * the text that the outcome is not known: the process does not stop later because of them. Any
+ * thread. */
+void pipeline_give_up(struct pipeline *pipeline);
+
+/* Gives up, completes queued requests, then stops the writer and frees the pipeline. */
 void pipeline_stop(struct pipeline *pipeline);
 
 /* A version that is pinned after this call is at least as new as the database was then, as a query

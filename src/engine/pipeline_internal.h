@@ -23,8 +23,11 @@ struct pipeline {
     pthread_cond_t wake;
     struct queue queue;
     bool stopping;
-    unsigned waiting_for; /* wake the writer when that many are queued */
-    unsigned usual_batch; /* number of requests in recent batches */
+    _Atomic bool has_given_up; /* see pipeline_give_up() */
+    bool is_pending;           /* a batch is on its way to the database; used by the writer only */
+    struct queue late;         /* requests without a plan, until it is decided; the same */
+    unsigned waiting_for;      /* wake the writer when that many are queued */
+    unsigned usual_batch;      /* number of requests in recent batches */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
     struct outage outage;       /* used by the writer only */
@@ -52,9 +55,16 @@ void pipeline_beat(struct pipeline *pipeline);
 
 /* The functions below are for the writer thread. */
 
-/* news.c: the news that store_begin_read() has found are read and published, and the read ends.
- * False: err is set, and memory is unchanged. */
-bool news_end(struct pipeline *pipeline, enum store_news news, struct err *err) BERTH_MUST_CHECK;
+enum news {
+    NEWS_TAKEN,  /* memory has the state that was read */
+    NEWS_FAILED, /* err is set, and memory is unchanged */
+    NEWS_LATE,   /* there are some, but a batch is pending, and they may be the batch itself: they
+                    can be taken when it is decided */
+};
+
+/* news.c: the news that store_begin_read() has found are read and published, and the read ends. */
+enum news news_end(struct pipeline *pipeline, enum store_news found,
+                   struct err *err) BERTH_MUST_CHECK;
 
 /* follow.c: makes the next version from what other instances have logged, and what other programs
  * may have written. The caller owns the edit, also after a failure. */
@@ -66,9 +76,9 @@ enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
                              struct followed *followed, struct err *err) BERTH_MUST_CHECK;
 
 /* news.c: brings memory up to date. */
-bool news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+enum news news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 /* The same, and records whether it failed. */
-bool news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+enum news news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 
 /* news.c: publishes the edit. `holds`: its state has that stamp. */
 void news_publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
@@ -88,8 +98,14 @@ struct err answers_public(const struct err *failure, struct slice text);
 void answers_give(struct pipeline *pipeline, struct pipeline_request *first,
                   const struct pipeline_request *end, const struct err *failure);
 
-/* waiting.c: answers requests without a plan. */
+/* waiting.c: answers requests without a plan. While a batch is pending, those that need news wait
+ * until it is decided. */
 void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first);
+/* waiting.c: the batch is decided: answers those that waited for that. */
+void waiting_answer_late(struct pipeline *pipeline);
+/* waiting.c: for a writer that waits for something: it is not stuck, and answers those that wait
+ * for news meanwhile. */
+void waiting_meanwhile(struct pipeline *pipeline);
 
 /* batch.c: decides and answers the requests. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first);

@@ -12,33 +12,40 @@ static bool is_current(struct pipeline *pipeline)
 }
 
 /* Reads the database and takes its news; the schema is checked in the same read. */
-static void probe_database(struct pipeline *pipeline, struct pipeline_probe *probe, struct err *err)
+static enum news probe_database(struct pipeline *pipeline, struct pipeline_probe *probe,
+                                struct err *err)
 {
     struct err schema = {.arena = err->arena};
-    enum store_news news = store_begin_read(pipeline->store, err);
-    *probe = (struct pipeline_probe){.is_reached = news != STORE_NEWS_FAILED};
+    enum store_news found = store_begin_read(pipeline->store, err);
+    *probe = (struct pipeline_probe){.is_reached = found != STORE_NEWS_FAILED};
     if (!probe->is_reached)
-        return;
+        return NEWS_FAILED;
     probe->is_served = store_check_schema(pipeline->store, probe->revision, &schema);
-    probe->is_followed = news_end(pipeline, news, err);
+    enum news news = news_end(pipeline, found, err);
+    probe->is_followed = news == NEWS_TAKEN;
     if (!probe->is_served)
         err_set_text(err, schema.status, schema.code, schema.message);
+    return news;
 }
 
 /* One result serves all requests with a probe. */
-static void answer_probes(struct pipeline *pipeline, struct pipeline_request *first)
+static void answer_probes(struct pipeline *pipeline, struct queue *probes)
 {
     struct err err = {.arena = pipeline->arena};
     struct pipeline_probe probe;
-    probe_database(pipeline, &probe, &err);
-    if (probe.is_reached && probe.is_followed)
+    enum news news = probe_database(pipeline, &probe, &err);
+    if (news == NEWS_LATE) {
+        queue_move(&pipeline->late, probes);
+        return;
+    }
+    if (news == NEWS_TAKEN)
         outage_read_worked(&pipeline->outage);
     else
         outage_read_failed(&pipeline->outage, &err);
-    for (struct pipeline_request *request = first; request != NULL; request = request->next)
-        *request->probe = probe;
+    for (struct pipeline_request *at = probes->first; at != NULL; at = at->next)
+        *at->probe = probe;
     /* not sent to clients: berth's own health checks submit probes */
-    answers_give(pipeline, first, NULL, err_is_set(&err) ? &err : NULL);
+    answers_give(pipeline, probes->first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
 /* Whether the newest version contains the states that these requests wait for. */
@@ -52,16 +59,18 @@ static bool contains_all(const struct pipeline *pipeline, const struct pipeline_
     return true;
 }
 
-static void answer_readers(struct pipeline *pipeline, struct pipeline_request *first)
+static void answer_readers(struct pipeline *pipeline, struct queue *readers)
 {
     struct err err = {.arena = pipeline->arena};
+    enum news news = NEWS_TAKEN;
     /* Most often the only news is berth's own last commit. */
-    if (contains_all(pipeline, first) || is_current(pipeline) || news_take(pipeline, &err)) {
-        answers_give(pipeline, first, NULL, NULL);
-        return;
-    }
+    if (!contains_all(pipeline, readers->first) && !is_current(pipeline))
+        news = news_take(pipeline, &err);
     const struct err shown = answers_public(&err, SLICE_LIT(ANSWER_UNAVAILABLE));
-    answers_give(pipeline, first, NULL, &shown);
+    if (news == NEWS_LATE)
+        queue_move(&pipeline->late, readers);
+    else
+        answers_give(pipeline, readers->first, NULL, news == NEWS_TAKEN ? NULL : &shown);
 }
 
 void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first)
@@ -76,7 +85,22 @@ void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first)
         queue_append(request->probe == NULL ? &readers : &probes, request);
     }
     if (readers.first != NULL)
-        answer_readers(pipeline, readers.first);
+        answer_readers(pipeline, &readers);
     if (probes.first != NULL)
-        answer_probes(pipeline, probes.first);
+        answer_probes(pipeline, &probes);
+}
+
+void waiting_answer_late(struct pipeline *pipeline)
+{
+    struct pipeline_request *first = pipeline->late.first;
+    queue_clear(&pipeline->late);
+    waiting_answer(pipeline, first);
+}
+
+void waiting_meanwhile(struct pipeline *pipeline)
+{
+    pipeline_beat(pipeline);
+    struct pipeline_request *readers = pipeline_take_readers(pipeline);
+    if (readers != NULL)
+        waiting_answer(pipeline, readers);
 }

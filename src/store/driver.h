@@ -37,6 +37,10 @@ struct store_driver {
                      struct slice text);
     enum store_result (*commit)(struct store *store, const struct store_batch *batch,
                                 struct store_stamp *stamp, bool *foreign, struct err *err);
+    /* NULL, both: a commit never returns STORE_PENDING. */
+    enum store_result (*await)(struct store *store, uint64_t until_us, struct store_stamp *stamp,
+                               bool *foreign, struct err *err);
+    void (*give_up)(struct store *store);
     const struct store_refusal *(*why_refused)(const struct store *store);
     enum store_currency (*currency)(const struct store *store, const struct store_stamp *stamp);
     /* NULL, both: the database need never be asked. */

@@ -96,6 +96,19 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
     return store->driver->commit(store, batch, stamp, foreign, err);
 }
 
+enum store_result store_await(struct store *store, uint64_t until_us, struct store_stamp *stamp,
+                              bool *foreign, struct err *err)
+{
+    check(store->driver->await != NULL);
+    return store->driver->await(store, until_us, stamp, foreign, err);
+}
+
+void store_give_up(struct store *store)
+{
+    if (store->driver->give_up != NULL)
+        store->driver->give_up(store);
+}
+
 const struct store_refusal *store_why_refused(const struct store *store)
 {
     return store->driver->why_refused(store);

@@ -70,7 +70,9 @@ enum store_result {
     STORE_OK,
     STORE_FAILED, /* err is set (503), and nothing was changed */
 
-    /* Only from store_commit(); nothing was changed, except perhaps with STORE_UNKNOWN. */
+    STORE_PENDING, /* only from store_commit() and store_await(): call store_await() */
+
+    /* Only from these two; nothing was changed, except perhaps with STORE_UNKNOWN. */
     STORE_TAKEN,   /* somebody else has changed the database since memory read it: take the news and
                       plan again. err is set, for the case that this never succeeds */
     STORE_REFUSED, /* because of what one request changes; others are not affected. err is set; see
@@ -167,9 +169,9 @@ enum store_lock {
 };
 
 /* Keeps other instances from committing until store_commit() or store_unlock(). It is not needed
- * for a commit. */
+ * for a commit. Not while a batch is pending. */
 enum store_lock store_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
-/* Does nothing if the store is not locked. */
+/* Also gives up waiting for the lock. Does nothing if the store is not locked. */
 void store_unlock(struct store *store);
 
 /* The next free ids: each call returns a new one, which no other instance gives out. If the
@@ -196,7 +198,8 @@ int64_t store_next_id(struct store *store, enum store_table table);
  * since the plan began; err says why (503). What was planned with that id must not be committed. */
 bool store_lacks_id(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
-/* A plan begins, or begins again: the ids given out since the last commit are free. */
+/* A plan begins, or begins again: the ids given out since the last commit, or since the pending
+ * batch was handed over, are free. */
 void store_reuse_ids(struct store *store);
 
 /* Whether a row that the last load left out, and that memory therefore does not know, has that text
@@ -207,7 +210,7 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
                     struct slice text);
 
 /* The changes of all requests of a batch, one request after the other. The caller owns everything,
- * until store_commit() returns. */
+ * until the batch is decided. */
 struct store_batch {
     const struct change *changes;
     const size_t *ends; /* of each request: the index after its last change */
@@ -219,6 +222,10 @@ struct store_batch {
  * with it. In any case the store is no longer locked. A batch without changes only finds out
  * whether memory has the newest state: STORE_OK or STORE_TAKEN.
  *
+ * STORE_PENDING: the batch is on its way to the database, and store_await() tells what becomes of
+ * it. Until it is decided, the batch and err's arena stay as they are, and no other one is handed
+ * over. Reads may begin and end, but take no news: these may be the batch itself.
+ *
  * On STORE_OK, *foreign is true if the stamp must not be published, because another process wrote
  * before it was read: the next news have the difference. */
 enum store_result store_commit(struct store *store, const struct store_batch *batch,
@@ -228,7 +235,18 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
 /* The store does not know it. */
 #define STORE_UNNAMED SIZE_MAX
 
-/* Why the last store_commit() returned STORE_REFUSED; valid until the next call of it. */
+/* The result of the pending batch, as that of store_commit(), as soon as it is known; STORE_PENDING
+ * at that time (of clock_monotonic_us()), or a few milliseconds later. However long the database
+ * does not answer, a batch is pending for a limited time. */
+enum store_result store_await(struct store *store, uint64_t until_us, struct store_stamp *stamp,
+                              bool *foreign, struct err *err) BERTH_MUST_CHECK;
+
+/* Nobody waits any longer to learn what became of a pending batch: if the database does not say it
+ * at once, the result is STORE_UNKNOWN. For a process that stops. Does nothing if no batch is
+ * pending. */
+void store_give_up(struct store *store);
+
+/* Why the last batch was STORE_REFUSED; valid until the next store_commit(). */
 struct store_refusal {
     size_t request;    /* its index in the batch, or STORE_UNNAMED: any of its requests */
     size_t change;     /* the index of the refused change in the batch, or STORE_UNNAMED */

@@ -11,6 +11,7 @@ const char *const MEMORY_FAULT_NAMES[MEMORY_FAULT_COUNT] = {
     [MEMORY_COMMIT_FAILS] = "commit_fails",
     [MEMORY_COMMIT_UNKNOWN] = "commit_unknown",
     [MEMORY_COMMIT_RESOLVED] = "commit_resolved",
+    [MEMORY_COMMIT_PENDING] = "commit_pending",
     [MEMORY_DIES] = "dies",
     [MEMORY_FOREIGN_WRITE] = "foreign_write",
     [MEMORY_LOG_TRIMMED] = "log_trimmed",

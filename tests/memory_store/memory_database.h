@@ -16,6 +16,7 @@ enum memory_fault {
     MEMORY_COMMIT_FAILS,
     MEMORY_COMMIT_UNKNOWN,
     MEMORY_COMMIT_RESOLVED, /* the commit failed and was found done: STORE_OK without a stamp */
+    MEMORY_COMMIT_PENDING,  /* the batch is decided later */
     MEMORY_DIES,            /* the process ends in the commit */
     MEMORY_FOREIGN_WRITE,   /* another process commits between two calls, while the store is not
                               locked */

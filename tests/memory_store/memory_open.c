@@ -44,6 +44,7 @@ static struct memory_shared *create(const struct store_options *options)
     check(shared != NULL && options->connection.len < sizeof(shared->connection));
     memcpy(shared->connection, options->connection.data, options->connection.len);
     memory_database_init(&shared->database);
+    shared->database.faults.permille[MEMORY_COMMIT_PENDING] = MEMORY_ALWAYS;
     if (options->sync_schema)
         insert_standard_names(&shared->database);
     shared->next = all;

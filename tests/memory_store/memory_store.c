@@ -124,17 +124,24 @@ static void take_snapshot(struct store *store)
     store->read_commit = store->database->commit;
 }
 
+static void set_outcome(struct store *store, enum memory_outcome outcome)
+{
+    if (!store->pending.is_there)
+        store->outcome = outcome;
+}
+
 enum store_news store_begin_read(struct store *store, struct err *err)
 {
     check(!store->is_reading);
-    store->outcome = MEMORY_OUTCOME_FAILED;
+    set_outcome(store, MEMORY_OUTCOME_FAILED);
     if (memory_store_fails(store, MEMORY_BEGIN_READ_FAILS, "begins no read", err))
         return STORE_NEWS_FAILED;
     memory_store_meet_others(store);
     take_snapshot(store);
-    read_next_ids(store);
+    if (!store->pending.is_there)
+        read_next_ids(store);
     store->is_reading = true;
-    store->outcome = MEMORY_OUTCOME_OPEN;
+    set_outcome(store, MEMORY_OUTCOME_OPEN);
     store->news = examine(store);
     if (store->went_back && store->news == STORE_NEWS_RELOAD)
         store->news = STORE_NEWS_WENT_BACK;
@@ -146,7 +153,7 @@ bool store_end_read(struct store *store, struct store_stamp *stamp)
     check(store->is_reading);
     store->is_reading = false;
     bool holds = is_in_memory(store);
-    store->outcome = holds ? MEMORY_OUTCOME_DONE : MEMORY_OUTCOME_FAILED;
+    set_outcome(store, holds ? MEMORY_OUTCOME_DONE : MEMORY_OUTCOME_FAILED);
     memory_store_meet_others(store);
     memory_store_write_stamp(stamp, store->read_commit);
     return holds && store->read_commit == store->database->commit;
@@ -162,7 +169,7 @@ bool store_locks_first(const struct store *store)
 
 enum store_lock store_lock(struct store *store, struct err *err)
 {
-    check(!store->is_locked && !store->is_reading);
+    check(!store->is_locked && !store->is_reading && !store->pending.is_there);
     store->outcome = MEMORY_OUTCOME_FAILED;
     if (memory_database_strikes(store->database, MEMORY_LOCK_HELD)) {
         memory_store_meet_others(store);
@@ -191,19 +198,36 @@ static void make_visible(struct store *store)
     memory_database_commit(database, &store->tables);
 }
 
+static bool draws(const struct store *store)
+{
+    return store->database->rng != NULL && rng_below(store->database->rng, 2) == 0;
+}
+
 /* COMMIT fails and its result is unknown; a process that dies in it knows as little. */
 static enum store_result end_unknown(struct store *store)
 {
-    store->outcome = MEMORY_OUTCOME_UNKNOWN;
-    store->seen.is_valid = false;
-    if (store->database->rng != NULL && rng_below(store->database->rng, 2) == 0)
+    if (draws(store))
         make_visible(store);
     return STORE_UNKNOWN;
 }
 
-static enum store_result end_commit(struct store *store, struct store_stamp *stamp, bool *foreign,
-                                    struct err *err)
+/* The batch reaches the database. */
+static enum store_result execute(struct store *store, struct err *err)
 {
+    struct memory_pending *pending = &store->pending;
+    take_snapshot(store);
+    if (!is_in_memory(store)) {
+        err_set(err, 503, NULL, "the database in memory is always taken");
+        return STORE_TAKEN;
+    }
+    pending->commit = store->read_commit;
+    if (pending->batch.requests == 0 || pending->batch.ends[pending->batch.requests - 1] == 0)
+        return STORE_OK;
+    if (store->before_commit != NULL)
+        store->before_commit(store->cls);
+    enum store_result result = memory_store_execute(store, &pending->batch, err);
+    if (result != STORE_OK)
+        return result;
     if (memory_store_fails(store, MEMORY_COMMIT_FAILS, "cannot commit", err))
         return STORE_FAILED;
     store->is_dead = memory_store_fails(store, MEMORY_DIES, "is gone", err);
@@ -211,45 +235,97 @@ static enum store_result end_commit(struct store *store, struct store_stamp *sta
         memory_store_fails(store, MEMORY_COMMIT_UNKNOWN, "cannot tell whether it committed", err))
         return end_unknown(store);
     make_visible(store);
+    pending->commit = store->database->commit;
+    tables_copy(&pending->tables, &store->tables);
+    return STORE_OK;
+}
+
+static void end_done(struct store *store, struct store_stamp *stamp, bool *foreign)
+{
+    const struct memory_pending *pending = &store->pending;
     store->outcome = MEMORY_OUTCOME_DONE;
-    memory_store_mark_seen(store, store->database->commit);
-    memcpy(store->first_id, store->next_id, sizeof(store->first_id));
+    memory_store_write_stamp(stamp, pending->commit);
+    *foreign = false;
+    if (pending->commit == store->seen.commit)
+        return;
+    tables_copy(&store->seen.tables, &pending->tables);
+    store->seen.commit = pending->commit;
     if (memory_database_strikes(store->database, MEMORY_COMMIT_RESOLVED)) {
         store->seen.is_valid = false;
         *foreign = true;
-        return STORE_OK;
+        return;
     }
     memory_store_meet_others(store);
     *foreign = store->seen.commit != store->database->commit;
-    memory_store_write_stamp(stamp, store->seen.commit);
-    return STORE_OK;
+}
+
+/* The result of a batch that has reached the database arrives. Ids that it may have used are not
+ * given out again. */
+static enum store_result end_batch(struct store *store, struct store_stamp *stamp, bool *foreign)
+{
+    struct memory_pending *pending = &store->pending;
+    enum store_result result = pending->result;
+    pending->is_there = false;
+    store->outcome = MEMORY_OUTCOME_FAILED;
+    if (result == STORE_OK) {
+        end_done(store, stamp, foreign);
+    } else if (result == STORE_UNKNOWN) {
+        store->outcome = MEMORY_OUTCOME_UNKNOWN;
+        store->seen.is_valid = false;
+    } else {
+        memcpy(store->first_id, store->ids_before, sizeof(store->first_id));
+    }
+    return result;
+}
+
+enum store_result store_await(struct store *store, uint64_t until_us, struct store_stamp *stamp,
+                              bool *foreign, struct err *err)
+{
+    struct memory_pending *pending = &store->pending;
+    (void)until_us;
+    check(pending->is_there && !store->is_reading);
+    memory_store_meet_others(store);
+    bool is_late =
+        store->still_pending != NULL ? store->still_pending(store->cls) : pending->awaits-- > 0;
+    bool is_ending = !is_late || pending->is_given_up;
+    if (!pending->is_executed && (is_ending || draws(store))) {
+        pending->is_executed = true;
+        pending->result = execute(store, err);
+        is_ending |= store->is_dead;
+    }
+    return is_ending ? end_batch(store, stamp, foreign) : STORE_PENDING;
+}
+
+void store_give_up(struct store *store)
+{
+    store->pending.is_given_up = true;
 }
 
 enum store_result store_commit(struct store *store, const struct store_batch *batch,
                                struct store_stamp *stamp, bool *foreign, struct err *err)
 {
-    check(!store->is_reading);
+    struct memory_pending *pending = &store->pending;
+    check(!store->is_reading && !pending->is_there);
     store->commits++;
-    store->outcome = MEMORY_OUTCOME_FAILED;
     if (memory_store_fails(store, MEMORY_COMMIT_BEGIN_FAILS, "begins no transaction", err)) {
+        store->outcome = MEMORY_OUTCOME_FAILED;
         store->is_locked = false;
         return STORE_FAILED;
     }
     memory_store_meet_others(store);
     store->is_locked = false;
-    take_snapshot(store);
-    if (!is_in_memory(store)) {
-        err_set(err, 503, NULL, "the database in memory is always taken");
-        return STORE_TAKEN;
+    memcpy(store->ids_before, store->first_id, sizeof(store->ids_before));
+    memcpy(store->first_id, store->next_id, sizeof(store->first_id));
+    pending->is_there = true;
+    pending->batch = *batch;
+    pending->is_executed = pending->is_given_up = false;
+    pending->awaits = 0;
+    if (memory_database_strikes(store->database, MEMORY_COMMIT_PENDING)) {
+        pending->awaits =
+            store->database->rng == NULL ? 1 : 1 + (unsigned)rng_below(store->database->rng, 6);
+        return STORE_PENDING;
     }
-    if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0) {
-        store->outcome = MEMORY_OUTCOME_DONE;
-        *foreign = false;
-        memory_store_write_stamp(stamp, store->read_commit);
-        return STORE_OK;
-    }
-    if (store->before_commit != NULL)
-        store->before_commit(store->cls);
-    enum store_result result = memory_store_execute(store, batch, err);
-    return result == STORE_OK ? end_commit(store, stamp, foreign, err) : result;
+    pending->is_executed = true;
+    pending->result = execute(store, err);
+    return end_batch(store, stamp, foreign);
 }

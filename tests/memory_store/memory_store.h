@@ -36,6 +36,19 @@ struct memory_query {
 
 enum { MEMORY_QUERIES = 2 };
 
+/* A batch that has been handed over and not decided (MEMORY_COMMIT_PENDING). */
+struct memory_pending {
+    bool is_there;
+    struct store_batch batch;
+    unsigned awaits; /* that will find it pending, unless still_pending() decides that */
+    bool is_given_up;
+    /* What became of it, when it has reached the database. */
+    bool is_executed;
+    enum store_result result;
+    uint64_t commit; /* its number */
+    struct tables tables;
+};
+
 /* Tests may read all members, and set the hooks and the next ids. */
 struct store {
     struct memory_database *database;
@@ -47,7 +60,9 @@ struct store {
     bool is_reading;
     bool is_locked;
     int64_t next_id[STORE_TABLE_COUNT];
-    int64_t first_id[STORE_TABLE_COUNT]; /* after a commit, or after the last read */
+    int64_t first_id[STORE_TABLE_COUNT];   /* after a commit, or after the last read */
+    int64_t ids_before[STORE_TABLE_COUNT]; /* the first ones of the pending batch */
+    struct memory_pending pending;
     struct store_refusal refusal;
     bool lacks_id;    /* see store_lacks_id() */
     bool went_back;   /* set by tests: the next reload is STORE_NEWS_WENT_BACK */
@@ -60,15 +75,16 @@ struct store {
 
     /* Hooks; NULL if nobody needs them. */
     void (*before_commit)(void *cls);
-    void (*while_locked)(void *cls); /* MEMORY_LOCK_HELD has struck */
-    void (*meanwhile)(void *cls);    /* wherever other threads and processes may do something */
-    void *cls;                       /* of all */
+    void (*while_locked)(void *cls);  /* MEMORY_LOCK_HELD has struck */
+    bool (*still_pending)(void *cls); /* asked by each store_await(), about a pending batch */
+    void (*meanwhile)(void *cls);     /* wherever other threads and processes may do something */
+    void *cls;                        /* of all */
 };
 
 /* A store on the database, in the state of a process that has just started. store_close() frees it.
- * store_open() opens one on a database without faults, which all stores opened with the same
- * connection share until the last of them is closed. With sync_schema it has the standard resource
- * classes and traits. */
+ * store_open() opens one on a database without faults, whose commits are pending for a while, and
+ * which all stores opened with the same connection share until the last of them is closed. With
+ * sync_schema it has the standard resource classes and traits. */
 struct store *memory_store_open(struct memory_database *database);
 
 /* store_query_head() only notes the query. Executes one: its head is the newest state at present.

@@ -42,6 +42,7 @@ void memory_store_mark_seen(struct store *store, uint64_t commit)
 
 static void mark_read(struct store *store)
 {
+    check(!store->pending.is_there);
     store->must_load = store->went_back = false;
     memory_store_mark_seen(store, store->read_commit);
 }

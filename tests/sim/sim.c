@@ -95,6 +95,8 @@ static int draw_level(struct sim *of, const struct fault_choice *choice)
     int draw = rng_below(&of->rng, choice->levels);
     if (choice->fault == MEMORY_IDS_REUSED)
         return draw == 0 ? MEMORY_ALWAYS : 0;
+    if (choice->fault == MEMORY_COMMIT_PENDING)
+        return draw * MEMORY_ALWAYS / (choice->levels - 1);
     return of->world->fault_levels[draw];
 }
 

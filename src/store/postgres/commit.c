@@ -3,8 +3,8 @@
  * The row's number is a primary key, so of two instances that write on top of the same state one
  * waits for the other and is then refused: the order of all batches is that of the log. The lock
  * decides nothing. It is taken all the same, because whoever writes without it would overtake those
- * that wait for it; and after a batch came too late, some batches are planned under the lock, so
- * that two loaded instances take turns. Writer thread only. */
+ * that wait for it (lock.c). Nothing here waits, apart from a connection that has to be made: while
+ * the batch is pending, the writer looks after it now and then. Writer thread only. */
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ enum {
     CROWDED_BATCHES = 16, /* planned under the lock after one came too late */
     STATEMENT_ROWS_MOST = 8192,
     LOG_NUMBER_PARAMETERS = 6,
-    LOCK_WAITS_MOST = 3, /* times the store's time limit */
+    GIVEN_UP_MS = 1000,
 };
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
@@ -33,8 +33,6 @@ const char POSTGRES_LOG_INSERT[] =
     " $1::bigint - 1 AND mark = $6::bytea) ELSE NOT EXISTS (SELECT FROM berth_log) END"
     " THEN $1::bigint END, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
 
-/* ---- the lock ---- */
-
 static bool sqlstate_is(const struct pg_failure *failure, const char *state)
 {
     return strcmp(failure->sqlstate, state) == 0;
@@ -45,56 +43,18 @@ static bool sqlstate_begins(const struct pg_failure *failure, const char *class)
     return strncmp(failure->sqlstate, class, strlen(class)) == 0;
 }
 
-bool postgres_locks_first(const struct store *base)
-{
-    return postgres_of_const(base)->crowded > 0;
-}
-
-static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
-{
-    bool is_held = sqlstate_is(pg_session_failure(store->writer), LOCK_NOT_AVAILABLE);
-    uint64_t now_us = clock_monotonic_us();
-    pg_session_close(store->writer);
-    if (store->wanted_us == 0)
-        store->wanted_us = now_us;
-    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us) {
-        postgres_end_stalled(store);
-        *err = (struct err){.arena = err->arena};
-        return STORE_LOCK_HELD;
-    }
-    store->wanted_us = 0;
-    return STORE_LOCK_FAILED;
-}
-
-enum store_lock postgres_lock(struct store *base, struct err *err)
-{
-    struct postgres_store *store = postgres_of(base);
-    check(!store->is_locked && !store->read.is_open);
-    store->is_locked = postgres_begin_locked(store, err);
-    if (!store->is_locked)
-        return lock_failed(store, err);
-    store->wanted_us = 0;
-    return STORE_LOCKED;
-}
-
-void postgres_unlock(struct store *base)
-{
-    struct postgres_store *store = postgres_of(base);
-    struct err ignored = postgres_ignored(store);
-    store->is_locked = false;
-    if (pg_session_in_transaction(store->writer) &&
-        pg_session_run(store->writer, "ROLLBACK", "unlocked", postgres_deadline(store), &ignored) !=
-            PG_OK)
-        pg_session_close(store->writer);
-}
-
 /* ---- the pipeline ---- */
 
 /* A batch on its way to the server. */
 struct sending {
     struct postgres_store *store;
-    const struct store_batch *batch;
+    struct store_batch batch;
     struct arena *arena;
+    uint64_t deadline_us; /* then the server must have answered */
+    bool has_commit;      /* COMMIT is among what is sent */
+    bool is_given_up;
+    bool is_unknown;    /* unknown.h finds out what became of it */
+    struct err failure; /* if is_unknown: why */
     struct log_row row;
     unsigned char mark[LOG_MARK_LEN];
     unsigned char before[LOG_DIGEST_LEN];
@@ -102,6 +62,7 @@ struct sending {
     size_t statements;     /* queued so far */
     struct bundle *chunks; /* of the statements after the log's */
     size_t chunk_count, chunk_capacity;
+    bool is_impossible; /* the database cannot hold the batch */
     bool is_out_of_range;
     size_t nul_change; /* the first change with U+0000 in a text; SIZE_MAX: none has */
 };
@@ -148,7 +109,7 @@ static bool queue_chunk(struct sending *sending, const struct bundle *chunk, str
     struct postgres_store *store = sending->store;
     struct pg_parameter parameters[WRITE_SQL_ARRAYS_MOST];
     struct buf sql = {0};
-    size_t count = write_sql_fill(chunk, sending->batch->changes, store->arrays);
+    size_t count = write_sql_fill(chunk, sending->batch.changes, store->arrays);
     for (size_t i = 0; i < count; i++) {
         sending->is_out_of_range |= store->arrays[i].is_out_of_range;
         if (store->arrays[i].nul_at < chunk->count)
@@ -167,13 +128,14 @@ static bool queue_chunk(struct sending *sending, const struct bundle *chunk, str
 static bool queue_changes(struct sending *sending, struct err *err)
 {
     const struct bundle_limit limit = {.rows = STATEMENT_ROWS_MOST};
-    const struct waves waves = waves_arrange(sending->batch, sending->arena);
+    const struct waves waves = waves_arrange(&sending->batch, sending->arena);
     for (size_t i = 0; i < waves.count; i++) {
         struct bundle chunk = {0};
-        while (bundle_next_chunk(&waves.bundles[i], sending->batch->changes, &limit, &chunk))
+        while (bundle_next_chunk(&waves.bundles[i], sending->batch.changes, &limit, &chunk))
             if (!queue_chunk(sending, &chunk, err))
                 return false;
     }
+    sending->is_impossible = sending->nul_change != SIZE_MAX || sending->is_out_of_range;
     if (sending->nul_change != SIZE_MAX)
         return err_set(err, 503, NULL, "the database '%.*s' cannot hold a text with U+0000",
                        SLICE_ARG(sending->store->url.target));
@@ -186,6 +148,7 @@ static bool queue_changes(struct sending *sending, struct err *err)
 static bool queue_commit(struct sending *sending, struct err *err)
 {
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
+    sending->has_commit = true;
     return pg_pipeline_queue(sending->store->writer, &commit, err) == PG_OK;
 }
 
@@ -202,7 +165,7 @@ static bool queue_all(struct sending *sending, struct err *err)
 static void make_row(struct sending *sending)
 {
     struct postgres_store *store = sending->store;
-    const struct store_batch *batch = sending->batch;
+    const struct store_batch *batch = &sending->batch;
     store->touched.len = 0;
     for (size_t i = 0; i < store->unlogged.count; i++)
         log_append_entry(&store->touched, &store->unlogged.data[i]);
@@ -236,7 +199,7 @@ static size_t find_culprit(const struct sending *sending, const struct bundle *c
     struct bundle_key key;
     if (!pg_detail_key(slice_of(failure->detail), sizeof(failure->detail) - 1, &key))
         return STORE_UNNAMED;
-    return bundle_find(chunk, sending->batch->changes, &key);
+    return bundle_find(chunk, sending->batch.changes, &key);
 }
 
 static bool constraint_ends_with(const char *text, const char *end)
@@ -268,7 +231,7 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
     store->refusal = (struct store_refusal){
         .change = change,
         .request =
-            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(sending->batch, change),
+            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change),
         .is_duplicate = is_duplicate,
         .cannot_hold = !is_known_row && sqlstate_begins(failure, "22"),
         .memory_is_wrong = is_known_row || is_foreign,
@@ -277,7 +240,7 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
     if (store->refusal.memory_is_wrong)
         postgres_suspect_refused(
-            store, change == STORE_UNNAMED ? NULL : &sending->batch->changes[change], is_duplicate);
+            store, change == STORE_UNNAMED ? NULL : &sending->batch.changes[change], is_duplicate);
     return STORE_REFUSED;
 }
 
@@ -285,7 +248,7 @@ static enum store_result refuse_nul(struct sending *sending)
 {
     sending->store->refusal = (struct store_refusal){
         .change = sending->nul_change,
-        .request = bundle_request_of(sending->batch, sending->nul_change),
+        .request = bundle_request_of(&sending->batch, sending->nul_change),
         .cannot_hold = true,
     };
     return STORE_REFUSED;
@@ -308,56 +271,82 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         store->crowded = CROWDED_BATCHES; /* reads are answered between attempts to lock */
     if (store->waits_in_vain || (is_answer && sqlstate_is(failure, DEADLOCK)))
         return again(store, err);
-    return STORE_FAILED;
+    /* COMMIT was not executed: another connection may do better */
+    return outcome == PG_LOST ? again(store, err) : STORE_FAILED;
 }
 
-/* The ids of a batch that may have been committed are not given out again. */
-static enum store_result resolve(struct sending *sending)
-{
-    enum store_result result = postgres_resolve(sending->store, &sending->row, sending->arena);
-    if (result == STORE_UNKNOWN)
-        postgres_drop_ids(sending->store);
-    return result;
-}
-
-static enum store_result finish_batch(struct sending *sending, struct err *err)
+/* Without an answer to COMMIT, of which the server may have got enough to execute it. */
+static enum store_result become_unknown(struct sending *sending, struct err *err)
 {
     struct postgres_store *store = sending->store;
-    enum pg_outcome outcome = pg_pipeline_send(store->writer, postgres_deadline(store), err);
-    if (outcome == PG_OK)
-        outcome = pg_pipeline_finish(store->writer, postgres_deadline(store), err);
+    sending->failure = *err;
+    *err = (struct err){.arena = err->arena};
+    sending->is_unknown = true;
+    postgres_unknown_begin(store->unknown, &sending->row, &store->followed);
+    if (sending->is_given_up)
+        postgres_unknown_give_up(store->unknown);
+    return STORE_PENDING;
+}
+
+static enum store_result take_outcome(struct sending *sending, enum pg_outcome outcome,
+                                      struct err *err)
+{
+    if (outcome == PG_WOKEN)
+        return STORE_PENDING;
     if (outcome == PG_OK)
         return STORE_OK;
-    if (pg_session_commit(store->writer) == PG_COMMIT_UNKNOWN)
-        return resolve(sending);
+    if (sending->has_commit && pg_session_commit(sending->store->writer) == PG_COMMIT_UNKNOWN)
+        return become_unknown(sending, err);
     return failed(sending, outcome, err);
 }
 
-static enum store_result send_batch(struct postgres_store *store, const struct store_batch *batch,
-                                    struct store_stamp *stamp, struct arena *arena, struct err *err)
+static enum store_result take_answer_about_unknown(struct sending *sending, uint64_t until_us,
+                                                   struct err *err)
 {
-    struct sending sending = {
-        .store = store, .batch = batch, .arena = arena, .nul_change = SIZE_MAX};
-    make_row(&sending);
-    if (!queue_all(&sending, err)) {
-        pg_session_close(store->writer);
-        return sending.nul_change == SIZE_MAX ? STORE_FAILED : refuse_nul(&sending);
-    }
-    enum store_result result = finish_batch(&sending, err);
-    if (result != STORE_OK)
-        return result;
-    check(log_row_state(&sending.row, &store->followed));
+    const struct err *failure = &sending->failure;
+    enum store_result result = postgres_unknown_wait(sending->store->unknown, until_us);
+    if (result == STORE_TAKEN)
+        return again(sending->store, err);
+    if (result == STORE_UNKNOWN)
+        err_set(err, failure->status, failure->code, "%.*s", SLICE_ARG(failure->message));
+    return result;
+}
+
+/* The batch is in the log: memory counts as having its state. */
+static void note_committed(const struct sending *sending, struct store_stamp *stamp)
+{
+    struct postgres_store *store = sending->store;
+    check(log_row_state(&sending->row, &store->followed));
     epochs_commit(&store->epochs, store->followed.number);
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
     postgres_head_note(store->head, &store->followed);
     log_entries_free(&store->unlogged);
     log_entries_free(&store->refused);
     store->crowded -= store->crowded > 0;
-    postgres_keep_ids(store);
     store->has_mended = false;
     counter_set(&store->log_head, (uint64_t)store->followed.number);
     *stamp = log_state_stamp(&store->followed);
-    return STORE_OK;
+}
+
+static enum store_result send_batch(struct postgres_store *store, const struct store_batch *batch,
+                                    struct err *err)
+{
+    struct sending *sending = arena_zalloc(err->arena, sizeof(*sending));
+    *sending = (struct sending){.store = store,
+                                .batch = *batch,
+                                .arena = err->arena,
+                                .deadline_us = postgres_deadline(store),
+                                .nul_change = SIZE_MAX};
+    make_row(sending);
+    bool is_queued = queue_all(sending, err);
+    if (!is_queued && sending->is_impossible) {
+        pg_session_close(store->writer);
+        return sending->nul_change == SIZE_MAX ? STORE_FAILED : refuse_nul(sending);
+    }
+    postgres_hand_over_ids(store);
+    store->sending = sending;
+    enum pg_outcome outcome = is_queued ? pg_pipeline_start(store->writer, err) : PG_LOST;
+    return outcome == PG_OK ? STORE_PENDING : take_outcome(sending, outcome, err);
 }
 
 /* Whether memory has the newest state. */
@@ -381,19 +370,24 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
         return STORE_FAILED;
     if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0)
         return confirm(store, stamp, err);
-    if (!postgres_ensure_session(store, store->writer, err))
+    if (!store->is_locked && !postgres_ensure_writer(store, err))
         return STORE_FAILED;
-    return send_batch(store, batch, stamp, err->arena, err);
+    return send_batch(store, batch, err);
 }
 
-enum store_result postgres_commit(struct store *base, const struct store_batch *batch,
-                                  struct store_stamp *stamp, bool *foreign, struct err *err)
+/* The result, or STORE_PENDING. */
+static enum store_result commit_decide(struct postgres_store *store, enum store_result result,
+                                       struct store_stamp *stamp)
 {
-    struct postgres_store *store = postgres_of(base);
-    check(!store->read.is_open);
-    *foreign = false;
-    enum store_result result = try_commit(store, batch, stamp, err);
-    postgres_unlock(base);
+    if (result == STORE_PENDING)
+        return result;
+    if (store->sending != NULL) {
+        if (result == STORE_OK)
+            note_committed(store->sending, stamp);
+        postgres_decide_ids(store, result == STORE_OK || result == STORE_UNKNOWN);
+        store->sending = NULL;
+    }
+    postgres_unlock(&store->base);
     if (store->waits_in_vain)
         postgres_end_stalled(store);
     store->waits_in_vain = false;
@@ -404,4 +398,40 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
                                    postgres_mend_sequences(store, store->writer, &ignored));
     }
     return result;
+}
+
+enum store_result postgres_commit(struct store *base, const struct store_batch *batch,
+                                  struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(!store->read.is_open && !store->is_locking && store->sending == NULL);
+    *foreign = false;
+    return commit_decide(store, try_commit(store, batch, stamp, err), stamp);
+}
+
+enum store_result postgres_await(struct store *base, uint64_t until_us, struct store_stamp *stamp,
+                                 bool *foreign, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct sending *sending = store->sending;
+    check(!store->read.is_open && sending != NULL);
+    *foreign = false;
+    if (sending->is_unknown)
+        return commit_decide(store, take_answer_about_unknown(sending, until_us, err), stamp);
+    enum pg_outcome outcome = pg_pipeline_drive(store->writer, until_us, sending->deadline_us, err);
+    return commit_decide(store, take_outcome(sending, outcome, err), stamp);
+}
+
+void postgres_give_up(struct store *base)
+{
+    const struct postgres_store *store = postgres_of(base);
+    uint64_t latest_us = clock_monotonic_us() + GIVEN_UP_MS * UINT64_C(1000);
+    struct sending *sending = store->sending;
+    if (sending == NULL || sending->is_given_up)
+        return;
+    sending->is_given_up = true;
+    if (sending->is_unknown)
+        postgres_unknown_give_up(store->unknown);
+    else if (sending->deadline_us > latest_us)
+        sending->deadline_us = latest_us;
 }

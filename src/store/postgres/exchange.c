@@ -52,6 +52,25 @@ enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
     return unsent == 0 ? PG_OK : pg_exchange_lose(session, what, err);
 }
 
+/* A result that comes before everything is sent is an error, after which the server reads the rest
+ * without an answer. */
+enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, uint64_t until_us,
+                                 uint64_t deadline_us, struct err *err)
+{
+    uint64_t end_us = until_us < deadline_us ? until_us : deadline_us;
+    int unsent;
+    while ((unsent = PQflush(session->conn)) > 0 || PQisBusy(session->conn) != 0) {
+        short events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
+        if (unsent < 0)
+            break;
+        if (pg_io_wait(PQsocket(session->conn), events, -1, end_us) == PG_IO_TIMEOUT)
+            return end_us < deadline_us ? PG_WOKEN : time_out(session, what, err);
+        if (PQconsumeInput(session->conn) == 0)
+            return pg_exchange_lose(session, what, err);
+    }
+    return unsent == 0 ? PG_OK : pg_exchange_lose(session, what, err);
+}
+
 enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
                                    uint64_t deadline_us, PGresult **result, struct err *err)
 {

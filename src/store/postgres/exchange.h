@@ -17,6 +17,11 @@ enum pg_outcome pg_exchange_lose(struct pg_session *session, const char *what, s
 enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
                                   uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
+/* Sends the rest and waits until the next result of libpq is there, or until that time (PG_WOKEN).
+ * PG_OK, PG_WOKEN, PG_LOST or PG_TIMEOUT. */
+enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, uint64_t until_us,
+                                 uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
 /* Waits for the next result of libpq; NULL ends those of one statement. PG_OK, PG_LOST, PG_TIMEOUT
  * or, with a wake-up descriptor, PG_WOKEN. */
 enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,

@@ -180,17 +180,28 @@ void postgres_reuse_ids(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
-        store->ids[table].used = store->ids[table].committed;
-        store->ids[table].is_used_up = false;
+        struct id_block *block = &store->ids[table];
+        block->used = block->handed > block->committed ? block->handed : block->committed;
+        block->is_used_up = false;
     }
     store->is_silent = false;
     store->lack = LACKS_NONE;
 }
 
-void postgres_keep_ids(struct postgres_store *store)
+void postgres_hand_over_ids(struct postgres_store *store)
 {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        store->ids[table].committed = store->ids[table].used;
+        store->ids[table].handed = store->ids[table].used;
+}
+
+void postgres_decide_ids(struct postgres_store *store, bool kept)
+{
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+        struct id_block *block = &store->ids[table];
+        if (kept && block->handed > block->committed)
+            block->committed = block->handed;
+        block->handed = 0;
+    }
 }
 
 void postgres_drop_ids(struct postgres_store *store)

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "store/postgres/migrate.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/unknown.h"
 
 enum { START_DEADLINE_S = 600 }; /* an upgrade may build indexes */
 
@@ -66,9 +66,10 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->follower = create_session(store);
     store->head =
         postgres_head_create(&store->url, store->lineage, store->timeout_us, store->recycle_us);
+    store->unknown = postgres_unknown_create(store, err);
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");
-    else if (getentropy(store->instance, sizeof(store->instance)) == 0 &&
+    else if (store->unknown != NULL && getentropy(store->instance, sizeof(store->instance)) == 0 &&
              start_writer(store, options, err) && start_housekeeping(store, err))
         return &store->base;
     postgres_close(&store->base);
@@ -80,6 +81,7 @@ void postgres_close(struct store *base)
     struct postgres_store *store = postgres_of(base);
     housekeeping_stop(store->housekeeping);
     postgres_head_destroy(store->head);
+    postgres_unknown_destroy(store->unknown);
     pg_session_destroy(store->writer);
     pg_session_destroy(store->follower);
     pg_lineage_destroy(store->lineage);

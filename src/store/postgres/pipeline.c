@@ -76,12 +76,18 @@ enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *
     return result;
 }
 
-enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us, struct err *err)
+enum pg_outcome pg_pipeline_start(struct pg_session *session, struct err *err)
 {
     if (!session->queue.is_open || PQpipelineSync(session->conn) == 0)
         return pg_exchange_lose(session, NULL, err);
     pg_queue_append(&session->queue, (struct pg_entry){.kind = PG_ENTRY_SYNC});
-    return pg_exchange_flush(session, NULL, deadline_us, err);
+    return PG_OK;
+}
+
+enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us, struct err *err)
+{
+    enum pg_outcome started = pg_pipeline_start(session, err);
+    return started == PG_OK ? pg_exchange_flush(session, NULL, deadline_us, err) : started;
 }
 
 /* ---- results ---- */
@@ -311,5 +317,29 @@ enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline
     enum pg_outcome got;
     while ((got = next_result(session, -1, deadline_us, &answer, err)) == PG_OK)
         PQclear(answer);
+    return got == PG_END ? end_pipeline(session, deadline_us, err) : got;
+}
+
+/* ---- in steps ---- */
+
+enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
+                                 uint64_t deadline_us, struct err *err)
+{
+    const struct pg_queue *queue = &session->queue;
+    const char *what = queue->next < queue->count ? queue->entries[queue->next].what : NULL;
+    return queue->is_open ? pg_exchange_poll(session, what, until_us, deadline_us, err)
+                          : pg_exchange_lose(session, NULL, err);
+}
+
+enum pg_outcome pg_pipeline_drive(struct pg_session *session, uint64_t until_us,
+                                  uint64_t deadline_us, struct err *err)
+{
+    enum pg_outcome got = PG_OK;
+    PGresult *answer = NULL;
+    while (got == PG_OK && (got = pg_pipeline_poll(session, until_us, deadline_us, err)) == PG_OK) {
+        got = next_result(session, -1, deadline_us, &answer, err);
+        if (got == PG_OK)
+            PQclear(answer);
+    }
     return got == PG_END ? end_pipeline(session, deadline_us, err) : got;
 }

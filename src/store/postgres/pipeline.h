@@ -3,6 +3,10 @@
  *     pg_pipeline_begin, pg_pipeline_queue …, pg_pipeline_send, pg_pipeline_next …,
  * pg_pipeline_finish
  *
+ * or, for a caller that has something else to do while it waits,
+ *
+ *     pg_pipeline_begin, pg_pipeline_queue …, pg_pipeline_start, pg_pipeline_drive …
+ *
  * The server executes the statements in order and skips the rest after a failure, a COMMIT
  * included. Without BEGIN and COMMIT among them, they are one transaction. */
 #ifndef BERTH_STORE_POSTGRES_PIPELINE_H
@@ -32,6 +36,20 @@ enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *
 /* Ends the pipeline's input and sends all of it. The server may already be answering. */
 enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us,
                                  struct err *err) BERTH_MUST_CHECK;
+
+/* The same without waiting: pg_pipeline_poll() sends what is left. */
+enum pg_outcome pg_pipeline_start(struct pg_session *session, struct err *err) BERTH_MUST_CHECK;
+
+/* Waits until everything is sent and the next answer, or the answer to the end, can be read without
+ * another wait. PG_WOKEN: that takes longer than until that time; call it again. A failure ends the
+ * pipeline. */
+enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
+                                 uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* Polls, reads all results and discards their rows, and ends the pipeline, as
+ * pg_pipeline_finish(). PG_WOKEN: call it again. */
+enum pg_outcome pg_pipeline_drive(struct pg_session *session, uint64_t until_us,
+                                  uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 /* The result of the next statement: PG_OK with its rows (NULL: discarded; otherwise the caller
  * frees them), or PG_END after the last one. A failure is that of the statement whose position is

@@ -148,7 +148,8 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     log_entries_free(&store->read.to_follow);
     store->read.went_back = false;
     store->read.has_followed = false;
-    postgres_reuse_ids(base);
+    if (store->sending == NULL)
+        postgres_reuse_ids(base);
     if (postgres_ensure_session(store, store->follower, err) &&
         take_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
         news = examine(store, &since);
@@ -162,6 +163,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
 
 static void mark_read(struct postgres_store *store, bool is_continued)
 {
+    check(store->sending == NULL);
     if (!is_continued) {
         /* The database may have gone back, and its sequences with it. */
         postgres_head_forget(store->head);

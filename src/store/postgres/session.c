@@ -2,6 +2,7 @@
  * streams. Single statements are pipelines of one (pipeline.c). One thread at a time. */
 #include "store/postgres/session.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "store/postgres/connect.h"
 #include "store/postgres/exchange.h"
 #include "store/postgres/failure.h"
+#include "store/postgres/io.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session_settings.h"
 
@@ -69,6 +71,21 @@ void pg_session_destroy(struct pg_session *session)
 bool pg_session_is_open(const struct pg_session *session)
 {
     return session->conn != NULL;
+}
+
+/* An idle connection that can be read has a message, such as why it will be ended, or its end. */
+void pg_session_notice_end(struct pg_session *session)
+{
+    enum { READS_MOST = 3 };
+    if (session->conn == NULL || session->queue.is_open)
+        return;
+    for (int i = 0; i < READS_MOST; i++) {
+        if (pg_io_wait(PQsocket(session->conn), POLLIN, -1, 0) != PG_IO_READY)
+            return;
+        if (PQconsumeInput(session->conn) == 0)
+            break;
+    }
+    pg_exchange_drop(session);
 }
 
 bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)

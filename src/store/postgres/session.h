@@ -39,6 +39,10 @@ void pg_session_close(struct pg_session *session);
 
 bool pg_session_is_open(const struct pg_session *session);
 
+/* Looks whether the server has ended a connection that was idle, and then closes it: nothing that
+ * would be sent could reach the server. Not in a pipeline. */
+void pg_session_notice_end(struct pg_session *session);
+
 /* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
 bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
 

@@ -80,12 +80,10 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
     return false;
 }
 
-bool postgres_begin_locked(struct postgres_store *store, struct err *err)
+bool postgres_ensure_writer(struct postgres_store *store, struct err *err)
 {
-    struct pg_session *session = store->writer;
-    return postgres_ensure_session(store, session, err) &&
-           pg_session_begin(session, POSTGRES_BEGIN, postgres_deadline(store), err) == PG_OK &&
-           pg_session_run(session, POSTGRES_LOCK, "locked", postgres_deadline(store), err) == PG_OK;
+    pg_session_notice_end(store->writer);
+    return postgres_ensure_session(store, store->writer, err);
 }
 
 /* Until it succeeds, fails in a way that does not pass, or is not to be tried again. */

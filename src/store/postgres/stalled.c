@@ -1,7 +1,7 @@
 /* Ends the connection of an instance that holds the lock and does nothing with it, because it was
  * stopped or its machine is gone. The server's own limits do not apply to a client that stops
  * within a pipeline, so the next in line does it. One that computes, or waits for the disk or for a
- * standby, does not wait for its client, and is left alone. Writer thread only. */
+ * standby, does not wait for its client, and is left alone. */
 #include "log/log.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/store_internal.h"
@@ -16,20 +16,25 @@ static const char TERMINATE[] =
     " AND a.wait_event = 'ClientRead'"
     " AND a.state_change < clock_timestamp() - $1::int * interval '1 millisecond'";
 
-void postgres_end_stalled(struct postgres_store *store)
+void postgres_end_stalled_by(const struct postgres_store *store, struct pg_session *session,
+                             struct err *err)
 {
-    struct err ignored = postgres_ignored(store);
     const struct pg_parameter least_ms = pg_int4((int32_t)(store->timeout_us / 4000));
     const struct pg_statement statement = {
         .sql = TERMINATE, .parameters = &least_ms, .parameters_n = 1, .what = "locked"};
     struct pg_rows rows = {0};
-    if (!store->read.is_open && postgres_ensure_session(store, store->follower, &ignored) &&
-        pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
-                           &ignored) == PG_OK)
+    if (pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK)
         for (size_t i = 0; i < pg_rows_count(&rows); i++)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                       "the database '%.*s': the connection of server process %s, which held the "
                       "lock for the next batch without using it, was ended",
                       SLICE_ARG(store->url.target), pg_rows_bytes(&rows, i, 0).data);
     pg_rows_free(&rows);
+}
+
+void postgres_end_stalled(struct postgres_store *store)
+{
+    struct err ignored = postgres_ignored(store);
+    if (!store->read.is_open && postgres_ensure_session(store, store->follower, &ignored))
+        postgres_end_stalled_by(store, store->follower, &ignored);
 }

@@ -35,6 +35,7 @@ struct id_block {
     size_t count;
     size_t used;      /* given out */
     size_t committed; /* of these, how many cannot be given out again */
+    size_t handed;    /* the same, as long as the batch that was handed over is pending; or 0 */
     bool is_used_up;  /* the database has none left, or gives out none; asked again in the next plan
                        */
     bool is_told;     /* that this is so was logged */
@@ -42,6 +43,9 @@ struct id_block {
 
 /* Why an id was asked for in vain. */
 enum lack { LACKS_NONE, LACKS_ANSWER, LACKS_IDS };
+
+struct sending;
+struct postgres_unknown;
 
 struct postgres_store {
     struct store base; /* first */
@@ -66,9 +70,13 @@ struct postgres_store {
                                      commit */
     struct log_entries unlogged;  /* entities that were read again, because other programs may have
                                      written them, and that the next batch names in the log */
-    int64_t told_gone;  /* the number of the state of which it was logged that it is gone */
-    bool is_locked;     /* the writer has an open transaction with the lock */
-    bool waits_in_vain; /* the lock was not free within the limit */
+    int64_t told_gone;         /* the number of the state of which it was logged that it is gone */
+    bool is_locked;            /* the writer has an open transaction with the lock */
+    bool is_locking;           /* the writer has sent the statement that takes the lock */
+    uint64_t lock_deadline_us; /* then its answer must be there */
+    struct sending *sending;   /* the pending batch, in its err's arena; NULL: there is none */
+    struct postgres_unknown *unknown; /* finds out what became of a batch */
+    bool waits_in_vain;               /* the lock was not free within the limit */
     uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
     unsigned crowded;   /* so many batches more are planned under the lock */
 
@@ -124,6 +132,9 @@ void postgres_reuse_ids(struct store *store);
 enum store_result postgres_commit(struct store *store, const struct store_batch *batch,
                                   struct store_stamp *stamp, bool *foreign,
                                   struct err *err) BERTH_MUST_CHECK;
+enum store_result postgres_await(struct store *store, uint64_t until_us, struct store_stamp *stamp,
+                                 bool *foreign, struct err *err) BERTH_MUST_CHECK;
+void postgres_give_up(struct store *store);
 void postgres_upkeep(struct store *store);
 
 /* sessions.c: sets the err, and returns false. */
@@ -141,9 +152,8 @@ extern const char POSTGRES_LOCK[];
 /* commit.c: writes the row of the log: number, mark, digest of the row before, time, entries, mark
  * of the row before. */
 extern const char POSTGRES_LOG_INSERT[];
-/* sessions.c: begins such a transaction of the writer. If this fails, its session may be left in a
- * transaction: the caller closes it. */
-bool postgres_begin_locked(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
+/* sessions.c: the same for the writer, whose idle connection may have been ended. */
+bool postgres_ensure_writer(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* sessions.c: an error that nobody reads; valid until the next one. */
 struct err postgres_ignored(struct postgres_store *store);
 /* sessions.c: a mark that no other batch has. */
@@ -152,8 +162,10 @@ void postgres_make_mark(struct postgres_store *store, unsigned char mark[static 
 uint64_t postgres_deadline(const struct postgres_store *store);
 
 /* ids.c */
-/* The ids given out so far belong to committed rows. */
-void postgres_keep_ids(struct postgres_store *store);
+/* The ids given out so far belong to the batch that is handed over. */
+void postgres_hand_over_ids(struct postgres_store *store);
+/* It is decided. `kept`: its rows may exist, and its ids are not given out again. */
+void postgres_decide_ids(struct postgres_store *store, bool kept);
 /* No id of the blocks is given out any more. */
 void postgres_drop_ids(struct postgres_store *store);
 void postgres_free_ids(struct postgres_store *store);
@@ -172,8 +184,11 @@ void postgres_end_suspicion(struct postgres_store *store);
 void postgres_suspect_refused(struct postgres_store *store, const struct change *change,
                               bool is_duplicate);
 
-/* stalled.c */
+/* stalled.c: through the follower; or through a session that is connected and idle, on its thread.
+ */
 void postgres_end_stalled(struct postgres_store *store);
+void postgres_end_stalled_by(const struct postgres_store *store, struct pg_session *session,
+                             struct err *err);
 
 /* row_reader.c: reads through the follower, inside its snapshot. */
 struct row_reader postgres_row_reader(struct postgres_store *store);

@@ -3,15 +3,42 @@
  * The server may still be executing the batch, or may not even have read all of it. So it does not
  * suffice to look for its row: the row may be missing now and committed later. With the lock held,
  * the batch is either before us, and its row is there, or it has to come after us; then its number
- * is taken by a row of ours, and the batch can only be refused. Writer thread only. */
+ * is taken by a row of ours, and the batch can only be refused. A row that is there needs no lock:
+ * it will not become another one.
+ *
+ * The thread ends within RESOLVE_FOR_S and the time for one answer of the server. It uses nothing
+ * of the store but what never changes. */
 #include "store/postgres/unknown.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/io.h"
 
-enum { RESOLVE_FOR_S = 10, TRY_AGAIN_US = 20000 };
+enum { RESOLVE_FOR_S = 10, TRY_AGAIN_MS = 20 };
 
 enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER };
+
+struct postgres_unknown {
+    struct postgres_store *store;
+    struct pg_session *session; /* the thread's */
+    int give_up;                /* eventfd: readable once it has been given up */
+    bool is_running;            /* there is a thread */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the next two */
+    pthread_cond_t ended;
+    bool has_ended;
+    enum store_result result;
+    /* The batch, and the row that takes its number. */
+    int64_t number;
+    unsigned char mark[LOG_MARK_LEN];
+    unsigned char own_mark[LOG_MARK_LEN];
+    struct log_state before;
+};
 
 static const char MARK[] = "SELECT mark FROM berth_log WHERE number = $1::bigint";
 static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
@@ -20,68 +47,196 @@ static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written
                            " WHERE number = $1::bigint - 1 AND mark = $5::bytea)"
                            " ELSE NOT EXISTS (SELECT FROM berth_log) END";
 
-static bool look(struct postgres_store *store, const struct log_row *row, enum found *found,
-                 struct err *err)
+static struct slice bytes(const unsigned char *data, size_t len)
 {
-    const struct pg_parameter number = pg_int8(row->number);
+    return (struct slice){(const char *)data, len};
+}
+
+static bool is_given_up(const struct postgres_unknown *unknown)
+{
+    return pg_io_wait(-1, 0, unknown->give_up, 0) == PG_IO_WOKEN;
+}
+
+/* Executes one statement (NULL: BEGIN), unless it is given up meanwhile. */
+static bool execute(const struct postgres_unknown *unknown, const struct pg_statement *statement,
+                    struct pg_rows *rows, struct err *err)
+{
+    struct pg_session *session = unknown->session;
+    uint64_t deadline_us = postgres_deadline(unknown->store);
+    return pg_pipeline_begin(session, err) == PG_OK &&
+           (statement == NULL ? pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err)
+                              : pg_pipeline_queue(session, statement, err)) == PG_OK &&
+           pg_pipeline_send(session, deadline_us, err) == PG_OK &&
+           pg_pipeline_next(session, rows, deadline_us, err) == PG_OK &&
+           pg_pipeline_finish(session, deadline_us, err) == PG_OK;
+}
+
+static bool look(const struct postgres_unknown *unknown, enum found *found, struct err *err)
+{
+    const struct pg_parameter number = pg_int8(unknown->number);
     const struct pg_statement statement = {.sql = MARK,
                                            .parameters = &number,
                                            .parameters_n = 1,
                                            .binary_results = true,
                                            .what = "read"};
     struct pg_rows rows = {0};
-    bool ok = pg_session_execute(store->writer, &statement, &rows, postgres_deadline(store), err) ==
-              PG_OK;
-    *found = pg_rows_count(&rows) == 0                            ? FOUND_NOTHING
-             : slice_equal(pg_rows_bytes(&rows, 0, 0), row->mark) ? FOUND_OURS
-                                                                  : FOUND_OTHER;
+    bool ok = execute(unknown, &statement, &rows, err);
+    struct slice mark = bytes(unknown->mark, LOG_MARK_LEN);
+    *found = pg_rows_count(&rows) == 0                       ? FOUND_NOTHING
+             : slice_equal(pg_rows_bytes(&rows, 0, 0), mark) ? FOUND_OURS
+                                                             : FOUND_OTHER;
     pg_rows_free(&rows);
     return ok;
 }
 
+/* Another instance may hold the lock and do nothing with it; or the batch itself does, whose client
+ * the server does not know to be gone. */
+static bool take_lock(const struct postgres_unknown *unknown, struct err *err)
+{
+    const struct pg_statement lock = {.sql = POSTGRES_LOCK, .what = "locked"};
+    if (execute(unknown, NULL, NULL, err) && execute(unknown, &lock, NULL, err))
+        return true;
+    struct err ignored = {.arena = err->arena};
+    const struct pg_statement rollback = {.sql = "ROLLBACK", .what = "unlocked"};
+    if (strcmp(pg_session_failure(unknown->session)->sqlstate, "55P03") == 0 &&
+        execute(unknown, &rollback, NULL, &ignored))
+        postgres_end_stalled_by(unknown->store, unknown->session, &ignored);
+    return false;
+}
+
 /* An empty batch of ours takes the number. If the row before is gone, the database went back, and
  * the lost batch is refused as well; so is a first batch once there are others. */
-static bool unknown_take_number(struct postgres_store *store, const struct log_row *row,
-                                struct err *err)
+static bool unknown_take_number(const struct postgres_unknown *unknown, struct err *err)
 {
-    unsigned char mark[LOG_MARK_LEN];
-    postgres_make_mark(store, mark);
     const struct pg_parameter parameters[] = {
-        pg_int8(row->number),
-        pg_bytes((struct slice){(const char *)mark, sizeof(mark)}),
-        pg_bytes(row->before),
+        pg_int8(unknown->number),
+        pg_bytes(bytes(unknown->own_mark, LOG_MARK_LEN)),
+        pg_bytes(bytes(unknown->before.digest, LOG_DIGEST_LEN)),
         pg_timestamp(clock_wall_us()),
-        pg_bytes((struct slice){(const char *)store->followed.mark, LOG_MARK_LEN}),
+        pg_bytes(bytes(unknown->before.mark, LOG_MARK_LEN)),
     };
     const struct pg_statement take = {
         .sql = TAKE, .parameters = parameters, .parameters_n = 5, .what = "written"};
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    return pg_session_execute(store->writer, &take, NULL, postgres_deadline(store), err) == PG_OK &&
-           pg_session_execute(store->writer, &commit, NULL, postgres_deadline(store), err) == PG_OK;
+    return execute(unknown, &take, NULL, err) && execute(unknown, &commit, NULL, err);
 }
 
 /* False: try again. */
-static bool resolve_once(struct postgres_store *store, const struct log_row *row,
-                         enum store_result *result, struct err *err)
+static bool resolve_once(const struct postgres_unknown *unknown, enum store_result *result,
+                         struct err *err)
 {
     enum found found;
-    if (!postgres_begin_locked(store, err) || !look(store, row, &found, err))
+    if (!postgres_ensure_session(unknown->store, unknown->session, err) ||
+        !look(unknown, &found, err))
         return false;
-    *result = found == FOUND_OURS ? STORE_OK : STORE_FAILED;
-    return found != FOUND_NOTHING || unknown_take_number(store, row, err);
+    if (found == FOUND_NOTHING && (!take_lock(unknown, err) || !look(unknown, &found, err)))
+        return false;
+    *result = found == FOUND_OURS ? STORE_OK : STORE_TAKEN;
+    return found != FOUND_NOTHING || unknown_take_number(unknown, err);
 }
 
-enum store_result postgres_resolve(struct postgres_store *store, const struct log_row *row,
-                                   struct arena *arena)
+static void *run_unknown(void *cls)
 {
+    struct postgres_unknown *unknown = cls;
     uint64_t deadline_us = clock_monotonic_us() + RESOLVE_FOR_S * UINT64_C(1000000);
+    struct arena *arena = arena_create();
     enum store_result result = STORE_UNKNOWN;
-    while (clock_monotonic_us() < deadline_us) {
+    bool is_known = false;
+    pthread_setname_np(pthread_self(), "unknown");
+    while (!is_known && !is_given_up(unknown) && clock_monotonic_us() < deadline_us) {
         struct err ignored = {.arena = arena};
-        if (resolve_once(store, row, &result, &ignored))
-            return result;
-        pg_session_close(store->writer);
-        wait_sleep_us(TRY_AGAIN_US);
+        arena_reset(arena);
+        is_known = resolve_once(unknown, &result, &ignored);
+        pg_session_close(unknown->session);
+        if (!is_known)
+            pg_io_wait(-1, 0, unknown->give_up,
+                       clock_monotonic_us() + TRY_AGAIN_MS * UINT64_C(1000));
     }
-    return STORE_UNKNOWN;
+    arena_destroy(arena);
+    pthread_mutex_lock(&unknown->lock);
+    unknown->has_ended = true;
+    unknown->result = is_known ? result : STORE_UNKNOWN;
+    pthread_cond_signal(&unknown->ended);
+    pthread_mutex_unlock(&unknown->lock);
+    return NULL;
+}
+
+struct postgres_unknown *postgres_unknown_create(struct postgres_store *store, struct err *err)
+{
+    int give_up = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (give_up < 0) {
+        err_set(err, 503, NULL, "the system has no file descriptor left");
+        return NULL;
+    }
+    struct postgres_unknown *unknown = calloc(1, sizeof(*unknown));
+    check(unknown != NULL);
+    unknown->store = store;
+    unknown->give_up = give_up;
+    unknown->session = pg_session_create(&(struct pg_session_options){
+        .url = &store->url,
+        .lineage = store->lineage,
+        .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
+        .lock_timeout_ms = (int)(store->timeout_us / 2000),
+        .wake_fd = give_up,
+    });
+    pg_session_set_stop(unknown->session, give_up);
+    pthread_mutex_init(&unknown->lock, NULL);
+    wait_init(&unknown->ended);
+    return unknown;
+}
+
+void postgres_unknown_begin(struct postgres_unknown *unknown, const struct log_row *row,
+                            const struct log_state *before)
+{
+    check(!unknown->is_running && row->mark.len == LOG_MARK_LEN);
+    unknown->number = row->number;
+    unknown->before = *before;
+    memcpy(unknown->mark, row->mark.data, LOG_MARK_LEN);
+    postgres_make_mark(unknown->store, unknown->own_mark);
+    unknown->result = STORE_UNKNOWN;
+    unknown->is_running = pthread_create(&unknown->thread, NULL, run_unknown, unknown) == 0;
+    unknown->has_ended = !unknown->is_running;
+}
+
+static void unknown_join(struct postgres_unknown *unknown)
+{
+    uint64_t ignored;
+    if (unknown->is_running)
+        pthread_join(unknown->thread, NULL);
+    unknown->is_running = false;
+    if (read(unknown->give_up, &ignored, sizeof(ignored)) < 0)
+        return; /* it was not given up */
+}
+
+enum store_result postgres_unknown_wait(struct postgres_unknown *unknown, uint64_t until_us)
+{
+    bool is_late = false;
+    pthread_mutex_lock(&unknown->lock);
+    while (!unknown->has_ended && !is_late)
+        is_late = !wait_until(&unknown->ended, &unknown->lock, until_us);
+    bool has_ended = unknown->has_ended;
+    pthread_mutex_unlock(&unknown->lock);
+    if (!has_ended)
+        return STORE_PENDING;
+    unknown_join(unknown);
+    return unknown->result;
+}
+
+void postgres_unknown_give_up(struct postgres_unknown *unknown)
+{
+    const uint64_t one = 1;
+    check(write(unknown->give_up, &one, sizeof(one)) == sizeof(one));
+}
+
+void postgres_unknown_destroy(struct postgres_unknown *unknown)
+{
+    if (unknown == NULL)
+        return;
+    postgres_unknown_give_up(unknown);
+    unknown_join(unknown);
+    pg_session_destroy(unknown->session);
+    close(unknown->give_up);
+    pthread_cond_destroy(&unknown->ended);
+    pthread_mutex_destroy(&unknown->lock);
+    free(unknown);
 }

@@ -15,6 +15,7 @@ static bool recycle(struct postgres_store *store, struct pg_session *session)
 void postgres_upkeep(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
-    if (!store->read.is_open && !store->is_locked && recycle(store, store->writer))
+    bool writer_is_used = store->is_locked || store->is_locking || store->sending != NULL;
+    if (!store->read.is_open && (writer_is_used || recycle(store, store->writer)))
         (void)recycle(store, store->follower);
 }

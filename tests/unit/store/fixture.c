@@ -256,12 +256,17 @@ static void ignore_change(void *cls, const struct change *change)
     (void)change;
 }
 
-enum store_news lock_and_read(struct store *store, struct err *err)
+enum store_lock lock_store(struct store *store, struct err *err)
 {
     enum store_lock locked;
     while ((locked = store_lock(store, err)) == STORE_LOCK_HELD)
         ;
-    if (locked == STORE_LOCK_FAILED)
+    return locked;
+}
+
+enum store_news lock_and_read(struct store *store, struct err *err)
+{
+    if (lock_store(store, err) == STORE_LOCK_FAILED)
         return STORE_NEWS_FAILED;
     enum store_news news = store_begin_read(store, err);
     if (news == STORE_NEWS_FAILED)
@@ -319,7 +324,16 @@ enum store_result commit_list(struct store *store, const struct change_list *lis
                               struct store_stamp *stamp, bool *foreign, struct err *err)
 {
     const struct store_batch batch = {list->items, &list->count, 1};
-    return store_commit(store, &batch, stamp, foreign, err);
+    return decide_batch(store, &batch, stamp, foreign, err);
+}
+
+enum store_result decide_batch(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign, struct err *err)
+{
+    enum store_result result = store_commit(store, batch, stamp, foreign, err);
+    while (result == STORE_PENDING)
+        result = store_await(store, UINT64_MAX, stamp, foreign, err);
+    return result;
 }
 
 struct question {
@@ -382,7 +396,7 @@ enum store_result take_news_and_commit(struct fixture *fixture, struct store *st
 
 void expect_unlocked(struct fixture *fixture, struct store *store)
 {
-    assert_int_equal(store_lock(store, &fixture->err), STORE_LOCKED);
+    assert_int_equal(lock_store(store, &fixture->err), STORE_LOCKED);
     store_unlock(store);
 }
 

@@ -76,8 +76,12 @@ const struct store_refusal *refuse_changes(struct fixture *fixture, struct store
 /* Neither this store nor another one is locked: it can be. */
 void expect_unlocked(struct fixture *fixture, struct store *store);
 
-/* Locks the store, however long another process holds the lock, and begins to read. If this fails,
- * it is not locked. */
+/* Commits a batch and waits until it is decided. */
+enum store_result decide_batch(struct store *store, const struct store_batch *batch,
+                               struct store_stamp *stamp, bool *foreign, struct err *err);
+/* Locks the store, however long another process holds the lock. */
+enum store_lock lock_store(struct store *store, struct err *err);
+/* The same, and begins to read. If this fails, it is not locked. */
 enum store_news lock_and_read(struct store *store, struct err *err);
 /* The same, with the load or follow that is due, into `out` (may be NULL): memory has the providers
  * of open_seeded(). The read stays open. */

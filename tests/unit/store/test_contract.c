@@ -159,7 +159,7 @@ static void test_a_refused_batch_leaves_no_trace(void **state)
     for (int locks = 0; locks < 2; locks++) {
         const struct store_batch batch = refusable_batch(fixture, &list);
         take_news(fixture, stores[0], locks == 1, STORE_NEWS_NONE);
-        assert_int_equal(store_commit(stores[0], &batch, &after, &foreign, &fixture->err),
+        assert_int_equal(decide_batch(stores[0], &batch, &after, &foreign, &fixture->err),
                          STORE_REFUSED);
         assert_true(err_is_set(&fixture->err));
         const struct store_refusal *why = store_why_refused(stores[0]);
@@ -191,7 +191,7 @@ static void test_a_batch_has_several_requests(void **state)
     struct store_batch batch = refusable_batch(fixture, &list);
     batch.requests = 3;
     take_news(fixture, stores[0], false, STORE_NEWS_NONE);
-    assert_int_equal(store_commit(stores[0], &batch, &stamp, &foreign, &fixture->err), STORE_OK);
+    assert_int_equal(decide_batch(stores[0], &batch, &stamp, &foreign, &fixture->err), STORE_OK);
     assert_false(foreign);
     assert_int_equal(read_into(fixture, stores[1], &out), STORE_NEWS_FOLLOW);
     assert_true(store_end_read(stores[1], &stamp));
@@ -236,11 +236,11 @@ static void test_lock_only_to_commit(void **state)
     open_two(fixture, stores);
     struct change_list list = changes_of(fixture);
     add_generation(&list, 1, 0, 1);
-    assert_int_equal(store_lock(stores[0], &fixture->err), STORE_LOCKED);
+    assert_int_equal(lock_store(stores[0], &fixture->err), STORE_LOCKED);
     commit_expecting(fixture, stores, &list, STORE_OK);
     list = changes_of(fixture);
     add_generation(&list, 1, 1, 2);
-    assert_int_equal(store_lock(stores[1], &fixture->err), STORE_LOCKED);
+    assert_int_equal(lock_store(stores[1], &fixture->err), STORE_LOCKED);
     commit_expecting(fixture, (struct store *[2]){stores[1], stores[0]}, &list, STORE_TAKEN);
     expect_news(fixture, stores[0], STORE_NEWS_NONE);
     store_close(stores[0]);
@@ -323,7 +323,7 @@ static void test_an_empty_batch(void **state)
     open_two(fixture, stores);
     for (int i = 0; i < 4; i++) {
         take_news(fixture, stores[0], i < 2, i == 0 ? STORE_NEWS_NONE : STORE_NEWS_FOLLOW);
-        assert_int_equal(store_commit(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
+        assert_int_equal(decide_batch(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
                          STORE_OK);
         assert_false(foreign);
         assert_true(is_newest(stores[0], &stamp));
@@ -333,7 +333,7 @@ static void test_an_empty_batch(void **state)
         struct change_list list = changes_of(fixture);
         add_generation(&list, 1, i, i + 1);
         others = commit_changes(fixture, stores[1], &list);
-        assert_int_equal(store_commit(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
+        assert_int_equal(decide_batch(stores[0], &batches[i % 2], &stamp, &foreign, &fixture->err),
                          STORE_TAKEN);
         assert_true(err_is_set(&fixture->err));
         expect_unlocked(fixture, stores[1]);
@@ -426,7 +426,7 @@ static void test_ids_of_a_plan_are_kept(void **state)
         int64_t other = next_provider(stores[0]);
         assert_true(id > last && other > id);
         if (locks == 1)
-            assert_int_equal(store_lock(stores[0], &fixture->err), STORE_LOCKED);
+            assert_int_equal(lock_store(stores[0], &fixture->err), STORE_LOCKED);
         last = next_provider(stores[0]);
         assert_true(last > other);
         struct change_list list = new_provider(fixture, id, uuids[locks], uuids[locks]);
@@ -437,6 +437,44 @@ static void test_ids_of_a_plan_are_kept(void **state)
         assert_true(next > last);
         last = next;
     }
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* While a batch is pending, the next one is planned, and reads begin and end: that changes nothing.
+ */
+static void test_meanwhile(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    struct store_stamp stamp, ignored;
+    bool foreign = true;
+    open_two(fixture, stores);
+    take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+    int64_t id = next_provider(stores[0]);
+    struct change_list list = new_provider(fixture, id, UUID_D, "d");
+    const struct store_batch batch = {list.items, &list.count, 1};
+    enum store_result result = store_commit(stores[0], &batch, &stamp, &foreign, &fixture->err);
+    store_reuse_ids(stores[0]);
+    int64_t next = next_provider(stores[0]);
+    assert_true(next > id);
+    for (int reads = 0; result == STORE_PENDING; reads++) {
+        if (reads < 2) {
+            assert_int_not_equal(store_begin_read(stores[0], &fixture->err), STORE_NEWS_FAILED);
+            store_end_read(stores[0], &ignored);
+        }
+        result = store_await(stores[0], 0, &stamp, &foreign, &fixture->err);
+    }
+    assert_int_equal(result, STORE_OK);
+    assert_false(foreign);
+    assert_true(is_newest(stores[0], &stamp));
+    assert_true(next_provider(stores[0]) > next);
+    list = new_provider(fixture, next, "eeeeeeee-0000-4000-8000-000000000005", "e");
+    commit_expecting(fixture, stores, &list, STORE_OK);
+    store_reuse_ids(stores[0]);
+    assert_true(next_provider(stores[0]) > next);
+    expect_news(fixture, stores[1], STORE_NEWS_FOLLOW);
+    assert_same_load(fixture, stores[0], stores[1]);
     store_close(stores[0]);
     store_close(stores[1]);
 }
@@ -577,6 +615,7 @@ int main(void)
         TEST(test_ids),
         TEST(test_ids_that_are_not_used),
         TEST(test_ids_of_a_plan_are_kept),
+        TEST(test_meanwhile),
         TEST(test_ids_that_others_used),
         TEST(test_a_duplicate_is_refused),
         TEST(test_a_missing_row_is_refused),

@@ -29,7 +29,7 @@ static enum store_result commit_names(struct fixture *fixture, struct store *sto
     const struct store_batch batch = {list.items, ends, REQUESTS};
     fixture->err = (struct err){.arena = fixture->arena};
     expect_news(fixture, store, STORE_NEWS_NONE);
-    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
+    return decide_batch(store, &batch, &stamp, &foreign, &fixture->err);
 }
 
 /* Whatever the name contains that is there already. */
@@ -93,7 +93,7 @@ static enum store_result commit_two(struct fixture *fixture, struct store *store
     struct store_stamp stamp;
     bool foreign;
     fixture->err = (struct err){.arena = fixture->arena};
-    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
+    return decide_batch(store, &batch, &stamp, &foreign, &fixture->err);
 }
 
 /* A row of berth's own tables is not overwritten if its id is given out twice, and not inserted if

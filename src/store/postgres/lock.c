@@ -1,0 +1,78 @@
+/* The lock of the next batch, for batches that are planned under it.
+ *
+ * After a batch came too late, some batches are planned under the lock, so that two loaded
+ * instances take turns. The statement that takes it may wait for another instance on the server;
+ * the writer looks for its answer now and then. Writer thread only. */
+#include "base/clock.h"
+#include "store/postgres/store_internal.h"
+
+enum {
+    LOCK_WAITS_MOST = 3, /* times the store's time limit */
+    CALL_MS = 5,         /* for which one call waits */
+};
+
+bool postgres_locks_first(const struct store *base)
+{
+    return postgres_of_const(base)->crowded > 0;
+}
+
+static bool send_lock(struct postgres_store *store, struct err *err)
+{
+    struct pg_session *session = store->writer;
+    const struct pg_statement lock = {.sql = POSTGRES_LOCK, .is_prepared = true, .what = "locked"};
+    store->lock_deadline_us = postgres_deadline(store);
+    return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == PG_OK &&
+           pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == PG_OK &&
+           pg_pipeline_queue(session, &lock, err) == PG_OK &&
+           pg_pipeline_start(session, err) == PG_OK;
+}
+
+static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
+{
+    bool is_held = strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
+    uint64_t now_us = clock_monotonic_us();
+    pg_session_close(store->writer);
+    store->is_locking = false;
+    if (store->wanted_us == 0)
+        store->wanted_us = now_us;
+    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us) {
+        postgres_end_stalled(store);
+        *err = (struct err){.arena = err->arena};
+        return STORE_LOCK_HELD;
+    }
+    store->wanted_us = 0;
+    return STORE_LOCK_FAILED;
+}
+
+enum store_lock postgres_lock(struct store *base, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(!store->is_locked && !store->read.is_open && store->sending == NULL);
+    if (!store->is_locking && !send_lock(store, err))
+        return lock_failed(store, err);
+    store->is_locking = true;
+    uint64_t until_us = clock_monotonic_us() + CALL_MS * UINT64_C(1000);
+    enum pg_outcome outcome =
+        pg_pipeline_drive(store->writer, until_us, store->lock_deadline_us, err);
+    if (outcome == PG_WOKEN)
+        return STORE_LOCK_HELD;
+    if (outcome != PG_OK)
+        return lock_failed(store, err);
+    store->is_locking = false;
+    store->is_locked = true;
+    store->wanted_us = 0;
+    return STORE_LOCKED;
+}
+
+void postgres_unlock(struct store *base)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct err ignored = postgres_ignored(store);
+    if (store->is_locking)
+        pg_session_close(store->writer); /* the server ends the statement */
+    store->is_locking = store->is_locked = false;
+    if (pg_session_in_transaction(store->writer) &&
+        pg_session_run(store->writer, "ROLLBACK", "unlocked", postgres_deadline(store), &ignored) !=
+            PG_OK)
+        pg_session_close(store->writer);
+}
