@@ -67,18 +67,30 @@ static void end_sql(struct buf *sql)
     sql->len--;
 }
 
+/* Allocations found by their consumers or providers. Without OFFSET, the subqueries would be merged
+ * into the rest. */
+static bool append_lookup(struct buf *sql, enum rows_table table)
+{
+    if (table == ROWS_ALLOCATIONS)
+        buf_append_lit(sql, " FROM consumers c CROSS JOIN LATERAL (SELECT * FROM allocations a"
+                            " WHERE a.consumer_id = c.uuid OFFSET 0) t");
+    else if (table == ROWS_HOLDERS)
+        buf_append_lit(sql, " FROM (SELECT * FROM allocations a WHERE a.resource_provider_id"
+                            " = ANY ($1::int[]) OFFSET 0) t CROSS JOIN LATERAL (SELECT id"
+                            " FROM consumers o WHERE o.uuid = t.consumer_id OFFSET 0) c");
+    else
+        return false;
+    return true;
+}
+
 static void append_from(struct buf *sql, enum rows_table table, bool is_checked)
 {
     if (rows_is_record(table))
         append_record_columns(sql, rows_record_info(table));
     else
         append_columns(sql, rows_info(table), is_checked);
-    if (table == ROWS_ALLOCATIONS && is_checked) {
-        /* without OFFSET it would be a join again */
-        buf_append_lit(sql, " FROM consumers c CROSS JOIN LATERAL (SELECT * FROM allocations a"
-                            " WHERE a.consumer_id = c.uuid OFFSET 0) t");
+    if (is_checked && append_lookup(sql, table))
         return;
-    }
     buf_printf(sql, " FROM %s t", rows_name(table));
     if (table == ROWS_ALLOCATIONS || table == ROWS_HOLDERS)
         buf_append_lit(sql, " JOIN consumers c ON c.uuid = t.consumer_id");
@@ -125,7 +137,7 @@ void pg_rows_sql_of_ids(enum rows_table table, struct buf *sql)
     if (table == ROWS_ALLOCATIONS)
         buf_append_lit(sql, " WHERE c.id = ANY ($1::int[])");
     else if (table == ROWS_HOLDERS)
-        buf_append_lit(sql, " WHERE t.resource_provider_id = ANY ($1::int[])");
+        buf_append_lit(sql, " WHERE true");
     else
         buf_printf(sql, " WHERE t.%s = ANY ($1::int[])", rows_info(table)->columns[0].name);
     append_references(sql, table);

@@ -10,14 +10,17 @@ static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for
  * each batch, or the first one, made while a table was small, would be kept. Each row is found
- * through an index. Behind a pooler the settings would stay with a server process that others use
- * next, and statements are planned each time there, with the lengths of their arrays. A server
- * process that waits for a lock or a standby notices that its client has gone. */
+ * through an index. Plans that must use what is off all the same seem so expensive that they would
+ * be compiled first, for a tenth of a second. Behind a pooler the settings would stay with a server
+ * process that others use next, and statements are planned each time there, with the lengths of
+ * their arrays. A server process that waits for a lock or a standby notices that its client has
+ * gone. */
 static const char PLANNER[] = "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
                               " set_config('enable_hashjoin', 'off', false),"
                               " set_config('enable_mergejoin', 'off', false),"
                               " set_config('enable_seqscan', 'off', false),"
                               " set_config('enable_sort', 'off', false),"
+                              " set_config('jit', 'off', false),"
                               " CASE WHEN current_setting('client_connection_check_interval', true)"
                               " IS NOT NULL THEN set_config('client_connection_check_interval',"
                               " '2000', false) END,"
@@ -60,7 +63,7 @@ static bool set_planner(struct postgres_store *store, struct pg_session *session
     int64_t is_standby = 1;
     bool ok =
         pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
-    if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 6, &is_standby) || is_standby != 0))
+    if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 7, &is_standby) || is_standby != 0))
         ok = postgres_refuse_standby(store, err);
     pg_rows_free(&rows);
     return ok;
