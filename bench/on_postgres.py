@@ -307,7 +307,7 @@ class Bench:
         if rounds[0][1]:
             own, theirs = median_by(rounds, lambda r: r[1]["cpu_us"] / r[0]["cpu_us"])
             self.keep_reference("flat_10", theirs)
-            self.facts["candidates"] = (theirs["cpu_us"] / own["cpu_us"], theirs["cpu_us"], own["cpu_us"])
+            self.facts["candidates"] = pair(theirs["cpu_us"], own["cpu_us"])
             say(f"candidates: {self.facts['candidates']}")
 
     def start(self):
@@ -357,7 +357,7 @@ class Bench:
 
 def pair(own, other):
     """(ratio, own, other)"""
-    return own / max(other, 0.001), own, other
+    return round(own / max(other, 0.001), 3), round(own, 1), round(other, 1)
 
 
 def median_by(items, key):

@@ -25,7 +25,7 @@ def cells_table(cells):
     yield "| question | connections | requests/s | p50 ms | p99 ms | CPU µs a request | bytes | answers |"
     yield "|---|---|---|---|---|---|---|---|"
     for question, by_connections in cells.items():
-        for connections, c in by_connections.items():
+        for connections, c in sorted(by_connections.items(), key=lambda item: int(item[0])):
             answers = ", ".join(f"{n} × {status}" for status, n in c["status"].items())
             if c["unanswered"]:
                 answers += f", {c['unanswered']} unanswered at the end"
