@@ -301,6 +301,7 @@ bool store_covers(const struct store *store, const struct store_stamp *have,
 struct store_figures {
     uint64_t log_head;     /* the newest batch in the log, ours or another instance's */
     uint64_t epoch;        /* how often the database went back, as it says itself */
+    uint64_t unreplicated; /* batches committed whose wait for a standby was cancelled */
     uint64_t wal_bytes;    /* of the frames in the WAL; the file may be longer */
     uint64_t checkpoints;  /* begun by this store */
     uint64_t skipped_rows; /* left out by the last load; each is logged once */

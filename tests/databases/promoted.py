@@ -66,6 +66,22 @@ def is_there(client, consumer):
     return bool(client.must(200, "GET", f"/allocations/{consumer}")["allocations"])
 
 
+def wait_is_cancelled(old, new, berths, provider):
+    """The standby does not answer, and somebody cancels the wait for it: the claim is made, and only the primary has it."""
+    client = servers.Client(berths[0].port)
+    new.require()
+    new.detach()
+    waiting = f"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE {MINE} AND wait_event = 'SyncRep'"
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        answer = pool.submit(claim, client, provider, 1)
+        until(lambda: answer.done() or old.sql(waiting) and False)
+        consumer, status = answer.result()
+    new.require(False)
+    yield "a cancelled wait for the standby", status == 204 and is_there(client, consumer), status
+    yield "the log warns of it", berths[0].log().count("somebody cancelled the wait for a synchronous standby; batch") == 1, None
+    new.attach()
+
+
 def writer_moves_first(old, new, berths, provider, lost):
     one = servers.Client(berths[0].port)
     shut(old)
@@ -130,6 +146,7 @@ def cases(old, new, berths):
              {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100}}})
     kept = claim(one, provider, 1)[0]
     yield "both berthd read", is_there(other, kept) and is_there(one, kept), None
+    yield from wait_is_cancelled(old, new, berths, provider)
     new.await_caught_up()
     new.detach()
     os.kill(berths[1].process.pid, signal.SIGSTOP)  # or it would read what will be lost

@@ -231,6 +231,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_WAL, store.wal_bytes);
     exposition_single(exposition, METRIC_DATABASE_SKIPPED, store.skipped_rows);
     exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
+    exposition_single(exposition, METRIC_DATABASE_UNREPLICATED, store.unreplicated);
     exposition_single(exposition, METRIC_DATABASE_EPOCH, store.epoch);
     write_losses(&figures->losses, exposition);
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "log/log.h"
 #include "store/postgres/detail.h"
 #include "store/postgres/unknown.h"
 #include "store/postgres/write_sql.h"
@@ -312,11 +313,25 @@ static enum store_result take_answer_about_unknown(struct sending *sending, uint
     return result;
 }
 
+/* The batch is committed, and everybody sees it, so its requests are answered as committed: a
+ * client that was refused would repeat what has happened. But the primary alone has it. */
+static void note_unreplicated(struct postgres_store *store)
+{
+    if (!pg_session_take_unreplicated(store->writer))
+        return;
+    counter_add(&store->unreplicated, 1);
+    log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+              "the database '%.*s': somebody cancelled the wait for a synchronous standby; batch "
+              "%lld is committed, but a failover may lose it",
+              SLICE_ARG(store->url.target), (long long)store->followed.number);
+}
+
 /* The batch is in the log: memory counts as having its state. */
 static void note_committed(const struct sending *sending, struct store_stamp *stamp)
 {
     struct postgres_store *store = sending->store;
     check(log_row_state(&sending->row, &store->followed));
+    note_unreplicated(store);
     epochs_commit(&store->epochs, store->followed.number);
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
     postgres_head_note(store->head, &store->followed);

@@ -4,7 +4,11 @@
  *
  * A statement that asks a sequence for more than it has left fails, and what it has taken by then
  * is lost. So near the end it asks for a part of what is left, and in the end for single ids: then
- * each id is used, also if several instances ask at the same time. Writer thread only. */
+ * each id is used, also if several instances ask at the same time.
+ *
+ * nextval() is as durable as a commit, and waits for a standby like one. With synchronous_commit =
+ * off it would not wait, but a crash of the server could then give the ids of a block in use to
+ * others; and there is one such wait for thousands of ids. Writer thread only. */
 #include <stdlib.h>
 
 #include "log/log.h"

@@ -112,6 +112,13 @@ enum pg_commit pg_session_commit(const struct pg_session *session)
     return session->commit;
 }
 
+bool pg_session_take_unreplicated(struct pg_session *session)
+{
+    bool is_unreplicated = session->is_unreplicated;
+    session->is_unreplicated = false;
+    return is_unreplicated;
+}
+
 struct slice pg_session_target(const struct pg_session *session)
 {
     return session->url.target;
@@ -301,6 +308,15 @@ static enum pg_outcome examine_server(struct pg_session *session, uint64_t deadl
     return result == PG_LOST ? PG_RETRY : result;
 }
 
+/* The one notice that matters has no SQLSTATE of its own, and its text is translated; the function
+ * that sends it has had its name since 9.1. */
+static void take_notice(void *cls, const PGresult *notice)
+{
+    struct pg_session *session = cls;
+    const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    session->is_unreplicated |= function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0;
+}
+
 /* Tries the hosts after an old primary as well. */
 static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t deadline_us,
                                            struct err *err)
@@ -313,6 +329,8 @@ static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t 
         enum pg_outcome result =
             pg_connect(&session->url, session->options.application_name, deadline_us,
                        session->stop_fd, &attempt, &session->conn, &session->failure, &failure);
+        if (result == PG_OK)
+            PQsetNoticeReceiver(session->conn, take_notice, session);
         if (result == PG_OK)
             result = examine_server(session, deadline_us, &is_old, &failure);
         else

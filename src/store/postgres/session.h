@@ -55,6 +55,10 @@ bool pg_session_in_transaction(const struct pg_session *session);
 /* Stays as it is when the session reconnects. */
 enum pg_commit pg_session_commit(const struct pg_session *session);
 
+/* Whether the server has said, since the last call, that a transaction is committed without having
+ * waited for a synchronous standby, because somebody cancelled the wait. */
+bool pg_session_take_unreplicated(struct pg_session *session);
+
 /* "postgresql://user@host:port/db" */
 struct slice pg_session_target(const struct pg_session *session);
 

@@ -47,6 +47,7 @@ struct pg_session {
     struct pg_queue queue;
     struct pg_failure failure;
     enum pg_commit commit;
+    bool is_unreplicated; /* the wait for a standby was cancelled after a COMMIT */
     bool uses_prepared;
     bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
     uint64_t *prepared; /* the hashes of those that this connection has; from malloc */

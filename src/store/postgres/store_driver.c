@@ -33,6 +33,7 @@ static struct store_figures figures(const struct store *base)
     const struct postgres_store *store = postgres_of_const(base);
     return (struct store_figures){.log_head = counter_read(&store->log_head),
                                   .epoch = counter_read(&store->epoch),
+                                  .unreplicated = counter_read(&store->unreplicated),
                                   .skipped_rows = counter_read(&store->skipped_rows)};
 }
 

@@ -97,6 +97,7 @@ struct postgres_store {
     struct counter log_head; /* any thread reads */
     struct counter skipped_rows;
     struct counter epoch;
+    struct counter unreplicated;
 };
 
 static inline struct postgres_store *postgres_of(struct store *store)
