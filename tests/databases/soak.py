@@ -95,10 +95,12 @@ class Soak:
             self._play(1 / 3)
             return
         with soak_faults.Python(self.databases.primary, self.directory) as python:
+            print("the Python service runs", flush=True)
             self.services.append(python)
             self._play(1 / 3)
             self._await_writes(python, PYTHON_WRITES_LEAST)
             self.services.remove(python)
+        print("the Python service has ended", flush=True)
 
     def _promote(self):
         """All instances have acknowledged writes that the standby never gets."""

@@ -125,12 +125,11 @@ class Clients:
     def _work(self, draw):
         while not self.is_over:
             chance = draw.random()
-            if chance < RETRY_SHARE:
-                self._retry(draw)
-            elif chance < RETRY_SHARE + RELEASE_SHARE:
-                self._remove(draw)
-            else:
-                self._make(draw)
+            step = self._retry if chance < RETRY_SHARE else self._remove if chance < RETRY_SHARE + RELEASE_SHARE else self._make
+            try:
+                step(draw)
+            except Exception as problem:  # such as an answer that is no JSON; the others go on
+                self.journal.blame("a client failed", problem=problem)
             time.sleep(self.pause)
 
     def _ask(self, service, method, path, body=None):
