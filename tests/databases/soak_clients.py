@@ -14,7 +14,7 @@ UNKNOWN = None  # the status of a request without an answer
 NOT_SENT = "not sent"  # the status if nobody listens
 OUTCOME_UNKNOWN = "it is not known whether"  # in a 503: the database was not reached for so long
 NOT_THERE = None  # the state of a consumer or provider
-READ_SHARE, RELEASE_SHARE, PROVIDER_SHARE, RETRY_SHARE = 0.7, 0.45, 0.04, 0.08
+READ_SHARE, RELEASE_SHARE, PROVIDER_SHARE, RETRY_SHARE = 0.7, 0.4, 0.04, 0.06
 REQUEST_SECONDS_MOST = 120
 NOT_SENT_PAUSE_S = 0.1
 
