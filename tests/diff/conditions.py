@@ -283,7 +283,7 @@ def limit_summaries(case, difference):
 
 
 def _database_says(case, text):
-    return case.on_postgres and case.reference.status == 500 and text in case.detail(case.reference)
+    return case.on_postgres and case.reference.status == 500 and text.encode() in case.reference.body
 
 
 def usages_on_postgresql(case, difference):

@@ -3,7 +3,7 @@
 Every difference that a run finds must be explained by an entry here, and every entry must be used, or the run fails.
 Entries with a `mark` need not be used: they can only be seen on another database, under concurrency, in a larger cloud,
 or in a release newer than 8.0.0. Such an entry names the test that covers it. Those marked `postgresql` must be used by a
-run with --postgres.
+run with --postgres, those marked `sqlite` by one without.
 
 An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the cloud
 before it. Where the bug can be removed from the reference, `again` says how to repeat the request, and berth must then
@@ -17,7 +17,7 @@ import re
 import compare
 import conditions
 
-MARKS = ("database", "postgresql", "concurrency", "size", "newer")
+MARKS = ("database", "sqlite", "postgresql", "concurrency", "size", "newer")
 
 
 class Case:
@@ -108,7 +108,8 @@ ENTRIES = [
           again=conditions.as_admin),
     Entry("system-reader", READS, ".*", "the newest has no system readers (operators.md, Policy defaults)", conditions.system_reader),
     Entry("amount-beyond-sql", READS, "/allocation_candidates|/resource_providers",
-          "10^20 is a 500 on SQLite; here nothing fits (allocation-candidates.md, 14)", conditions.beyond_sql),
+          "10^20 is a 500 on SQLite; here nothing fits (allocation-candidates.md, 14)", conditions.beyond_sql, mark="sqlite",
+          test="tests/diff/run.py"),
     Entry("amounts-grow", READS, "/allocation_candidates",
           "upstream adds to one amount object more than once (allocation-candidates.md, Where upstream is wrong)", conditions.amounts_grow),
     Entry("shared-only-anchor", READS, "/allocation_candidates",

@@ -216,7 +216,7 @@ def print_intended(total, on_postgres):
         hits = known.pop(entry.id, 0)
         note = " [%s, see %s]" % (entry.mark, entry.test) if entry.mark else ""
         print("  %6d  %s: %s%s" % (hits, entry.id, entry.reason, note))
-        if not hits and (not entry.mark or on_postgres and entry.mark == "postgresql"):
+        if not hits and entry.mark in (None, "postgresql" if on_postgres else "sqlite"):
             never.append(entry.id)
     for name, hits in sorted(known.items()):
         print("  %6d  %s" % (hits, name))
