@@ -14,6 +14,7 @@ and what was swallowed arrives late, as after a network was down. All methods ma
 All that knows the protocol is in a class of its own (postgres_wire.py)."""
 
 import collections
+import contextlib
 import re
 import socket
 import struct
@@ -103,7 +104,8 @@ class Connection:
         self.is_open = False
         client = self._ends["client"]
         if reset:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             shut(client, socket.SHUT_RD)  # wakes the thread that reads
             client.close()  # sends the reset
         else:
