@@ -20,6 +20,7 @@ enum {
     STATEMENT_ROWS_MOST = 8192,
     LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
+    SEEN_MS = 100, /* for which an answer may come after what it tells was seen */
 };
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
@@ -360,6 +361,7 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     }
     postgres_hand_over_ids(store);
     store->sending = sending;
+    store->seen = (struct postgres_seen){0};
     enum pg_outcome outcome = is_queued ? pg_pipeline_start(store->writer, err) : PG_LOST;
     return outcome == PG_OK ? STORE_PENDING : take_outcome(sending, outcome, err);
 }
@@ -424,6 +426,15 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
     return commit_decide(store, try_commit(store, batch, stamp, err), stamp);
 }
 
+/* A read has found the batch's row: it is committed, even if the answer to it does not come. */
+static bool is_answer_lost(const struct sending *sending)
+{
+    const struct postgres_seen *seen = &sending->store->seen;
+    return seen->at_us != 0 && seen->number == sending->row.number &&
+           memcmp(seen->mark, sending->mark, LOG_MARK_LEN) == 0 && !sending->is_unknown &&
+           clock_monotonic_us() - seen->at_us > SEEN_MS * UINT64_C(1000);
+}
+
 enum store_result postgres_await(struct store *base, uint64_t until_us, struct store_stamp *stamp,
                                  bool *foreign, struct err *err)
 {
@@ -431,6 +442,10 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
     struct sending *sending = store->sending;
     check(!store->read.is_open && sending != NULL);
     *foreign = false;
+    if (is_answer_lost(sending)) {
+        pg_session_close(store->writer);
+        return commit_decide(store, STORE_OK, stamp);
+    }
     if (sending->is_unknown)
         return commit_decide(store, take_answer_about_unknown(sending, until_us, err), stamp);
     enum pg_outcome outcome = pg_pipeline_drive(store->writer, until_us, sending->deadline_us, err);

@@ -52,6 +52,26 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
     return ok;
 }
 
+/* A connection that was idle may have ended: then a new one serves as well. */
+static bool begin_snapshot(struct postgres_store *store, struct pg_rows *head,
+                           struct pg_rows *since, struct err *err)
+{
+    struct pg_session *session = store->follower;
+    pg_session_notice_end(session);
+    bool was_open = pg_session_is_open(session);
+    uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
+    if (!postgres_ensure_session(store, session, err))
+        return false;
+    if (take_snapshot(store, head, since, err))
+        return true;
+    if (!was_open || clock_monotonic_us() > soon_us)
+        return false;
+    pg_rows_free(head);
+    pg_rows_free(since);
+    *err = (struct err){.arena = err->arena};
+    return postgres_ensure_session(store, session, err) && take_snapshot(store, head, since, err);
+}
+
 /* The state of the snapshot. */
 static bool read_head(struct postgres_store *store, const struct pg_rows *rows, struct err *err)
 {
@@ -83,6 +103,15 @@ static void tell_gone(struct postgres_store *store)
               (long long)store->read.head.number);
 }
 
+static void note_seen(struct postgres_store *store, const struct log_state *next)
+{
+    if (store->seen.at_us != 0)
+        return;
+    store->seen.at_us = clock_monotonic_us();
+    store->seen.number = next->number;
+    memcpy(store->seen.mark, next->mark, LOG_MARK_LEN);
+}
+
 /* Whether the rows follow from the state that memory has, one from the other; collects the entries
  * of all but the first, which is that state's own. */
 static bool explains(struct postgres_store *store, const struct pg_rows *since)
@@ -95,6 +124,8 @@ static bool explains(struct postgres_store *store, const struct pg_rows *since)
             return false;
         if (i == 0 && !log_state_equal(&next, &store->followed))
             return false;
+        if (i == 1)
+            note_seen(store, &next);
         if (i > 0 && (next.number != state.number + 1 ||
                       memcmp(row.before.data, state.digest, LOG_DIGEST_LEN) != 0 ||
                       !log_parse(row.entries, &store->read.to_follow)))
@@ -150,8 +181,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     store->read.has_followed = false;
     if (store->sending == NULL)
         postgres_reuse_ids(base);
-    if (postgres_ensure_session(store, store->follower, err) &&
-        take_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
+    if (begin_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
         news = examine(store, &since);
         store->read.is_open = true;
         counter_set(&store->log_head, (uint64_t)store->read.head.number);

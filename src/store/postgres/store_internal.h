@@ -47,6 +47,13 @@ enum lack { LACKS_NONE, LACKS_ANSWER, LACKS_IDS };
 struct sending;
 struct postgres_unknown;
 
+/* The row after the state that memory has, as a read has found it. */
+struct postgres_seen {
+    uint64_t at_us; /* 0: there was none, as far as is known */
+    int64_t number;
+    unsigned char mark[LOG_MARK_LEN];
+};
+
 struct postgres_store {
     struct store base; /* first */
     struct arena *arena;
@@ -63,6 +70,7 @@ struct postgres_store {
     bool has_state; /* memory has the state `followed` */
     struct log_state followed;
     struct postgres_read read;
+    struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
     struct log_entries suspects;  /* entities that are to be read again */

@@ -1,0 +1,164 @@
+/* What the writer does while a batch is on its way to the database. No threads: each step happens
+ * when the store is asked about the batch. */
+#include "memory_store/memory_store.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "engine/pipeline.h"
+
+struct ask {
+    struct pipeline_request request; /* first */
+    struct pipeline_probe probe;
+    bool is_answered;
+};
+
+struct bench {
+    struct memory_database database;
+    struct store *store;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct arena *arena;
+    bool (*step)(struct bench *bench, unsigned number); /* whether the batch stays pending */
+    unsigned steps;
+    uint64_t turns; /* pipeline_iterations() at the last one */
+    struct ask write, reader, second, prober;
+};
+
+static void answered(struct pipeline_request *request)
+{
+    ((struct ask *)request)->is_answered = true;
+}
+
+static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)request;
+    int64_t id = store_next_id(plan->store, STORE_TRAITS);
+    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, arena_printf(plan->arena, "CUSTOM_%ld", id)};
+    return true;
+}
+
+static void submit(struct bench *bench, struct ask *ask, pipeline_plan *plan)
+{
+    ask->request = (struct pipeline_request){
+        .plan = plan, .done = answered, .max_rows = 10, .err = {.arena = bench->arena}};
+    ask->request.probe = ask == &bench->prober ? &ask->probe : NULL;
+    pipeline_submit(bench->pipeline, &ask->request);
+}
+
+/* store.still_pending: the writer is not stuck. */
+static bool still_pending(void *cls)
+{
+    struct bench *bench = cls;
+    uint64_t turns = pipeline_iterations(bench->pipeline);
+    assert_true(turns > bench->turns);
+    bench->turns = turns;
+    assert_false(bench->write.is_answered);
+    return bench->step(bench, ++bench->steps);
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    memory_database_init(&bench->database);
+    bench->database.stamps_never_current = true;
+    bench->database.lock_order = MEMORY_LOCKS_NEVER;
+    bench->database.faults.permille[MEMORY_COMMIT_PENDING] = MEMORY_ALWAYS;
+    bench->arena = arena_create();
+    bench->store = memory_store_open(&bench->database);
+    bench->store->still_pending = still_pending;
+    bench->store->cls = bench;
+    bench->replica = replica_create();
+    struct err err = {.arena = bench->arena};
+    bench->pipeline = pipeline_create(bench->store, bench->replica, NULL, &err);
+    assert_non_null(bench->pipeline);
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    pipeline_destroy(bench->pipeline);
+    replica_destroy(bench->replica);
+    store_close(bench->store);
+    memory_database_free(&bench->database);
+    arena_destroy(bench->arena);
+    free(bench);
+    return 0;
+}
+
+/* Another program commits the same contents. */
+static void write_foreign(struct bench *bench)
+{
+    static struct tables tables;
+    tables_copy(&tables, &bench->database.tables);
+    memory_database_commit_foreign(&bench->database, &tables);
+}
+
+static bool step_reads(struct bench *bench, unsigned number)
+{
+    uint64_t newest = replica_newest(bench->replica)->node.birth;
+    if (number == 1) {
+        submit(bench, &bench->reader, NULL);
+        submit(bench, &bench->prober, NULL);
+    } else if (number == 2) {
+        assert_true(bench->reader.is_answered);
+        assert_true(bench->prober.is_answered);
+        assert_true(bench->prober.probe.is_reached);
+        write_foreign(bench);
+        submit(bench, &bench->second, NULL);
+    } else if (number < 5) {
+        assert_false(bench->second.is_answered);
+        assert_int_equal(newest, replica_newest(bench->replica)->node.birth);
+    }
+    return number < 5;
+}
+
+/* Reads are answered, unless they need news: memory does not change before the batch is decided. */
+static void test_reads_meanwhile(void **state)
+{
+    struct bench *bench = *state;
+    bench->step = step_reads;
+    submit(bench, &bench->write, plan_trait);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->write.is_answered);
+    assert_true(bench->second.is_answered);
+    assert_int_equal(bench->write.request.err.status, 0);
+    assert_int_equal(bench->second.request.err.status, 0);
+    assert_int_equal(pipeline_figures(bench->pipeline).taken, 1);
+    assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 1);
+    assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 1);
+}
+
+static bool step_give_up(struct bench *bench, unsigned number)
+{
+    assert_true(number <= 4);
+    if (number == 3)
+        pipeline_give_up(bench->pipeline);
+    return true;
+}
+
+/* Without that, the batch would stay pending for ever. */
+static void test_given_up(void **state)
+{
+    struct bench *bench = *state;
+    bench->step = step_give_up;
+    bench->database.faults.permille[MEMORY_COMMIT_UNKNOWN] = MEMORY_ALWAYS;
+    submit(bench, &bench->write, plan_trait);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_int_equal(bench->write.request.err.status, 503);
+    assert_non_null(strstr(bench->write.request.err.message.data, "not known whether"));
+    assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reads_meanwhile, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_given_up, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
