@@ -142,7 +142,9 @@ static const struct details table[] = {
     {"berth", "loss_directory",
      "If a database on a server goes back to an earlier state, because a backup was restored or a "
      "failover has lost commits, each instance writes a file with everything that it had read or "
-     "acknowledged and that is gone. The state directory is the one that systemd sets up for the "
+     "acknowledged and that is gone. It also keeps a small file there, by which it finds out after "
+     "a "
+     "restart. The state directory is the one that systemd sets up for the "
      "service ($STATE_DIRECTORY), /var/lib/berth for root, and $XDG_STATE_HOME/berth or "
      "~/.local/state/berth for other users."},
 

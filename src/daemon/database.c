@@ -56,6 +56,16 @@ static void report_losses(struct daemon *daemon)
                   SLICE_ARG(err.message));
 }
 
+/* Without it, the store has no file in it, and report_losses() says so. */
+static struct slice store_directory(const struct conf *conf)
+{
+    struct err ignored = {.arena = conf->arena};
+    bool is_file = strncmp(conf->connection, "sqlite", strlen("sqlite")) == 0;
+    if (is_file || !conf_make_directory(conf->loss_directory, &ignored))
+        return (struct slice){NULL, 0};
+    return slice_of(conf->loss_directory);
+}
+
 static bool open_and_load(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
@@ -66,6 +76,7 @@ static bool open_and_load(struct daemon *daemon)
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
         .retry = &reach.retry,
+        .state_directory = store_directory(conf),
         .recycle_us = conf->connection_recycle_us,
         .steps = &daemon->store_steps,
     };

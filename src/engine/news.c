@@ -138,7 +138,9 @@ static void report_losses(struct pipeline *pipeline, const struct edit *edit)
 {
     const struct version *before = replica_newest(pipeline->replica);
     const struct store_going_back event = store_why_went_back(pipeline->store);
-    if (!version_is_empty(before))
+    if (version_is_empty(before)) /* it was an earlier process that had what is gone */
+        counter_add(&pipeline->losses.counters.events, 1);
+    else
         loss_report_write(&pipeline->losses, &event, before, edit->version, beat, pipeline);
 }
 

@@ -47,7 +47,9 @@ struct store_options {
     bool synchronous_off;            /* tests only: no fsync */
     uint32_t wal_frames;             /* tests only: the length of a shorter WAL; 0: the default */
     const struct store_retry *retry; /* NULL: one attempt. Used only during store_open() */
-    uint64_t recycle_us;     /* age at which a connection to a server is replaced; 0: never */
+    struct slice state_directory; /* where a database on a server keeps a file of its own; without
+                                     data: nowhere */
+    uint64_t recycle_us;          /* age at which a connection to a server is replaced; 0: never */
     _Atomic uint64_t *steps; /* NULL, or grows while the database works, so that waiting threads can
                                 see its progress */
 };

@@ -64,6 +64,26 @@ def used(client, provider):
     return client.must(200, "GET", f"/resource_providers/{provider}/usages")["usages"].get("VCPU", 0)
 
 
+def restarted(server, berth, provider, state):
+    """Killed, and the database went back before it starts again: it still finds out, once."""
+    claim(berth.client(), provider, 1)
+    berth.kill()
+    left = go_back(server, state, True)
+    told = "which this berthd had before it was restarted"
+    berth.start()
+    yield "a restart: the log says that batches are gone", berth.log().count(told) == 1, berth.log()[-2000:]
+    yield "a restart: it serves what is there", used(berth.client(), provider) == 0 and claim(berth.client(), provider, 1)[1] == 204, None
+    yield "a restart: an epoch has begun", len(epochs(server) - left) == 1, epochs(server)
+    berth.kill()
+    berth.start()
+    yield "a restart: it is found out once", berth.log().count(told) == 1 and used(berth.client(), provider) == 1, None
+    berth.kill()
+    with open(glob.glob(os.path.join(berth.directory, "acknowledged-*"))[0], "r+b") as file:
+        file.write(bytes(128))
+    berth.start()
+    yield "a restart: a damaged file is no obstacle", used(berth.client(), provider) == 1, None
+
+
 def cases(server, berths):
     one, other = (servers.Client(berth.port) for berth in berths)
     provider = str(uuid.uuid4())
@@ -108,6 +128,7 @@ def cases(server, berths):
                (began, state))
         left = go_back(server, state, keeps)
         yield f"{what}: once more", used(one, provider) == used(other, provider) == 0, (used(one, provider), used(other, provider))
+    yield from restarted(server, berths[0], provider, state)
     told = [berth.log().count("went back") for berth in berths]
     yield "the log says so", all(told), told
 

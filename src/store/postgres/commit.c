@@ -334,7 +334,8 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     check(log_row_state(&sending->row, &store->followed));
     note_unreplicated(store);
     epochs_commit(&store->epochs, store->followed.number);
-    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
+    postgres_remember(store);
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
     postgres_head_note(store->head, &store->followed);
     log_entries_free(&store->unlogged);
     log_entries_free(&store->refused);

@@ -38,10 +38,26 @@ static bool epochs_have(struct slice row, struct slice rows)
 static bool is_new_one_there(const struct epochs *epochs)
 {
     struct slice rows = buf_slice(&epochs->read);
-    while (rows.len > 0)
-        if (!epochs_have(slice_cut(&rows, ','), buf_slice(&epochs->known)))
+    while (rows.len > 0) {
+        struct slice row = slice_cut(&rows, ',');
+        if (strtoll(row.data, NULL, 10) >= epochs->known_below &&
+            !epochs_have(row, buf_slice(&epochs->known)))
             return true;
+    }
     return false;
+}
+
+static void append_row(struct epochs *epochs, const struct epoch_row *row)
+{
+    buf_printf(&epochs->known, "%s%lld:%lld:%lld", epochs->known.len == 0 ? "" : ",",
+               (long long)row->epoch, (long long)row->number, (long long)row->began_us);
+}
+
+void epochs_restore(struct epochs *epochs, const struct epoch_row *newest)
+{
+    epochs->known_below = newest->epoch;
+    if (newest->epoch > 0)
+        append_row(epochs, newest);
 }
 
 void epochs_take(struct epochs *epochs, int64_t gone)
@@ -53,16 +69,22 @@ void epochs_take(struct epochs *epochs, int64_t gone)
     if (is_new_one_there(epochs))
         epochs->is_due = false;
     epochs->known.len = 0;
+    epochs->known_below = 0;
     buf_append_slice(&epochs->known, buf_slice(&epochs->read));
 }
 
-int64_t epochs_newest(const struct epochs *epochs)
+struct epoch_row epochs_newest(const struct epochs *epochs)
 {
     struct slice rows = buf_slice(&epochs->known);
     struct slice last = {0};
     while (rows.len > 0)
         last = slice_cut(&rows, ',');
-    return last.len == 0 ? 0 : strtoll(last.data, NULL, 10);
+    if (last.len == 0)
+        return (struct epoch_row){0};
+    struct slice epoch = slice_cut(&last, ':');
+    struct slice number = slice_cut(&last, ':');
+    return (struct epoch_row){strtoll(epoch.data, NULL, 10), strtoll(number.data, NULL, 10),
+                              strtoll(last.data, NULL, 10)};
 }
 
 enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
@@ -77,7 +99,7 @@ enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, 
         host[0] = '\0';
     snprintf(reason, sizeof(reason), "batch %lld is gone, as host %s, process %ld, found",
              (long long)epochs->gone, host, (long)getpid());
-    epochs->pending = epochs_newest(epochs) + 1;
+    epochs->pending = epochs_newest(epochs).epoch + 1;
     epochs->began_us = clock_wall_us();
     const struct pg_parameter parameters[] = {pg_int8(epochs->pending), pg_int8(number),
                                               pg_timestamp(epochs->began_us),
@@ -91,8 +113,7 @@ void epochs_commit(struct epochs *epochs, int64_t number)
 {
     if (epochs->pending == 0)
         return;
-    buf_printf(&epochs->known, "%s%lld:%lld:%lld", epochs->known.len == 0 ? "" : ",",
-               (long long)epochs->pending, (long long)number, (long long)epochs->began_us);
+    append_row(epochs, &(struct epoch_row){epochs->pending, number, epochs->began_us});
     epochs->is_due = false;
     epochs->pending = 0;
 }

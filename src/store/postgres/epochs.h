@@ -9,12 +9,20 @@
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
 
+/* A row, as far as instances are concerned. All zero: none. */
+struct epoch_row {
+    int64_t epoch;
+    int64_t number; /* of the batch that inserted it */
+    int64_t began_us;
+};
+
 struct epochs {
-    struct buf known; /* the rows as text, in the state that memory has */
-    struct buf read;  /* and in the snapshot */
-    bool is_due;      /* the next batch inserts one */
-    int64_t gone;     /* the batch that memory had when that was found out */
-    int64_t pending;  /* the number of the row that a batch on its way inserts */
+    int64_t known_below; /* older epochs are known, too: an earlier process has read them */
+    struct buf known;    /* the rows as text, in the state that memory has */
+    struct buf read;     /* and in the snapshot */
+    bool is_due;         /* the next batch inserts one */
+    int64_t gone;        /* the batch that memory had when that was found out */
+    int64_t pending;     /* the number of the row that a batch on its way inserts */
     int64_t began_us;
 };
 
@@ -39,7 +47,11 @@ enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, 
 /* That batch was committed. */
 void epochs_commit(struct epochs *epochs, int64_t number);
 
-/* The number of the newest epoch in memory's state; 0: there is none. */
-int64_t epochs_newest(const struct epochs *epochs);
+/* The newest row in memory's state. */
+struct epoch_row epochs_newest(const struct epochs *epochs);
+
+/* What an earlier process had as its newest row is known to this one, with all rows before it. Call
+ * it before the first epochs_take(). */
+void epochs_restore(struct epochs *epochs, const struct epoch_row *newest);
 
 #endif

@@ -53,14 +53,19 @@ struct store *postgres_open(const struct store_options *options, struct err *err
 {
     struct postgres_store *store = calloc(1, sizeof(*store));
     check(store != NULL);
+    struct epoch_row epoch;
     store->arena = arena_create();
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
     store->recycle_us = options->recycle_us;
+    store->acknowledged.fd = -1;
     if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {
         postgres_close(&store->base);
         return NULL;
     }
+    store->followed = acknowledged_open(&store->acknowledged, options->state_directory,
+                                        store->url.target, &epoch);
+    epochs_restore(&store->epochs, &epoch);
     store->lineage = pg_lineage_create();
     store->writer = create_session(store);
     store->follower = create_session(store);
@@ -92,6 +97,7 @@ void postgres_close(struct store *base)
     skipped_free(&store->skipped);
     buf_free(&store->touched);
     epochs_free(&store->epochs);
+    acknowledged_close(&store->acknowledged);
     postgres_free_ids(store);
     for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
         buf_free(&store->arrays[i].bytes);

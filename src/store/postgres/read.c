@@ -97,9 +97,10 @@ static void tell_gone(struct postgres_store *store)
                                             .has = store->read.head.number,
                                             .database = store->url.target};
     log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-              "the database '%.*s' went back: it no longer has batch %lld, which memory has; its "
-              "newest batch is %lld",
+              "the database '%.*s' went back: it no longer has batch %lld, which %s; its newest "
+              "batch is %lld",
               SLICE_ARG(store->url.target), (long long)store->followed.number,
+              store->has_read ? "memory has" : "this berthd had before it was restarted",
               (long long)store->read.head.number);
 }
 
@@ -201,8 +202,10 @@ static void mark_read(struct postgres_store *store, bool is_continued)
     }
     postgres_head_note(store->head, &store->read.head);
     epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
-    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs));
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
     store->followed = store->read.head;
+    store->has_read = true;
+    postgres_remember(store);
     store->has_state = true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/counter.h"
 #include "store/driver.h"
 #include "store/log.h"
+#include "store/postgres/acknowledged.h"
 #include "store/postgres/array.h"
 #include "store/postgres/epochs.h"
 #include "store/postgres/head.h"
@@ -67,8 +68,11 @@ struct postgres_store {
     struct postgres_head *head; /* any thread */
     struct housekeeping *housekeeping;
 
-    bool has_state; /* memory has the state `followed` */
-    struct log_state followed;
+    bool has_read;             /* this process has read the database */
+    bool has_state;            /* memory has the state `followed` */
+    struct log_state followed; /* without has_state: the newest that memory has had, perhaps in an
+                                  earlier process */
+    struct acknowledged acknowledged;
     struct postgres_read read;
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
@@ -111,6 +115,13 @@ struct postgres_store {
 static inline struct postgres_store *postgres_of(struct store *store)
 {
     return (struct postgres_store *)store;
+}
+
+/* The state that memory has now outlives the process. */
+static inline void postgres_remember(struct postgres_store *store)
+{
+    const struct epoch_row epoch = epochs_newest(&store->epochs);
+    acknowledged_write(&store->acknowledged, &store->followed, &epoch);
 }
 
 static inline const struct postgres_store *postgres_of_const(const struct store *store)

@@ -15,17 +15,17 @@ static void begun_by_the_first(void **state)
     struct epochs epochs = {0};
     take(&epochs, "", 0);
     assert_false(epochs.is_due);
-    assert_int_equal(epochs_newest(&epochs), 0);
+    assert_int_equal(epochs_newest(&epochs).epoch, 0);
     take(&epochs, "", 5);
     assert_true(epochs.is_due);
     take(&epochs, "", 0); /* what others write does not change that */
     assert_true(epochs.is_due);
     take(&epochs, "1:6:1", 0);
     assert_false(epochs.is_due);
-    assert_int_equal(epochs_newest(&epochs), 1);
+    assert_int_equal(epochs_newest(&epochs).epoch, 1);
     take(&epochs, "1:6:1,2:8:2", 9); /* found out after somebody else */
     assert_false(epochs.is_due);
-    assert_int_equal(epochs_newest(&epochs), 2);
+    assert_int_equal(epochs_newest(&epochs).epoch, 2);
     epochs_free(&epochs);
 }
 
@@ -41,7 +41,7 @@ static void own_row_is_known(void **state)
     epochs.began_us = 7;
     epochs_commit(&epochs, 10);
     assert_false(epochs.is_due);
-    assert_int_equal(epochs_newest(&epochs), 2);
+    assert_int_equal(epochs_newest(&epochs).epoch, 2);
     epochs_commit(&epochs, 11); /* the next batch inserts none */
     take(&epochs, "1:6:1,2:10:7", 12);
     assert_true(epochs.is_due);
@@ -60,8 +60,29 @@ static void rows_are_lost(void **state)
     assert_false(epochs.is_due);
     take(&epochs, "1:4:9", 11);
     assert_false(epochs.is_due);
-    assert_int_equal(epochs_newest(&epochs), 1);
+    assert_int_equal(epochs_newest(&epochs).epoch, 1);
     epochs_free(&epochs);
+}
+
+/* An earlier process of the instance had the rows up to the second one. */
+static void known_from_an_earlier_process(void **state)
+{
+    (void)state;
+    const struct epoch_row newest = {2, 10, 7};
+    static const struct {
+        const char *rows;
+        bool is_due;
+    } cases[] = {
+        {"1:6:1,2:10:7", true},         {"1:6:1", true}, {"", true}, {"1:6:1,2:9:8", false},
+        {"1:6:1,2:10:7,3:12:9", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct epochs epochs = {0};
+        epochs_restore(&epochs, &newest);
+        take(&epochs, cases[i].rows, 12);
+        assert_int_equal(epochs.is_due, cases[i].is_due);
+        epochs_free(&epochs);
+    }
 }
 
 int main(void)
@@ -70,6 +91,7 @@ int main(void)
         cmocka_unit_test(begun_by_the_first),
         cmocka_unit_test(own_row_is_known),
         cmocka_unit_test(rows_are_lost),
+        cmocka_unit_test(known_from_an_earlier_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* See acknowledged.h. Two slots are written in turn: of a slot that was only written in part, the
+ * check does not fit, and the other one counts. */
+#include "store/postgres/acknowledged.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { FILES_MOST = 16, CHECK_LEN = 16, NAME_LEN = 8 };
+
+struct slot {
+    uint64_t sequence; /* 0: never written */
+    struct log_state state;
+    struct epoch_row epoch;
+    unsigned char check[CHECK_LEN];
+};
+
+static void digest(const void *bytes, size_t len, unsigned char *out, size_t out_len)
+{
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    sha256_update(&hash, len, bytes);
+    sha256_digest(&hash, out_len, out);
+}
+
+static struct slot make_slot(uint64_t sequence, const struct log_state *state,
+                             const struct epoch_row *epoch)
+{
+    struct slot slot;
+    memset(&slot, 0, sizeof(slot));
+    slot.sequence = sequence;
+    slot.state = *state;
+    slot.epoch = *epoch;
+    digest(&slot, offsetof(struct slot, check), slot.check, CHECK_LEN);
+    return slot;
+}
+
+static bool is_sound(const struct slot *slot)
+{
+    const struct slot same = make_slot(slot->sequence, &slot->state, &slot->epoch);
+    return slot->sequence > 0 && slot->state.number > 0 &&
+           memcmp(same.check, slot->check, CHECK_LEN) == 0;
+}
+
+static void read_slots(struct acknowledged *file, struct log_state *state, struct epoch_row *epoch)
+{
+    struct slot slots[2];
+    memset(slots, 0, sizeof(slots));
+    if (pread(file->fd, slots, sizeof(slots), 0) < 0)
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        if (is_sound(&slots[i]) && slots[i].sequence > file->sequence) {
+            file->sequence = slots[i].sequence;
+            *state = slots[i].state;
+            *epoch = slots[i].epoch;
+        }
+}
+
+/* The first file that no other process has. */
+static int acknowledged_file(struct slice directory, struct slice target)
+{
+    unsigned char name[NAME_LEN];
+    char path[PATH_MAX];
+    uint64_t number;
+    digest(target.data, target.len, name, sizeof(name));
+    memcpy(&number, name, sizeof(number));
+    for (unsigned i = 0; i < FILES_MOST; i++) {
+        int len = snprintf(path, sizeof(path), "%.*s/acknowledged-%016llx-%u", SLICE_ARG(directory),
+                           (unsigned long long)number, i);
+        int fd = len < (int)sizeof(path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640) : -1;
+        if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        close(fd);
+    }
+    return -1;
+}
+
+struct log_state acknowledged_open(struct acknowledged *file, struct slice directory,
+                                   struct slice target, struct epoch_row *epoch)
+{
+    struct log_state state;
+    *epoch = (struct epoch_row){0};
+    memset(&state, 0, sizeof(state));
+    *file = (struct acknowledged){.fd = -1};
+    if (directory.data != NULL)
+        file->fd = acknowledged_file(directory, target);
+    if (file->fd >= 0)
+        read_slots(file, &state, epoch);
+    return state;
+}
+
+void acknowledged_write(struct acknowledged *file, const struct log_state *state,
+                        const struct epoch_row *epoch)
+{
+    if (file->fd < 0 || state->number == 0)
+        return;
+    const struct slot slot = make_slot(++file->sequence, state, epoch);
+    off_t at = (off_t)(file->sequence % 2 * sizeof(slot));
+    if (pwrite(file->fd, &slot, sizeof(slot), at) == (ssize_t)sizeof(slot))
+        return;
+    close(file->fd); /* a full disk, for example: what it has stays true, but may become old */
+    file->fd = -1;
+}
+
+void acknowledged_close(struct acknowledged *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
