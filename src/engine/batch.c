@@ -162,7 +162,8 @@ static void find_culprit(const struct pipeline *pipeline, const struct planned *
  */
 static bool is_owed(const struct decision *decision)
 {
-    return decision->culprit == NULL && decision->err.kind == REFUSED_BY_DATABASE;
+    return decision->culprit == NULL && decision->err.kind == REFUSED_BY_DATABASE &&
+           decision->err.status == 503;
 }
 
 /* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:

@@ -30,12 +30,13 @@ static void take_planned(struct planning *planning)
     changes->count = 0;
 }
 
-/* Whether the database gave an id to each new row. */
-static bool has_ids(const struct plan *plan, struct err *err)
+/* Whether the database gave an id to each new row, and can hold all values. */
+static bool can_be_stored(const struct plan *plan, struct err *err)
 {
-    if (!store_lacks_id(plan->store, err))
-        return true;
-    return err_of_kind(err, REFUSED_BY_DATABASE);
+    bool can_be = !store_lacks_id(plan->store, err);
+    for (size_t i = 0; i < plan->changes->count && can_be; i++)
+        can_be = store_can_hold(plan->store, &plan->changes->items[i], err);
+    return can_be || err_of_kind(err, REFUSED_BY_DATABASE);
 }
 
 /* Applies the consequences of what was applied, step by step. */
@@ -44,7 +45,7 @@ static bool take_following(struct planning *planning, struct checked *checked, s
     while (checked_follow(checked, &planning->plan)) {
         planning->rows += write_limit_changes(planning->plan.changes);
         if (!plan_rows_fit(planning->rows, planning->plan.max_rows, err) ||
-            !has_ids(&planning->plan, err))
+            !can_be_stored(&planning->plan, err))
             return false;
         take_planned(planning);
     }
@@ -62,8 +63,8 @@ static bool make_up(struct planning *planning, struct err *err)
     return ok;
 }
 
-/* Runs the request's planner; the results of an earlier run are discarded. What was planned with
- * ids that the database did not give out is refused, and no planner needs to know of it. */
+/* Runs the request's planner; the results of an earlier run are discarded. What cannot be stored
+ * is refused, and no planner needs to know of it. */
 static bool plan_once(struct pipeline_request *request, const struct plan *plan)
 {
     plan->changes->count = 0;
@@ -71,10 +72,10 @@ static bool plan_once(struct pipeline_request *request, const struct plan *plan)
     request->err = (struct err){.arena = request->err.arena};
     bool is_planned = request->plan(request, plan);
     check(is_planned || err_is_set(&request->err));
-    struct err no_ids = {.arena = request->err.arena};
-    if (has_ids(plan, &no_ids) || !is_planned)
+    struct err why = {.arena = request->err.arena};
+    if (can_be_stored(plan, &why) || !is_planned)
         return is_planned;
-    request->err = no_ids;
+    request->err = why;
     return false;
 }
 
@@ -93,7 +94,8 @@ static bool plan_and_check(const struct pipeline *pipeline, struct pipeline_requ
     return plan_rows_fit(planning->rows, request->max_rows, &request->err);
 }
 
-/* False: its consequences are too many, or lack ids, and the edit must be abandoned; err is set. */
+/* False: its consequences are too many, or cannot be stored, and the edit must be abandoned; err is
+ * set. */
 static bool plan_request(const struct pipeline *pipeline, struct pipeline_request *request,
                          struct planning *planning, struct err *err)
 {

@@ -13,6 +13,10 @@
     {                                                                                              \
         .name = (text), .cell = (kind), .flags = (options), FIELD(field)                           \
     }
+#define TEXT(text, most, options, field)                                                           \
+    {                                                                                              \
+        .name = (text), .cell = CELL_TEXT, .flags = (options), .chars = (most), FIELD(field)       \
+    }
 #define REFERENCE(text, table, options, field)                                                     \
     {                                                                                              \
         .name = (text), .cell = CELL_INTEGER, .flags = ROWS_REFERS | (options),                    \
@@ -22,20 +26,20 @@
     COLUMN("created_at", CELL_TIME, 0, created_at_us),                                             \
         COLUMN("updated_at", CELL_TIME, 0, updated_at_us)
 
-#define CATALOG(text)                                                                              \
+#define CATALOG(text, most)                                                                        \
     {                                                                                              \
         COLUMN("id", CELL_INTEGER, ROWS_NEEDED, catalog.id), TIMES,                                \
-            COLUMN((text), CELL_TEXT, ROWS_NEEDED, catalog.name)                                   \
+            TEXT((text), (most), ROWS_NEEDED, catalog.name)                                        \
     }
-static const struct rows_column named[] = CATALOG("name");
-static const struct rows_column with_uuid[] = CATALOG("uuid");
-static const struct rows_column external[] = CATALOG("external_id");
+static const struct rows_column named[] = CATALOG("name", 255);
+static const struct rows_column with_uuid[] = CATALOG("uuid", 36);
+static const struct rows_column external[] = CATALOG("external_id", 255);
 
 static const struct rows_column providers[] = {
     COLUMN("id", CELL_INTEGER, ROWS_NEEDED, provider.id),
     TIMES,
-    COLUMN("uuid", CELL_TEXT, ROWS_NEEDED | ROWS_IS_UUID, provider.uuid),
-    COLUMN("name", CELL_TEXT, 0, provider.name),
+    TEXT("uuid", 36, ROWS_NEEDED | ROWS_IS_UUID, provider.uuid),
+    TEXT("name", 200, 0, provider.name),
     COLUMN("generation", CELL_NUMBER, 0, provider.generation),
     /* Where they refer to no row, the tree begins (tree_order.h). */
     COLUMN("root_provider_id", CELL_INTEGER, 0, provider.root_id),
@@ -44,7 +48,7 @@ static const struct rows_column providers[] = {
 
 static const struct rows_column parents[] = {
     COLUMN("id", CELL_INTEGER, ROWS_NEEDED, provider.id),
-    COLUMN("uuid", CELL_TEXT, ROWS_NEEDED | ROWS_IS_UUID, provider.uuid),
+    TEXT("uuid", 36, ROWS_NEEDED | ROWS_IS_UUID, provider.uuid),
     COLUMN("parent_provider_id", CELL_INTEGER, 0, provider.parent_id),
 };
 
@@ -71,7 +75,7 @@ static const struct rows_column provider_aggregates[] = LINKS("aggregate_id", RO
 static const struct rows_column consumers[] = {
     COLUMN("id", CELL_INTEGER, ROWS_NEEDED, consumer.id),
     TIMES,
-    COLUMN("uuid", CELL_TEXT, ROWS_NEEDED | ROWS_IS_UUID, consumer.uuid),
+    TEXT("uuid", 36, ROWS_NEEDED | ROWS_IS_UUID, consumer.uuid),
     REFERENCE("project_id", ROWS_PROJECTS, ROWS_NEEDED, consumer.project_id),
     REFERENCE("user_id", ROWS_USERS, ROWS_NEEDED, consumer.user_id),
     COLUMN("generation", CELL_NUMBER, 0, consumer.generation),
@@ -81,7 +85,7 @@ static const struct rows_column consumers[] = {
 static const struct rows_column allocations[] = {
     COLUMN("id", CELL_INTEGER, ROWS_NEEDED, allocation.id),
     TIMES,
-    COLUMN("consumer_id", CELL_TEXT, ROWS_NEEDED, allocation.consumer_uuid),
+    TEXT("consumer_id", 36, ROWS_NEEDED, allocation.consumer_uuid),
     REFERENCE("resource_provider_id", ROWS_PROVIDERS, ROWS_NEEDED, allocation.provider_id),
     REFERENCE("resource_class_id", ROWS_CLASSES, ROWS_NEEDED, allocation.class_id),
     COLUMN("used", CELL_NUMBER, 0, allocation.used),
@@ -236,6 +240,22 @@ enum rows_table rows_inserted_by(enum change_kind kind)
         if (upstream[table].insert == kind)
             return (enum rows_table)table;
     return ROWS_TABLE_COUNT;
+}
+
+enum rows_table rows_written_by(enum change_kind kind)
+{
+    switch (kind) {
+    case CHANGE_CLASS_RENAME:
+        return ROWS_CLASSES;
+    case CHANGE_PROVIDER_UPDATE:
+        return ROWS_PROVIDERS;
+    case CHANGE_INVENTORY_UPDATE:
+        return ROWS_INVENTORIES;
+    case CHANGE_CONSUMER_UPDATE:
+        return ROWS_CONSUMERS;
+    default:
+        return rows_inserted_by(kind);
+    }
 }
 
 void rows_append_into(struct buf *sql, enum rows_table table, unsigned rows, char mark)

@@ -48,6 +48,7 @@ struct rows_column {
     enum rows_table refers_to; /* ROWS_REFERS */
     uint16_t at;               /* the offset of its field in struct change */
     uint16_t bytes;            /* the size of that field */
+    uint16_t chars;            /* CELL_TEXT: how many characters upstream's column has room for */
 };
 
 /* A table of upstream. The first column is the row's id, or, in the tables whose rows need none
@@ -91,6 +92,10 @@ static inline int64_t *rows_reference(const struct rows_column *column, struct c
 
 /* The table of upstream into which a change of that kind inserts a row; ROWS_TABLE_COUNT: none. */
 enum rows_table rows_inserted_by(enum change_kind kind);
+
+/* The same for a change that inserts or updates a row: it has all columns that it writes, in the
+ * fields of the change that inserts one. */
+enum rows_table rows_written_by(enum change_kind kind);
 
 /* Appends the rest of an INSERT statement, "INTO table (columns) VALUES (...), (...)", for that
  * number of rows. The parameters, each `mark` and a number ("?1", "$1"), are for each row:

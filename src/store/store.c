@@ -84,6 +84,11 @@ void store_reuse_ids(struct store *store)
     store->driver->reuse_ids(store);
 }
 
+bool store_can_hold(const struct store *store, const struct change *change, struct err *err)
+{
+    return store->driver->can_hold(store, change, err);
+}
+
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text)
 {

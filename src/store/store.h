@@ -204,6 +204,11 @@ bool store_lacks_id(struct store *store, struct err *err) BERTH_MUST_CHECK;
  * batch was handed over, are free. */
 void store_reuse_ids(struct store *store);
 
+/* Whether the database can hold the values of a planned change. False: err is set (400), and the
+ * request must be refused. */
+bool store_can_hold(const struct store *store, const struct change *change,
+                    struct err *err) BERTH_MUST_CHECK;
+
 /* Whether a row that the last load left out, and that memory therefore does not know, has that text
  * in a unique column: a row with that text cannot be inserted. `kind` is the change that would
  * insert it: CHANGE_PROVIDER_INSERT (its name), CHANGE_CONSUMER_INSERT (its uuid), or a put of a
@@ -254,7 +259,8 @@ struct store_refusal {
     size_t change;     /* the index of the refused change in the batch, or STORE_UNNAMED */
     bool is_duplicate; /* another row has a value that must be unique, for which the Python service
                           answers 409. Otherwise any other constraint, or one of those below */
-    bool cannot_hold;  /* a value that this database cannot hold: another one will do */
+    bool cannot_hold;  /* a value that this database cannot hold, which store_can_hold() did not
+                          know: another one will do */
     bool memory_is_wrong; /* the row is not as in memory: the next news have what the database has,
                              at the second refusal for the same reason of everything. Otherwise
                              none are needed */

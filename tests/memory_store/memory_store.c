@@ -102,6 +102,15 @@ bool store_lacks_id(struct store *store, struct err *err)
     return lacks;
 }
 
+bool store_can_hold(const struct store *store, const struct change *change, struct err *err)
+{
+    const char *cannot_hold = store->database->cannot_hold;
+    if (cannot_hold == NULL || change->kind > CHANGE_CONSUMER_TYPE_INSERT ||
+        !slice_equal(change->catalog.name, slice_of(cannot_hold)))
+        return true;
+    return err_set(err, 400, NULL, "the database in memory cannot hold %s", cannot_hold);
+}
+
 void store_reuse_ids(struct store *store)
 {
     store->plans++;

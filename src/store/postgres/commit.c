@@ -66,7 +66,7 @@ struct sending {
     size_t chunk_count, chunk_capacity;
     bool is_impossible; /* the database cannot hold the batch */
     bool is_out_of_range;
-    size_t nul_change; /* the first change with U+0000 in a text; SIZE_MAX: none has */
+    size_t nul_change; /* the first change with U+0000 in a text; STORE_UNNAMED: none has */
 };
 
 static bool queue_sql(struct sending *sending, const char *sql,
@@ -127,6 +127,12 @@ static bool queue_chunk(struct sending *sending, const struct bundle *chunk, str
     return ok;
 }
 
+/* A value cannot even be sent. */
+static bool is_unfit(const struct sending *sending)
+{
+    return sending->nul_change != STORE_UNNAMED || sending->is_out_of_range;
+}
+
 static bool queue_changes(struct sending *sending, struct err *err)
 {
     const struct bundle_limit limit = {.rows = STATEMENT_ROWS_MOST};
@@ -137,8 +143,8 @@ static bool queue_changes(struct sending *sending, struct err *err)
             if (!queue_chunk(sending, &chunk, err))
                 return false;
     }
-    sending->is_impossible = sending->nul_change != SIZE_MAX || sending->is_out_of_range;
-    if (sending->nul_change != SIZE_MAX)
+    sending->is_impossible = is_unfit(sending);
+    if (sending->nul_change != STORE_UNNAMED)
         return err_set(err, 503, NULL, "the database '%.*s' cannot hold a text with U+0000",
                        SLICE_ARG(sending->store->url.target));
     if (sending->is_out_of_range)
@@ -246,11 +252,14 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
     return STORE_REFUSED;
 }
 
-static enum store_result refuse_nul(struct sending *sending)
+/* What the limits (value_limits.h) do not tell: nothing was sent. */
+static enum store_result refuse_unfit(struct sending *sending)
 {
+    size_t change = sending->nul_change;
     sending->store->refusal = (struct store_refusal){
-        .change = sending->nul_change,
-        .request = bundle_request_of(&sending->batch, sending->nul_change),
+        .change = change,
+        .request =
+            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change),
         .cannot_hold = true,
     };
     return STORE_REFUSED;
@@ -353,12 +362,12 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
                                 .batch = *batch,
                                 .arena = err->arena,
                                 .deadline_us = postgres_deadline(store),
-                                .nul_change = SIZE_MAX};
+                                .nul_change = STORE_UNNAMED};
     make_row(sending);
     bool is_queued = queue_all(sending, err);
     if (!is_queued && sending->is_impossible) {
         pg_session_close(store->writer);
-        return sending->nul_change == SIZE_MAX ? STORE_FAILED : refuse_nul(sending);
+        return refuse_unfit(sending);
     }
     postgres_hand_over_ids(store);
     store->sending = sending;

@@ -346,6 +346,18 @@ static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t 
     }
 }
 
+/* In other encodings, the server converts texts, and refuses those that it cannot convert; in
+ * SQL_ASCII, it counts bytes instead of characters, and may contain anything. */
+static enum pg_outcome check_encoding(const struct pg_session *session, struct err *err)
+{
+    const char *encoding = PQparameterStatus(session->conn, "server_encoding");
+    if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
+        return PG_OK;
+    return pg_failure_set(
+        PG_FAILED, session->url.target, NULL,
+        arena_printf(err->arena, "its encoding is %s, and must be UTF8", encoding), err);
+}
+
 enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
                                    struct err *err)
 {
@@ -353,8 +365,12 @@ enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline
     session->failure = (struct pg_failure){0};
     session->uses_prepared = false;
     enum pg_outcome result = connect_and_examine(session, deadline_us, err);
-    if (result != PG_OK)
+    if (result == PG_OK)
+        result = check_encoding(session, err);
+    if (result != PG_OK) {
+        pg_exchange_drop(session);
         return result;
+    }
     session->connected_us = clock_monotonic_us();
     enum pg_prepared_use wanted = session->options.prepared;
     session->uses_prepared =

@@ -2,6 +2,7 @@
  * The writer thread, unless a function says otherwise. */
 #include "store/postgres/migrate.h"
 #include "store/postgres/store_internal.h"
+#include "store/value_limits.h"
 
 static bool is_taken(const struct store *store, enum change_kind kind, unsigned field,
                      struct slice text)
@@ -77,6 +78,14 @@ static struct store *driver_open(const struct store_options *options, struct err
     return store;
 }
 
+static const struct value_limits limits = {.has_lengths = true, .refuses_nul = true};
+
+static bool can_hold(const struct store *store, const struct change *change, struct err *err)
+{
+    (void)store;
+    return value_limits_fit(&limits, change, err);
+}
+
 const struct store_driver postgres_driver = {
     .matches = pg_url_matches,
     .knows_connection = postgres_knows_connection,
@@ -96,6 +105,7 @@ const struct store_driver postgres_driver = {
     .next_id = postgres_next_id,
     .lacks_id = postgres_lacks_id,
     .reuse_ids = postgres_reuse_ids,
+    .can_hold = can_hold,
     .is_taken = is_taken,
     .commit = postgres_commit,
     .await = postgres_await,

@@ -1,5 +1,6 @@
 /* The driver of SQLite: the functions of store.h, each in the file that its name suggests. */
 #include "store/sqlite/internal.h"
+#include "store/value_limits.h"
 
 static struct store *driver_open(const struct store_options *options, struct err *err)
 {
@@ -108,6 +109,15 @@ static void driver_upkeep(struct store *store)
     sqlite_upkeep(sqlite_of(store));
 }
 
+/* SQLite reads no deeper JSON; some versions read up to 2000 levels. */
+static const struct value_limits limits = {.json_depth = 1000};
+
+static bool can_hold(const struct store *store, const struct change *change, struct err *err)
+{
+    (void)store;
+    return value_limits_fit(&limits, change, err);
+}
+
 const struct store_driver sqlite_driver = {
     .knows_connection = sqlite_knows_connection,
     .open = driver_open,
@@ -123,6 +133,7 @@ const struct store_driver sqlite_driver = {
     .unlock = driver_unlock,
     .next_id = driver_next_id,
     .reuse_ids = driver_reuse_ids,
+    .can_hold = can_hold,
     .is_taken = driver_is_taken,
     .commit = driver_commit,
     .why_refused = driver_why_refused,

@@ -489,6 +489,22 @@ static void test_no_ids_for_what_is_due(void **state)
     assert_true(is_known(bench, "DUE") && is_known(bench, "A"));
 }
 
+/* What the database cannot hold fails no other request of the batch. */
+static void test_cannot_hold(void **state)
+{
+    struct bench *bench = *state;
+    bench->database.cannot_hold = "WIDE";
+    bench->watch.makes_up = "WIDE";
+    run(bench, (const char *const[]){"A", "WIDE", "B", NULL});
+    const int wanted[] = {0, 400, 0};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
+    assert_int_equal(bench->asks[1].request.err.kind, REFUSED_BY_DATABASE);
+    assert_int_equal(bench->watch.made_up, 1); /* it would not fit the next time either */
+    assert_int_equal(written(bench)->count, 2);
+    assert_false(is_known(bench, "WIDE"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +522,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_make_up_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_beside_a_culprit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_ids, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cannot_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_ids_for_what_is_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one, setup_unnamed, teardown),
         cmocka_unit_test_setup_teardown(test_several, setup_unnamed, teardown),

@@ -1,0 +1,24 @@
+/* Which values a database cannot hold, so that a request with such a value is refused before it is
+ * part of a batch.
+ *
+ * Memory holds exactly what the database holds. A database that rounds or shortens a value instead
+ * of refusing it is described here, too, once there is one. */
+#ifndef BERTH_STORE_VALUE_LIMITS_H
+#define BERTH_STORE_VALUE_LIMITS_H
+
+#include "base/err.h"
+#include "model/change.h"
+
+/* Constant, one for each kind of database. */
+struct value_limits {
+    bool has_lengths;    /* a text of upstream's tables fits only if its column has room for as many
+                            characters (rows.h) */
+    bool refuses_nul;    /* a text with U+0000 does not fit */
+    uint32_t json_depth; /* how deep a JSON text may be nested; 0: as deep as a request's body */
+};
+
+/* Whether the database can hold what the planned change writes. False: err is set (400). */
+bool value_limits_fit(const struct value_limits *limits, const struct change *change,
+                      struct err *err) BERTH_MUST_CHECK;
+
+#endif
