@@ -25,6 +25,7 @@ enum {
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
 static const char DEADLOCK[] = "40P01";
+static const char SERIALIZATION_FAILURE[] = "40001";
 static const char UNIQUE_VIOLATION[] = "23505";
 static const char FOREIGN_KEY_VIOLATION[] = "23503";
 /* The number becomes NULL, which is refused, unless the row before is there: a database that went
@@ -241,7 +242,8 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         .request =
             change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change),
         .is_duplicate = is_duplicate,
-        .cannot_hold = !is_known_row && sqlstate_begins(failure, "22"),
+        .cannot_hold =
+            !is_known_row && (sqlstate_begins(failure, "22") || sqlstate_begins(failure, "54")),
         .memory_is_wrong = is_known_row || is_foreign,
     };
     if (is_duplicate)
@@ -280,7 +282,9 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     store->waits_in_vain = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
     if (store->waits_in_vain)
         store->crowded = CROWDED_BATCHES; /* reads are answered between attempts to lock */
-    if (store->waits_in_vain || (is_answer && sqlstate_is(failure, DEADLOCK)))
+    bool is_conflict =
+        sqlstate_is(failure, DEADLOCK) || sqlstate_is(failure, SERIALIZATION_FAILURE);
+    if (store->waits_in_vain || (is_answer && is_conflict))
         return again(store, err);
     /* COMMIT was not executed: another connection may do better */
     return outcome == PG_LOST ? again(store, err) : STORE_FAILED;

@@ -16,8 +16,9 @@ enum pg_outcome pg_failure_classify(const char *sqlstate)
         const char *prefix;
         enum pg_outcome result;
     } known[] = {
-        {"22", PG_REFUSED}, {"23", PG_REFUSED}, {"44", PG_REFUSED}, {"08", PG_RETRY},
-        {"40", PG_RETRY},   {"53", PG_RETRY},   {"57", PG_RETRY},   {"25006", PG_RETRY},
+        {"22", PG_REFUSED}, {"23", PG_REFUSED}, {"44", PG_REFUSED},
+        {"54", PG_REFUSED}, {"08", PG_RETRY},   {"40", PG_RETRY},
+        {"53", PG_RETRY},   {"57", PG_RETRY},   {"25006", PG_RETRY},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (strncmp(sqlstate, known[i].prefix, strlen(known[i].prefix)) == 0)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/postgres/collation.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/unknown.h"
 
@@ -38,6 +39,7 @@ static bool start_writer(struct postgres_store *store, const struct store_option
         return false;
     uint64_t deadline_us = clock_monotonic_us() + START_DEADLINE_S * UINT64_C(1000000);
     return pg_migrate_at_start(store->writer, options->sync_schema, deadline_us, err) &&
+           pg_collation_check(store->writer, deadline_us, err) &&
            postgres_mend_sequences(store, store->writer, err);
 }
 

@@ -9,7 +9,8 @@
 enum pg_outcome {
     PG_OK,
     PG_REFUSED, /* because of the statement's own values: a constraint (class 23), a value that the
-                   type or the encoding cannot hold (class 22), a view's check (class 44). A
+                   type or the encoding cannot hold (class 22) or that is too large for an index
+                   (class 54), a view's check (class 44). A
                    transaction can only be rolled back */
     PG_RETRY,   /* the server is in a state that passes, or the transaction conflicted with another:
                    classes 08, 40, 53 and 57, and a server that has become read-only (25006). A

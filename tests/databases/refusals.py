@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""What a PostgreSQL server refuses: only the request that caused it, with the right status, and nothing half done.
+
+    tests/databases/refusals.py --berthd build/berthd
+
+A trigger raises the error that a provider's name asks for, while other requests are written in the same batches. Then a
+sequence comes to its end, and a column is narrower than upstream's.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+from postgres import Postgres  # noqa: E402
+
+OTHERS = 6
+
+# A name "raise-STATE-N-…" fails N times with that SQLSTATE: sequences are not rolled back.
+TRIGGER = """
+CREATE SEQUENCE raised;
+CREATE FUNCTION raise_named() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF NEW.name LIKE 'raise-%' AND nextval('raised') <= split_part(NEW.name, '-', 3)::int THEN
+        IF split_part(NEW.name, '-', 2) = '57P01' THEN
+            PERFORM pg_terminate_backend(pg_backend_pid());
+        END IF;
+        RAISE EXCEPTION 'raised' USING ERRCODE = split_part(NEW.name, '-', 2);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER raise_named BEFORE INSERT ON resource_providers FOR EACH ROW EXECUTE FUNCTION raise_named();
+"""
+ALWAYS = 1000000
+
+# (SQLSTATE, how often, the statuses allowed, whether others may get 503 with it)
+STATES = [
+    ("40001", 1, {200}, False),          # serialization failure: planned again
+    ("40P01", 1, {200}, False),          # deadlock
+    ("55P03", 1, {200}, False),          # lock not available
+    ("08006", 1, {503}, True),           # connection failure
+    ("53100", 1, {503}, True),           # disk full
+    ("53200", 1, {503}, True),           # out of memory
+    ("53300", 1, {503}, True),           # too many connections
+    ("57014", 1, {503}, True),           # query cancelled
+    ("57P01", 1, {200, 503}, True),      # the administrator ended the session
+    ("58030", 1, {503}, True),           # I/O error
+    ("25006", 1, {503}, True),           # read-only
+    ("42501", 1, {503}, True),           # no right
+    ("42P01", 1, {503}, True),           # the table is gone
+    ("XX000", 1, {503}, True),           # internal error
+    ("22001", ALWAYS, {400}, False),     # too long
+    ("22003", ALWAYS, {400}, False),     # out of range
+    ("22021", ALWAYS, {400}, False),     # not in the encoding
+    ("54000", ALWAYS, {400}, False),     # does not fit an index
+    ("23502", ALWAYS, {409}, False),     # not null
+    ("23514", ALWAYS, {409}, False),     # a check
+    ("44000", ALWAYS, {409}, False),     # a view's check
+]
+
+
+def create(client, name):
+    identity = str(uuid.uuid4())
+    status, answer = client.ask("POST", "/resource_providers", {"name": name, "uuid": identity})
+    return status, identity, answer
+
+
+def create_together(port, names):
+    """{name: (status, uuid)}; the requests are sent at the same time."""
+    results = {}
+    barrier = threading.Barrier(len(names))
+
+    def run(name):
+        client = servers.Client(port)
+        barrier.wait()
+        results[name] = create(client, name)[:2]
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def is_there(client, identity):
+    return client.ask("GET", f"/resource_providers/{identity}")[0] == 200
+
+
+def states(server, berth):
+    client = servers.Client(berth.port)
+    for state, times, allowed, others_fail in STATES:
+        server.sql("SELECT setval('raised', 1, false)")
+        culprit = f"raise-{state}-{times}-{uuid.uuid4()}"
+        results = create_together(berth.port, [culprit, *(f"other-{state}-{number}" for number in range(OTHERS))])
+        status, identity = results.pop(culprit)
+        yield f"{state}: {sorted(allowed)}", status in allowed, status
+        yield f"{state}: written if acknowledged", is_there(client, identity) == (status == 200), status
+        fine = {200, 503} if others_fail else {200}
+        yield f"{state}: others", all(other in fine for other, _ in results.values()), results
+        yield (f"{state}: others are written if acknowledged",
+               all(is_there(client, other) == (given == 200) for given, other in results.values()), results)
+        rows = int(server.sql("SELECT count(*) FROM resource_providers WHERE name LIKE %s", f"%-{state}-%")[0][0])
+        wanted = (status == 200) + sum(given == 200 for given, _ in results.values())
+        yield f"{state}: nothing else is", rows == wanted, (rows, wanted)
+        status, _, answer = create(client, f"after-{state}")
+        yield f"{state}: the next write", status == 200, answer
+
+
+def claim(client, provider, project="p"):
+    return client.ask("PUT", f"/allocations/{uuid.uuid4()}", {
+        "allocations": {provider: {"resources": {"VCPU": 1}}}, "project_id": project, "user_id": "u",
+        "consumer_generation": None, "consumer_type": "INSTANCE"})
+
+
+def no_ids(server, berth):
+    client = servers.Client(berth.port)
+    _, provider, _ = create(client, "with-inventory")
+    client.must(200, "PUT", f"/resource_providers/{provider}/inventories",
+                {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
+    server.sql("SELECT setval('allocations_id_seq', 2147483647)")
+    statuses = []
+    for _ in range(100):  # until the block of ids is used up
+        status, answer = claim(client, provider)
+        statuses.append(status)
+        if status != 204:
+            break
+    yield "without ids, a claim gets 503", statuses[-1] == 503, statuses[-1]
+    yield "the text", "gives out no ids for new rows of allocations" in str(answer), answer
+    yield "others are written", create(client, "without-allocation")[0] == 200, "they are not"
+    taken = int(server.sql("SELECT count(*) FROM allocations")[0][0])
+    yield "nothing of the claim is", taken == statuses.count(204), (taken, statuses.count(204))
+    server.sql("SELECT setval('allocations_id_seq', 100000)")
+    yield "claims work again", claim(client, provider)[0] == 204, "they do not"
+    server.sql("ALTER TABLE projects ALTER external_id TYPE varchar(20)")
+    status, answer = claim(client, provider, "p" * 21)
+    yield "a text that does not fit an altered column", status == 400, answer
+    yield "one that does", claim(client, provider, "\U0001f600" * 20)[0] == 204, "is refused"
+
+
+def collations(server, program, directory):
+    server.sql("CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+    server.sql("ALTER TABLE resource_providers ALTER name TYPE varchar(200) COLLATE no_case")
+    berth = servers.Berthd(program, directory, connection=server.url())
+    try:
+        with berth:
+            yield "a collation for which different names are equal", False, "berthd has started"
+    except Exception as error:  # pylint: disable=broad-except
+        yield ("a collation for which different names are equal", "resource_providers.name has a collation" in
+               str(error) + berth.log(), str(error)[-300:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    arguments = parser.parse_args()
+    passed = failed = 0
+
+    def count(results):
+        nonlocal passed, failed
+        for what, is_right, found in results:
+            if not is_right:
+                print(f"FAILED {what}: {found}")
+            passed += is_right
+            failed += not is_right
+
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+        directory = tempfile.mkdtemp(prefix="berth-refusals-")
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        with servers.Berthd(arguments.berthd, directory, connection=server.url()) as berth:
+            server.sql(TRIGGER)
+            count(states(server, berth))
+            count(no_ids(server, berth))
+        count(collations(server, arguments.berthd, directory))
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
