@@ -150,6 +150,11 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
     bool is_late = pipeline->is_pending && found != STORE_NEWS_NONE;
     struct edit *edit =
         is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, err);
+    /* While a batch is pending, memory may lack rows that it has written. */
+    if ((found == STORE_NEWS_NONE || edit != NULL) && !pipeline->is_pending &&
+        store_should_examine(pipeline->store))
+        pipeline->reads_again = examine_database(
+            pipeline, edit == NULL ? replica_newest(pipeline->replica) : edit->version);
     bool holds = store_end_read(pipeline->store, &stamp);
     if (is_late)
         return NEWS_LATE;
@@ -164,10 +169,18 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
     return NEWS_TAKEN;
 }
 
-enum news news_try(struct pipeline *pipeline, struct err *err)
+static enum news read_once(struct pipeline *pipeline, struct err *err)
 {
     enum store_news found = store_begin_read(pipeline->store, err);
     return found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
+}
+
+enum news news_try(struct pipeline *pipeline, struct err *err)
+{
+    enum news news = read_once(pipeline, err);
+    bool again = pipeline->reads_again;
+    pipeline->reads_again = false;
+    return news == NEWS_TAKEN && again ? read_once(pipeline, err) : news;
 }
 
 enum news news_take(struct pipeline *pipeline, struct err *err)

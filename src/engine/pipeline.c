@@ -61,6 +61,15 @@ bool pipeline_run_once(struct pipeline *pipeline)
     return true;
 }
 
+/* Also while there are no requests, so that the first one after a pause finds them. */
+static void look_for_others(struct pipeline *pipeline)
+{
+    struct err err = {.arena = pipeline->arena};
+    if (store_should_examine(pipeline->store) && news_take(pipeline, &err) == NEWS_FAILED)
+        pipeline_beat(pipeline); /* it took as long as the time limit; it is logged as an outage */
+    arena_reset(pipeline->arena);
+}
+
 static void *writer(void *cls)
 {
     struct pipeline *pipeline = cls;
@@ -74,6 +83,7 @@ static void *writer(void *cls)
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
+            look_for_others(pipeline);
             replica_tidy(pipeline->replica);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }

@@ -18,6 +18,7 @@ struct pipeline {
     struct pulse *pulse; /* NULL: there is none */
     bool plans_twice;
     struct arena *arena; /* the batch's */
+    bool reads_again;    /* other programs' writes were found */
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping and waiting */
     pthread_cond_t wake;
@@ -65,6 +66,10 @@ enum news {
 /* news.c: the news that store_begin_read() has found are read and published, and the read ends. */
 enum news news_end(struct pipeline *pipeline, enum store_news found,
                    struct err *err) BERTH_MUST_CHECK;
+
+/* examine.c: looks for what other programs have written. Within a read; the version has its state.
+ * True: something differs, and the next read has it. */
+bool examine_database(struct pipeline *pipeline, const struct version *version);
 
 /* follow.c: makes the next version from what other instances have logged, and what other programs
  * may have written. The caller owns the edit, also after a failure. */

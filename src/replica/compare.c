@@ -276,3 +276,39 @@ void compare_change(void *cls, const struct change *change)
         check(false); /* never part of a load */
     }
 }
+
+static enum entity catalog_entity(enum change_kind kind)
+{
+    return kind == CHANGE_CLASS_INSERT       ? ENTITY_CLASS
+           : kind == CHANGE_TRAIT_INSERT     ? ENTITY_TRAIT
+           : kind == CHANGE_AGGREGATE_INSERT ? ENTITY_AGGREGATE
+           : kind == CHANGE_PROJECT_INSERT   ? ENTITY_PROJECT
+           : kind == CHANGE_USER_INSERT      ? ENTITY_USER
+                                             : ENTITY_CONSUMER_TYPE;
+}
+
+static bool has_aggregate(const struct version *version, const struct change_link *link)
+{
+    const struct provider *provider = version_provider_by_id(version, link->provider_id);
+    const struct catalog_row *row = catalog_find_id(&version->aggregates, link->other_id);
+    return provider != NULL && row != NULL &&
+           same_link(version, provider, &version->aggregates, row);
+}
+
+bool compare_has(const struct version *version, const struct change *change)
+{
+    if (change->kind == CHANGE_PROVIDER_INSERT) {
+        const struct provider *provider = version_provider_by_id(version, change->provider.id);
+        return provider != NULL && same_provider(version, provider, change);
+    }
+    if (change->kind == CHANGE_CONSUMER_INSERT) {
+        const struct consumer *consumer = version_consumer(version, change->consumer.uuid);
+        return consumer != NULL && consumer->id == change->consumer.id &&
+               same_consumer(version, consumer, change);
+    }
+    if (change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT)
+        return has_aggregate(version, &change->link);
+    const struct catalog_row *row = catalog_find_id(
+        compare_catalog_of(version, catalog_entity(change->kind)), change->catalog.id);
+    return row != NULL && same_catalog(row, change);
+}

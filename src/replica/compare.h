@@ -16,6 +16,10 @@ struct comparison;
 /* With more than `most` differences, only the fact that there are more is recorded. */
 struct comparison *compare_begin(const struct version *version, size_t most);
 
+/* Whether memory has the row of a catalog, a provider, an aggregate of a provider or a consumer, as
+ * a record of a load states it. Any thread, on a pinned version. */
+bool compare_has(const struct version *version, const struct change *change);
+
 /* Processes one record of a load; cls is the struct comparison. */
 void compare_change(void *cls, const struct change *change);
 

@@ -22,8 +22,10 @@ struct store_driver {
                                store_sink *sink, void *cls, bool *merged, struct err *err);
     enum store_result (*follow)(struct store *store, const struct memory_view *memory,
                                 store_sink *sink, void *cls, struct err *err);
-    /* NULL: the database notices every write of other programs. */
+    /* NULL, all three: the database notices every write of other programs. */
     bool (*suspect)(struct store *store, enum entity entity, int64_t id, struct slice uuid);
+    bool (*should_examine)(const struct store *store);
+    bool (*examine)(struct store *store, const struct store_examiner *examiner, struct err *err);
     bool (*check_schema)(struct store *store, char revision[static STORE_REVISION_BYTES],
                          struct err *err);
     bool (*end_read)(struct store *store, struct store_stamp *stamp);

@@ -43,6 +43,16 @@ bool store_suspect(struct store *store, enum entity entity, int64_t id, struct s
     return store->driver->suspect != NULL && store->driver->suspect(store, entity, id, uuid);
 }
 
+bool store_should_examine(const struct store *store)
+{
+    return store->driver->examine != NULL && store->driver->should_examine(store);
+}
+
+bool store_examine(struct store *store, const struct store_examiner *examiner, struct err *err)
+{
+    return store->driver->examine(store, examiner, err);
+}
+
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],
                         struct err *err)
 {

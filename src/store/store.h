@@ -145,6 +145,29 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
  * already, or this database never needs it, because it notices every write of other programs. */
 bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
 
+/* ---- other programs ---- */
+
+/* Whether it is time to look for rows that programs without a log have written: about once a
+ * second, and less often if that takes long. False for a database that notices every write. */
+bool store_should_examine(const struct store *store);
+
+/* Compares rows with memory. */
+struct store_examiner {
+    store_sink *recent; /* receives, as from a load, each row of a catalog, each provider, aggregate
+                           of a provider and consumer that was written lately by anybody */
+    /* Whether memory has that many. */
+    bool (*has_count)(void *cls, enum entity entity, uint64_t rows);
+    /* Otherwise, receives the ids of all of them in ascending order. */
+    void (*ids)(void *cls, enum entity entity, const int64_t *ids, size_t count);
+    void *cls;
+};
+
+/* In a read whose news have been taken: passes the rows that may differ from memory to the
+ * examiner, which suspects those that do; the next read has them. False: err is set; the next
+ * examination passes the same rows again. */
+bool store_examine(struct store *store, const struct store_examiner *examiner,
+                   struct err *err) BERTH_MUST_CHECK;
+
 /* Whether the schema is at a supported revision, as the open read sees it. `revision` receives the
  * revision found, "" if there is none. False with err (503): it is unsupported, or cannot be read.
  * The read stays open. */

@@ -151,6 +151,38 @@ class Beside:
         second = inventories(self.one, provider, generation + 1, 40)
         yield "and the new one accepted", second == 200, second
 
+    def noticed(self):
+        """Without any write of berth's."""
+        provider = provider_of(self.python, name := new())
+        consumer = claim(self.python, provider, 7)[0]
+        for which, client in (("one", self.one), ("other", self.other)):
+            found = soon(lambda: client.ask("GET", f"/resource_providers/{provider}")[0], 200)
+            yield f"{which}: a new provider is there", found == 200, found
+            found = soon(lambda: used(client, provider), 7)
+            yield f"{which}: and what is claimed of it", found == 7, found
+        renamed, trait = new(), "CUSTOM_" + new().replace("-", "_").upper()
+        self.python.must(200, "PUT", f"/resource_providers/{provider}", {"name": renamed})
+        self.python.must(201, "PUT", f"/traits/{trait}")
+        self.python.must(200, "PUT", f"/resource_providers/{provider}/aggregates", [aggregate := new()], version="1.1")
+        for which, client in (("one", self.one), ("other", self.other)):
+            found = soon(lambda: client.must(200, "GET", f"/resource_providers/{provider}")["name"], renamed)
+            yield f"{which}: its new name, without a new generation", found == renamed, (found, name)
+            found = soon(lambda: client.ask("GET", f"/traits/{trait}")[0], 204)
+            yield f"{which}: a new trait", found == 204, found
+            found = soon(lambda: client.must(200, "GET", f"/resource_providers/{provider}/aggregates")["aggregates"], [aggregate])
+            yield f"{which}: an aggregate, without a new generation", found == [aggregate], found
+        self.python.must(204, "DELETE", f"/allocations/{consumer}")
+        self.python.must(204, "DELETE", f"/traits/{trait}")
+        for which, client in (("one", self.one), ("other", self.other)):
+            found = soon(lambda: used(client, provider), 0)
+            yield f"{which}: the claim has ended", found == 0, found
+            found = soon(lambda: client.ask("GET", f"/traits/{trait}")[0], 404)
+            yield f"{which}: the trait is gone", found == 404, found
+        self.python.must(204, "DELETE", f"/resource_providers/{provider}")
+        for which, client in (("one", self.one), ("other", self.other)):
+            found = soon(lambda: client.ask("GET", f"/resource_providers/{provider}")[0], 404)
+            yield f"{which}: so is the provider", found == 404, found
+
     def race(self):
         """Claims from all three at once."""
         providers = [provider_of(self.one, new()) for _ in range(3)]
@@ -181,7 +213,8 @@ class Beside:
         yield "each claim is there", sum(amount for _, amount in held) == sum(accepted), (held, accepted)
 
     def cases(self):
-        for case in (self.stale_capacity, self.stale_usage, self.moved_names, self.deletes, self.generations, self.race):
+        for case in (self.stale_capacity, self.stale_usage, self.moved_names, self.deletes, self.generations, self.noticed,
+                     self.race):
             yield from case()
 
 

@@ -110,6 +110,20 @@ bool store_suspect(struct store *store, enum entity entity, int64_t id, struct s
     return false;
 }
 
+bool store_should_examine(const struct store *store)
+{
+    (void)store;
+    return false;
+}
+
+bool store_examine(struct store *store, const struct store_examiner *examiner, struct err *err)
+{
+    (void)store;
+    (void)examiner;
+    (void)err;
+    return false;
+}
+
 static bool begins_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;

@@ -187,6 +187,8 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
         store->read.is_open = true;
         counter_set(&store->log_head, (uint64_t)store->read.head.number);
     }
+    if (news == STORE_NEWS_FAILED)
+        postgres_put_off_examination(store);
     pg_rows_free(&head);
     pg_rows_free(&since);
     return news;
@@ -214,7 +216,8 @@ static bool stream_all(struct postgres_store *store, struct tree_order *forest, 
 {
     const struct row_reader reader = postgres_row_reader(store);
     check(store->read.is_open);
-    bool ok = load_stream(&reader, forest, &store->skipped, sink, cls, err);
+    bool ok = postgres_read_horizon(store, &store->examined_from, err) &&
+              load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     store->has_state &= ok;
     return ok;

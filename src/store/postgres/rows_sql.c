@@ -110,6 +110,13 @@ void pg_rows_sql_all(enum rows_table table, struct buf *sql)
     end_sql(sql);
 }
 
+void pg_rows_sql_recent(enum rows_table table, uint32_t transaction, struct buf *sql)
+{
+    append_from(sql, table, false);
+    buf_printf(sql, " WHERE age(t.xmin) <= age('%u'::xid)", transaction);
+    end_sql(sql);
+}
+
 /* The row refers to visible rows only. The one it was asked for by is not checked. */
 static void append_references(struct buf *sql, enum rows_table table)
 {

@@ -21,6 +21,8 @@
 #include "store/row_reader.h"
 #include "store/skipped.h"
 
+enum { EXAMINATIONS_KEPT = 4 };
+
 /* The open read. */
 struct postgres_read {
     bool is_open;
@@ -77,11 +79,15 @@ struct postgres_store {
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
-    struct log_entries suspects;  /* entities that are to be read again */
-    struct log_entries refused;   /* those because of which batches were refused, since the last
-                                     commit */
-    struct log_entries unlogged;  /* entities that were read again, because other programs may have
-                                     written them, and that the next batch names in the log */
+    int64_t examined_from;        /* transactions below this number have been looked at */
+    uint64_t examine_at_us;       /* not before then */
+    uint64_t examinations_us[EXAMINATIONS_KEPT]; /* how long the last ones took */
+    uint64_t examinations;
+    struct log_entries suspects; /* entities that are to be read again */
+    struct log_entries refused;  /* those because of which batches were refused, since the last
+                                    commit */
+    struct log_entries unlogged; /* entities that were read again, because other programs may have
+                                    written them, and that the next batch names in the log */
     int64_t told_gone;         /* the number of the state of which it was logged that it is gone */
     bool is_locked;            /* the writer has an open transaction with the lock */
     bool is_locking;           /* the writer has sent the statement that takes the lock */
@@ -142,6 +148,9 @@ enum store_result postgres_merge(struct store *store, const struct store_compare
 enum store_result postgres_follow(struct store *store, const struct memory_view *memory,
                                   store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
 bool postgres_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
+bool postgres_should_examine(const struct store *store);
+bool postgres_examine(struct store *store, const struct store_examiner *examiner,
+                      struct err *err) BERTH_MUST_CHECK;
 bool postgres_end_read(struct store *store, struct store_stamp *stamp);
 bool postgres_locks_first(const struct store *store);
 enum store_lock postgres_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
@@ -192,6 +201,14 @@ void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
+
+/* examine.c: the number of the oldest transaction that the open read does not see, or of the next
+ * one. */
+bool postgres_read_horizon(struct postgres_store *store, int64_t *horizon,
+                           struct err *err) BERTH_MUST_CHECK;
+
+/* examine.c: the database cannot be read. */
+void postgres_put_off_examination(struct postgres_store *store);
 
 /* suspects.c */
 /* The next batch names the entity in the log: other instances may not know of it. */

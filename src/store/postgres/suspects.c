@@ -4,7 +4,10 @@
 #include "store/postgres/store_internal.h"
 #include "store/reread.h"
 
-enum { UNLOGGED_MOST = 20000 /* more are not named: other instances find them as this one did */ };
+enum {
+    UNLOGGED_MOST = 20000, /* more are not named: other instances find them as this one did */
+    SUSPECTS_MOST = 4000   /* beyond this, everything is compared */
+};
 
 void postgres_name_in_log(struct postgres_store *store, const struct difference *difference)
 {
@@ -28,8 +31,10 @@ bool postgres_suspect(struct store *base, enum entity entity, int64_t id, struct
     for (size_t i = 0; i < store->suspects.count; i++)
         if (is_same_entry(&store->suspects.data[i], &entry))
             return false;
-    log_entries_push(&store->suspects, &entry);
-    return true;
+    store->has_state &= store->suspects.count < SUSPECTS_MOST;
+    if (store->suspects.count < SUSPECTS_MOST)
+        log_entries_push(&store->suspects, &entry);
+    return store->has_state;
 }
 
 void postgres_end_suspicion(struct postgres_store *store)

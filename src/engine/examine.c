@@ -1,0 +1,105 @@
+/* Compares what other programs have written lately with memory, in the state of the database that
+ * memory has: whatever differs is read again. Writer thread only. */
+#include <stdlib.h>
+
+#include "engine/pipeline_internal.h"
+#include "replica/compare.h"
+
+struct examining {
+    struct pipeline *pipeline;
+    const struct version *version;
+    bool is_different;
+};
+
+static void suspect(struct examining *examining, enum entity entity, int64_t id, struct slice uuid)
+{
+    (void)store_suspect(examining->pipeline->store, entity, id, uuid);
+    examining->is_different = true;
+}
+
+static enum entity entity_of(enum change_kind kind)
+{
+    switch (kind) {
+    case CHANGE_CLASS_INSERT:
+        return ENTITY_CLASS;
+    case CHANGE_TRAIT_INSERT:
+        return ENTITY_TRAIT;
+    case CHANGE_AGGREGATE_INSERT:
+        return ENTITY_AGGREGATE;
+    case CHANGE_PROJECT_INSERT:
+        return ENTITY_PROJECT;
+    case CHANGE_USER_INSERT:
+        return ENTITY_USER;
+    case CHANGE_CONSUMER_TYPE_INSERT:
+        return ENTITY_CONSUMER_TYPE;
+    case CHANGE_CONSUMER_INSERT:
+        return ENTITY_CONSUMER;
+    default: /* a provider or its aggregate: both begin with its id */
+        return ENTITY_PROVIDER;
+    }
+}
+
+static void examine_recent(void *cls, const struct change *change)
+{
+    struct examining *examining = cls;
+    if (compare_has(examining->version, change))
+        return;
+    enum entity entity = entity_of(change->kind);
+    suspect(examining, entity, change->row.id,
+            entity == ENTITY_CONSUMER ? change->consumer.uuid : (struct slice){0});
+}
+
+static const struct catalog *catalog_of(const struct version *version, enum entity entity)
+{
+    return entity == ENTITY_CLASS       ? &version->classes
+           : entity == ENTITY_TRAIT     ? &version->traits
+           : entity == ENTITY_AGGREGATE ? &version->aggregates
+           : entity == ENTITY_PROJECT   ? &version->projects
+           : entity == ENTITY_USER      ? &version->users
+                                        : &version->types;
+}
+
+/* The rows of the entity by id; those of consumers by uuid. */
+static const struct ptree *examine_rows_of(const struct version *version, enum entity entity)
+{
+    return entity == ENTITY_CONSUMER   ? &version->consumers
+           : entity == ENTITY_PROVIDER ? &version->provider_by_id
+                                       : &catalog_of(version, entity)->by_id;
+}
+
+static bool examine_count(void *cls, enum entity entity, uint64_t rows)
+{
+    struct examining *examining = cls;
+    return examine_rows_of(examining->version, entity)->count == rows;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* New rows are among the recent ones, so only those that are gone are looked for. */
+static void examine_ids(void *cls, enum entity entity, const int64_t *ids, size_t count)
+{
+    struct examining *examining = cls;
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    ptree_seek(examine_rows_of(examining->version, entity), 0, 0, &iter);
+    for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
+        const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
+        int64_t id = entity == ENTITY_CONSUMER ? consumer->id : (int64_t)entry->k1;
+        if (count == 0 || bsearch(&id, ids, count, sizeof(id), compare_ids) == NULL)
+            suspect(examining, entity, id,
+                    entity == ENTITY_CONSUMER ? consumer_uuid(consumer) : (struct slice){0});
+    }
+}
+
+bool examine_database(struct pipeline *pipeline, const struct version *version)
+{
+    struct examining examining = {pipeline, version, false};
+    const struct store_examiner examiner = {examine_recent, examine_count, examine_ids, &examining};
+    struct err ignored = {.arena = pipeline->arena}; /* the next one looks at the same rows */
+    return store_examine(pipeline->store, &examiner, &ignored) && examining.is_different;
+}
