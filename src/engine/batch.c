@@ -137,8 +137,6 @@ static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
     currency_commit_begins(pipeline->currency);
     enum store_result result = commit_and_publish(pipeline, edit, planned, err);
     currency_commit_ended(pipeline->currency);
-    if (pipeline->late.first != NULL)
-        waiting_answer_late(pipeline);
     return result;
 }
 
@@ -264,6 +262,7 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
          result == STORE_TAKEN && taken < TAKEN_MOST && clock_monotonic_us() < latest_us; taken++) {
         pipeline->taken++;
         pipeline_beat(pipeline);
+        waiting_answer_late(pipeline);
         pause_after(taken);
         result = try(pipeline, decision, true);
     }
@@ -273,6 +272,7 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
         refuse_all(pipeline, decision,
                    result == STORE_UNKNOWN ? SLICE_LIT(OUTCOME_UNKNOWN)
                                            : SLICE_LIT(ANSWER_UNAVAILABLE));
+    waiting_answer_late(pipeline);
     return result;
 }
 
