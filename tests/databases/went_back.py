@@ -68,8 +68,9 @@ def restarted(server, berth, provider, state):
     """Killed, and the database went back before it starts again: it still finds out, once."""
     claim(berth.client(), provider, 1)
     berth.kill()
+    newest = server.sql("SELECT max(number) FROM berth_log")[0][0]
     left = go_back(server, state, True)
-    told = "which this berthd had before it was restarted"
+    told = f"no longer has batch {newest}, which this berthd had before it was restarted"
     berth.start()
     yield "a restart: the log says that batches are gone", berth.log().count(told) == 1, berth.log()[-2000:]
     yield "a restart: it serves what is there", used(berth.client(), provider) == 0 and claim(berth.client(), provider, 1)[1] == 204, None
