@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 16, CHECK_LEN = 16, NAME_LEN = 8 };
+enum { FILES_MOST = 16, CHECK_LEN = 16, NAME_LEN = 8, FILE_BYTES = 4096 };
 
 struct slot {
     uint64_t sequence; /* 0: never written */
@@ -46,17 +47,24 @@ static bool is_sound(const struct slot *slot)
            memcmp(same.check, slot->check, CHECK_LEN) == 0;
 }
 
+/* The space is allocated first: a full disk would otherwise end the process at a write. */
+static bool map_slots(struct acknowledged *file)
+{
+    _Static_assert(2 * sizeof(struct slot) <= FILE_BYTES, "both fit");
+    if (posix_fallocate(file->fd, 0, FILE_BYTES) != 0)
+        return false;
+    void *mapped = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+    file->slots = mapped == MAP_FAILED ? NULL : mapped;
+    return file->slots != NULL;
+}
+
 static void read_slots(struct acknowledged *file, struct log_state *state, struct epoch_row *epoch)
 {
-    struct slot slots[2];
-    memset(slots, 0, sizeof(slots));
-    if (pread(file->fd, slots, sizeof(slots), 0) < 0)
-        return;
     for (unsigned i = 0; i < 2; i++)
-        if (is_sound(&slots[i]) && slots[i].sequence > file->sequence) {
-            file->sequence = slots[i].sequence;
-            *state = slots[i].state;
-            *epoch = slots[i].epoch;
+        if (is_sound(&file->slots[i]) && file->slots[i].sequence > file->sequence) {
+            file->sequence = file->slots[i].sequence;
+            *state = file->slots[i].state;
+            *epoch = file->slots[i].epoch;
         }
 }
 
@@ -88,7 +96,7 @@ struct log_state acknowledged_open(struct acknowledged *file, struct slice direc
     *file = (struct acknowledged){.fd = -1};
     if (directory.data != NULL)
         file->fd = acknowledged_file(directory, target);
-    if (file->fd >= 0)
+    if (file->fd >= 0 && map_slots(file))
         read_slots(file, &state, epoch);
     return state;
 }
@@ -96,19 +104,17 @@ struct log_state acknowledged_open(struct acknowledged *file, struct slice direc
 void acknowledged_write(struct acknowledged *file, const struct log_state *state,
                         const struct epoch_row *epoch)
 {
-    if (file->fd < 0 || state->number == 0)
+    if (file->slots == NULL || state->number == 0)
         return;
     const struct slot slot = make_slot(++file->sequence, state, epoch);
-    off_t at = (off_t)(file->sequence % 2 * sizeof(slot));
-    if (pwrite(file->fd, &slot, sizeof(slot), at) == (ssize_t)sizeof(slot))
-        return;
-    close(file->fd); /* a full disk, for example: what it has stays true, but may become old */
-    file->fd = -1;
+    memcpy(&file->slots[file->sequence % 2], &slot, sizeof(slot));
 }
 
 void acknowledged_close(struct acknowledged *file)
 {
+    if (file->slots != NULL)
+        munmap(file->slots, FILE_BYTES);
     if (file->fd >= 0)
         close(file->fd);
-    file->fd = -1;
+    *file = (struct acknowledged){.fd = -1};
 }

@@ -1,16 +1,21 @@
 /* A file that remembers the newest state that this instance has had, so that an instance that was
  * killed finds out after its restart whether the database went back meanwhile.
  *
- * It survives the process, not the machine: it is written with each batch and never synced, which
- * costs a microsecond. Without it, only that is not found out. Writer thread only. */
+ * It survives the process, not the machine: it is written with each batch, in memory that is mapped
+ * from the file, and never synced. A write() would change the file's time, and a database on the
+ * same disk would then wait for that with each of its commits. Without it, only that is not found
+ * out. Writer thread only. */
 #ifndef BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
 #define BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
 
 #include "store/postgres/epochs.h"
 #include "store/postgres/log_rows.h"
 
+struct slot;
+
 struct acknowledged {
-    int fd; /* -1: there is no file */
+    int fd;             /* -1: there is no file */
+    struct slot *slots; /* of the file; NULL: the same */
     uint64_t sequence;
 };
 
