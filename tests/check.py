@@ -239,7 +239,6 @@ PARTS = [
          beside=True, seconds_most=HOUR_S),
     Part("outage", script("tests/databases/outage.py", "--berthd", "build/berthd"), waits=True),
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "3000")),
-    Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "5000")),
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
