@@ -29,6 +29,7 @@ from postgres import Postgres  # noqa: E402
 # (what, the message at which the connection ends)
 CUTS = [
     ("before the answer to COMMIT", {"sender": "server", "kind": "CommandComplete", "text": "^COMMIT$"}),
+    ("after the answer to COMMIT", {"sender": "server", "kind": "CommandComplete", "text": "^COMMIT$", "when": "after"}),
     ("before COMMIT is sent", {"sender": "client", "kind": "Bind", "text": "COMMIT"}),
     ("before COMMIT is executed", {"sender": "client", "kind": "Execute", "text": "COMMIT"}),
     ("after COMMIT is sent", {"sender": "client", "kind": "Execute", "text": "COMMIT", "when": "after"}),

@@ -308,9 +308,12 @@ static enum store_result take_outcome(struct sending *sending, enum pg_outcome o
 {
     if (outcome == PG_WOKEN)
         return STORE_PENDING;
-    if (outcome == PG_OK)
+    enum pg_commit commit =
+        sending->has_commit ? pg_session_commit(sending->store->writer) : PG_COMMIT_NONE;
+    /* a connection that ends after the answer to COMMIT changes nothing */
+    if (outcome == PG_OK || commit == PG_COMMIT_DONE)
         return STORE_OK;
-    if (sending->has_commit && pg_session_commit(sending->store->writer) == PG_COMMIT_UNKNOWN)
+    if (commit == PG_COMMIT_UNKNOWN)
         return become_unknown(sending, err);
     return failed(sending, outcome, err);
 }
