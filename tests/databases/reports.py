@@ -121,8 +121,8 @@ def unsafe_server(reports, server):
 
 def odd_schemas(reports, server):
     server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' OWNER " + server.user, database="postgres")
-    manage(reports, server.url("latin"))
-    reports.expect_warning(server.url("latin"), "server_encoding is LATIN1")
+    code, details, error = reports.check(server.url("latin"))
+    reports.expect("another encoding is refused", code == 255 and "must be UTF8" in error, (code, details, error))
     server.sql("ALTER TABLE consumers DROP CONSTRAINT uniq_consumers0uuid")
     server.sql("ALTER TABLE berth_log DROP COLUMN entries")
     server.sql("ALTER TABLE traits RENAME COLUMN name TO label")
