@@ -239,15 +239,15 @@ class Bench:
 
     def two_rates(self, connections):
         """Good rates of as many instances, at the same time."""
-        url = self.databases.copy("big1k")
+        url, claims = self.databases.copy("big1k"), self.file("claim")
         with contextlib.ExitStack() as stack:
             instances = []
             for _ in connections:
                 instances.append(Instance(self, url))
                 stack.callback(instances[-1].stop)
             for instance in instances:
-                self.loader.cell(instance, self.file("claim"), 16, 0.2)
-            running = [self.loader.start(instance, self.file("claim"), count, self.seconds)
+                self.loader.cell(instance, claims, 16, 0.2)
+            running = [self.loader.start(instance, claims, count, self.seconds)
                        for instance, count in zip(instances, connections)]
             return [self.loader.finish(process) for process in running]
 
