@@ -91,7 +91,8 @@ class Server:
         clean = {name: value for name, value in os.environ.items()
                  if not name.startswith("OS_") and not name.lower().endswith("_proxy")}
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=out, stderr=log,
-                                        env={**clean, **self.environment}, preexec_fn=self.limits)
+                                        env={**clean, "STATE_DIRECTORY": self.directory, **self.environment},
+                                        preexec_fn=self.limits)
         out.close()
         log.close()
         end = time.monotonic() + seconds

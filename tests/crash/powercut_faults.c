@@ -144,9 +144,10 @@ static bool take_news(struct store *store, struct err *err)
     enum store_news news = store_begin_read(store, err);
     if (news == STORE_NEWS_FAILED)
         return false;
-    enum store_result result = news == STORE_NEWS_RELOAD   ? store_load(store, forget, NULL, err)
-                               : news == STORE_NEWS_FOLLOW ? store_follow(store, NULL, forget, NULL, err)
-                                                           : STORE_OK;
+    enum store_result result = news == STORE_NEWS_RELOAD ? store_load(store, forget, NULL, err)
+                               : news == STORE_NEWS_FOLLOW
+                                   ? store_follow(store, NULL, forget, NULL, err)
+                                   : STORE_OK;
     store_end_read(store, &stamp);
     return result == STORE_OK;
 }
