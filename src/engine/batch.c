@@ -19,7 +19,7 @@
 enum { TAKEN_MOST = 64, TAKEN_FOR_US = 20000000, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
 
 /* One look at a pending batch, and when a commit takes unusually long. */
-enum { AWAIT_US = 5000, AWAIT_LONG_US = 50000 };
+enum { AWAIT_US = 5000, AWAIT_AHEAD_US = 300, AWAIT_LONG_US = 50000 };
 
 /* The requests of one batch before `end` (NULL: to the last), and what came of them. */
 struct decision {
@@ -86,30 +86,44 @@ static void note_commit(struct pipeline *pipeline, uint64_t began_us)
     histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
 }
 
+/* Whether requests that arrive while this decision is on its way can be planned on top of it: they
+ * come after all of its batch, and a batch that is planned under the lock is planned after it. */
+static bool plans_ahead(const struct pipeline *pipeline, const struct decision *decision)
+{
+    return decision->end == NULL && !store_locks_first(pipeline->store);
+}
+
 /* Until the batch is decided, which takes seconds if the connection is lost and the database cannot
  * be reached. Reads that need news wait for a commit only as long as one usually takes. */
-static enum store_result await(struct pipeline *pipeline, struct store_stamp *stamp, bool *foreign,
+static enum store_result await(struct pipeline *pipeline, const struct decision *decision,
+                               const struct edit *edit, struct store_stamp *stamp, bool *foreign,
                                struct err *err)
 {
+    const bool ahead = plans_ahead(pipeline, decision);
     uint64_t now_us = clock_monotonic_us();
     const uint64_t long_us = now_us + AWAIT_LONG_US;
     enum store_result result = STORE_PENDING;
     pipeline->is_pending = true;
+    pipeline->ahead.is_off = false;
     while (result == STORE_PENDING) {
         waiting_meanwhile(pipeline);
+        if (ahead)
+            ahead_plan(pipeline, edit);
         if (pipeline->has_given_up)
             store_give_up(pipeline->store);
         now_us = clock_monotonic_us();
         if (now_us >= long_us)
             currency_commit_ended(pipeline->currency);
-        result = store_await(pipeline->store, now_us + AWAIT_US, stamp, foreign, err);
+        result = store_await(pipeline->store, now_us + (ahead ? AWAIT_AHEAD_US : AWAIT_US), stamp,
+                             foreign, err);
     }
     pipeline->is_pending = false;
     return result;
 }
 
 /* Makes what was planned durable and visible, or undoes it. */
-static enum store_result commit_and_publish(struct pipeline *pipeline, struct edit *edit,
+static enum store_result commit_and_publish(struct pipeline *pipeline,
+                                            const struct decision *decision, struct edit *edit,
                                             const struct planned *planned, struct err *err)
 {
     const struct store_batch batch = planned_batch(planned);
@@ -118,24 +132,27 @@ static enum store_result commit_and_publish(struct pipeline *pipeline, struct ed
     uint64_t began_us = clock_monotonic_us();
     enum store_result result = store_commit(pipeline->store, &batch, &stamp, &foreign, err);
     if (result == STORE_PENDING)
-        result = await(pipeline, &stamp, &foreign, err);
-    if (result != STORE_OK || planned->changes.count == 0)
+        result = await(pipeline, decision, edit, &stamp, &foreign, err);
+    const bool is_published = result == STORE_OK && planned->changes.count > 0;
+    if (!is_published || foreign)
+        ahead_drop(pipeline);
+    if (!is_published)
         replica_abandon(pipeline->replica, edit);
     if (result != STORE_OK)
         return result;
     rules_made_up(pipeline->rules);
-    if (planned->changes.count > 0) {
+    if (is_published) {
         note_commit(pipeline, began_us);
         news_publish(pipeline, edit, &stamp, !foreign);
     }
     return STORE_OK;
 }
 
-static enum store_result commit(struct pipeline *pipeline, struct edit *edit,
-                                const struct planned *planned, struct err *err)
+static enum store_result commit(struct pipeline *pipeline, const struct decision *decision,
+                                struct edit *edit, const struct planned *planned, struct err *err)
 {
     currency_commit_begins(pipeline->currency);
-    enum store_result result = commit_and_publish(pipeline, edit, planned, err);
+    enum store_result result = commit_and_publish(pipeline, decision, edit, planned, err);
     currency_commit_ended(pipeline->currency);
     return result;
 }
@@ -164,24 +181,38 @@ static bool is_owed(const struct decision *decision)
            decision->err.status == 503;
 }
 
-/* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:
- * because of the culprit. */
-static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
+/* Plans the decision on the newest state. */
+static enum store_result plan(struct pipeline *pipeline, struct decision *decision, bool was_taken,
+                              struct edit **edit, struct planned *planned)
 {
-    struct planned planned = {.changes.arena = pipeline->arena};
     struct err *err = &decision->err;
-    *err = (struct err){.arena = pipeline->arena};
+    *planned = (struct planned){.changes.arena = pipeline->arena};
     if (!batch_prepare(pipeline, was_taken, err))
         return STORE_FAILED;
-    struct edit *edit = replica_edit(pipeline->replica);
-    if (!planning_run(pipeline, edit, decision->first, decision->end, &planned, err)) {
-        decision->culprit = last_planned(&planned);
-        decision->is_unnamed = false;
-        replica_abandon(pipeline->replica, edit);
-        store_unlock(pipeline->store);
-        return is_owed(decision) ? STORE_FAILED : STORE_REFUSED;
-    }
-    enum store_result result = commit(pipeline, edit, &planned, err);
+    *edit = replica_edit(pipeline->replica);
+    if (planning_run(pipeline, *edit, decision->first, decision->end, planned, err))
+        return STORE_OK;
+    decision->culprit = last_planned(planned);
+    decision->is_unnamed = false;
+    replica_abandon(pipeline->replica, *edit);
+    store_unlock(pipeline->store);
+    return is_owed(decision) ? STORE_FAILED : STORE_REFUSED;
+}
+
+/* Plans, unless that has been done ahead, and commits once. `was_taken`: the last time, others had
+ * written first. STORE_REFUSED: because of the culprit. */
+static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
+{
+    struct planned planned = pipeline->ready_planned;
+    struct edit *edit = pipeline->ready;
+    struct err *err = &decision->err;
+    *err = (struct err){.arena = pipeline->arena};
+    pipeline->ready = NULL;
+    enum store_result result =
+        edit == NULL ? plan(pipeline, decision, was_taken, &edit, &planned) : STORE_OK;
+    if (result != STORE_OK)
+        return result;
+    result = commit(pipeline, decision, edit, &planned, err);
     if (result == STORE_REFUSED)
         find_culprit(pipeline, &planned, decision);
     return result;

@@ -93,9 +93,10 @@ void news_publish(struct pipeline *pipeline, struct edit *edit, const struct sto
 static void restamp(struct pipeline *pipeline, const struct store_stamp *stamp, bool holds)
 {
     const struct version_stamp copy = stamp_of(stamp, holds);
-    if (memcmp(&replica_newest(pipeline->replica)->stamp, &copy, sizeof(copy)) != 0)
+    if (memcmp(&replica_newest(pipeline->replica)->stamp, &copy, sizeof(copy)) != 0) {
+        ahead_drop(pipeline);
         news_publish(pipeline, replica_edit(pipeline->replica), stamp, holds);
-    else if (holds)
+    } else if (holds)
         counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
 }
 
@@ -148,6 +149,8 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
 {
     struct store_stamp stamp;
     bool is_late = pipeline->is_pending && found != STORE_NEWS_NONE;
+    if (!is_late && found != STORE_NEWS_NONE)
+        ahead_drop(pipeline);
     struct edit *edit =
         is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, err);
     /* While a batch is pending, memory may lack rows that it has written. */

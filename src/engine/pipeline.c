@@ -1,7 +1,7 @@
 /* The writer thread: its queue, how long it waits for a batch to gather, its start and stop.
  *
- * While one commit syncs, the next batch gathers in the queue; batch.c decides it. Any thread may
- * submit requests; everything else runs on the writer thread. */
+ * While one commit syncs, the next batch gathers in the queue, or is planned ahead (ahead.c);
+ * batch.c decides it. Any thread may submit requests; everything else runs on the writer thread. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -49,9 +49,25 @@ static void count_and_run(struct pipeline *pipeline, struct pipeline_request *fi
         count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
 }
 
+/* The batch that was planned while the last one was on its way. Reads come first, as in any batch:
+ * if they find news, the plan was in vain. */
+static bool run_ahead(struct pipeline *pipeline)
+{
+    unsigned count;
+    if (pipeline->ahead.edit == NULL)
+        return false;
+    waiting_meanwhile(pipeline);
+    struct pipeline_request *first = ahead_adopt(pipeline, &count);
+    if (first != NULL)
+        count_and_run(pipeline, first, count);
+    return first != NULL;
+}
+
 bool pipeline_run_once(struct pipeline *pipeline)
 {
     unsigned count;
+    if (run_ahead(pipeline))
+        return true;
     pthread_mutex_lock(&pipeline->lock);
     struct pipeline_request *first = queue_take_all(pipeline, &count);
     pthread_mutex_unlock(&pipeline->lock);
@@ -70,16 +86,22 @@ static void look_for_others(struct pipeline *pipeline)
     arena_reset(pipeline->arena);
 }
 
+static bool run_next(struct pipeline *pipeline)
+{
+    unsigned count;
+    struct pipeline_request *first = next_batch(pipeline, &count);
+    if (first != NULL)
+        count_and_run(pipeline, first, count);
+    return first != NULL;
+}
+
 static void *writer(void *cls)
 {
     struct pipeline *pipeline = cls;
     pthread_setname_np(pthread_self(), "writer"); /* for top, and for bench/occupy.py */
     for (;;) {
-        unsigned count;
         pipeline_beat(pipeline);
-        struct pipeline_request *first = next_batch(pipeline, &count);
-        if (first != NULL)
-            count_and_run(pipeline, first, count);
+        bool ran = run_ahead(pipeline) || run_next(pipeline);
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
@@ -87,7 +109,7 @@ static void *writer(void *cls)
             replica_tidy(pipeline->replica);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }
-        if (first == NULL) {
+        if (!ran) {
             pthread_mutex_lock(&pipeline->lock);
             bool stop = pipeline->stopping && pipeline->queue.count == 0;
             pthread_mutex_unlock(&pipeline->lock);
@@ -116,6 +138,8 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline_beat(pipeline);
     queue_clear(&pipeline->queue);
     queue_clear(&pipeline->late);
+    queue_clear(&pipeline->ahead.requests);
+    pipeline->ahead.arena = arena_create();
     pthread_mutex_init(&pipeline->lock, NULL);
     wait_init(&pipeline->wake);
     if (news_try(pipeline, err) == NEWS_TAKEN)
@@ -139,6 +163,8 @@ void pipeline_destroy(struct pipeline *pipeline)
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
     currency_destroy(pipeline->currency);
+    ahead_drop(pipeline);
+    arena_destroy(pipeline->ahead.arena);
     arena_destroy(pipeline->arena);
     free(pipeline);
 }

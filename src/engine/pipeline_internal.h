@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/ahead.h"
 #include "engine/loss_report.h"
 #include "engine/pipeline.h"
 #include "engine/planned.h"
@@ -26,9 +27,12 @@ struct pipeline {
     bool stopping;
     _Atomic bool has_given_up; /* see pipeline_give_up() */
     bool is_pending;           /* a batch is on its way to the database; used by the writer only */
-    struct queue late;         /* requests without a plan, until it is decided; the same */
-    unsigned waiting_for;      /* wake the writer when that many are queued */
-    unsigned usual_batch;      /* number of requests in recent batches */
+    struct ahead ahead;
+    struct edit *ready; /* what the current batch was planned as, ahead of it; NULL: it was not */
+    struct planned ready_planned;
+    struct queue late;    /* requests without a plan, until it is decided; the same */
+    unsigned waiting_for; /* wake the writer when that many are queued */
+    unsigned usual_batch; /* number of requests in recent batches */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
     struct outage outage;       /* used by the writer only */
@@ -50,6 +54,11 @@ struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *cou
 
 /* queue.c: takes the requests that only wait for news out of the queue; NULL: there are none. */
 struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
+
+/* queue.c: takes those that are to be planned out of the queue. */
+void pipeline_take_planners(struct pipeline *pipeline, struct queue *planners);
+/* queue.c: puts requests back before all others. */
+void pipeline_put_back(struct pipeline *pipeline, struct queue *requests);
 
 /* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
@@ -94,6 +103,11 @@ void news_publish(struct pipeline *pipeline, struct edit *edit, const struct sto
 bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
                   const struct pipeline_request *end, struct planned *planned,
                   struct err *err) BERTH_MUST_CHECK;
+
+/* planning.c: plans further requests, to the last, on an edit on which others have been planned. As
+ * above. */
+bool planning_continue(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                       struct planned *planned, struct err *err) BERTH_MUST_CHECK;
 
 /* answers.c: the error that clients receive if the database fails; the cause and the place are in
  * the log. */

@@ -114,27 +114,51 @@ static bool plan_request(const struct pipeline *pipeline, struct pipeline_reques
     return ok;
 }
 
-bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                  const struct pipeline_request *end, struct planned *planned, struct err *err)
+static struct planning planning_of(const struct pipeline *pipeline, struct edit *edit,
+                                   struct planned *planned, struct change_list *changes,
+                                   struct plan_said *said)
 {
-    struct change_list changes = {.arena = pipeline->arena};
-    struct plan_said said = {0};
-    struct planning planning = {
+    struct arena *arena = planned->changes.arena;
+    *changes = (struct change_list){.arena = arena};
+    *said = (struct plan_said){0};
+    return (struct planning){
         .plan = {.version = edit->version,
-                 .changes = &changes,
-                 .arena = pipeline->arena,
+                 .changes = changes,
+                 .arena = arena,
                  .store = pipeline->store,
                  .rules = pipeline->rules,
-                 .said = &said,
+                 .said = said,
                  .now_us = clock_wall_us()},
         .edit = edit,
         .planned = planned,
     };
-    store_reuse_ids(pipeline->store);
-    if (!make_up(&planning, err))
-        return false;
+}
+
+static bool plan_all(const struct pipeline *pipeline, struct planning *planning,
+                     struct pipeline_request *first, const struct pipeline_request *end,
+                     struct err *err)
+{
     for (struct pipeline_request *request = first; request != end; request = request->next)
-        if (!plan_request(pipeline, request, &planning, err))
+        if (!plan_request(pipeline, request, planning, err))
             return false;
     return true;
+}
+
+bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                  const struct pipeline_request *end, struct planned *planned, struct err *err)
+{
+    struct change_list changes;
+    struct plan_said said;
+    struct planning planning = planning_of(pipeline, edit, planned, &changes, &said);
+    store_reuse_ids(pipeline->store);
+    return make_up(&planning, err) && plan_all(pipeline, &planning, first, end, err);
+}
+
+bool planning_continue(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
+                       struct planned *planned, struct err *err)
+{
+    struct change_list changes;
+    struct plan_said said;
+    struct planning planning = planning_of(pipeline, edit, planned, &changes, &said);
+    return plan_all(pipeline, &planning, first, NULL, err);
 }

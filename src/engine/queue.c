@@ -12,25 +12,43 @@ struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *cou
     return first;
 }
 
-struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
+/* Takes all requests, and puts those back that are not wanted. */
+static void take_kind(struct pipeline *pipeline, bool has_plan, struct queue *taken)
 {
-    struct queue readers;
     struct queue others;
     unsigned count;
-    queue_clear(&readers);
+    queue_clear(taken);
     queue_clear(&others);
     pthread_mutex_lock(&pipeline->lock);
     struct pipeline_request *next = queue_take_all(pipeline, &count);
     while (next != NULL) {
         struct pipeline_request *request = next;
         next = request->next;
-        queue_append(request->plan == NULL ? &readers : &others, request);
+        queue_append((request->plan != NULL) == has_plan ? taken : &others, request);
     }
-    if (others.first != NULL)
-        pipeline->queue = others;
+    queue_move(&pipeline->queue, &others);
     pthread_mutex_unlock(&pipeline->lock);
+}
+
+struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
+{
+    struct queue readers;
+    take_kind(pipeline, false, &readers);
     pipeline->requests += readers.count;
     return readers.first;
+}
+
+void pipeline_take_planners(struct pipeline *pipeline, struct queue *planners)
+{
+    take_kind(pipeline, true, planners);
+}
+
+void pipeline_put_back(struct pipeline *pipeline, struct queue *requests)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    queue_move(requests, &pipeline->queue);
+    queue_move(&pipeline->queue, requests);
+    pthread_mutex_unlock(&pipeline->lock);
 }
 
 void pipeline_beat(struct pipeline *pipeline)

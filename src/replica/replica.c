@@ -142,6 +142,12 @@ struct edit *replica_edit(struct replica *replica)
     return edit_make(replica, replica_newest(replica));
 }
 
+struct edit *replica_edit_on(struct replica *replica, const struct edit *below)
+{
+    check(!below->links.active && !below->is_loading);
+    return edit_make(replica, below->version);
+}
+
 struct edit *replica_edit_empty(struct replica *replica)
 {
     free_ended(replica); /* so that its memory is reused */

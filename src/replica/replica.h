@@ -32,6 +32,9 @@ const struct version *replica_newest(const struct replica *replica);
 
 /* Begins the next version: as a copy of the newest or, for a load, empty. Writer thread. */
 struct edit *replica_edit(struct replica *replica);
+/* The version after one that has not been published yet: as a copy of that edit's, which must not
+ * change any more. They are published in this order, and abandoned in the reverse. */
+struct edit *replica_edit_on(struct replica *replica, const struct edit *below);
 struct edit *replica_edit_empty(struct replica *replica);
 
 /* Makes the edit's version the current one. The stamp identifies its state of the database, and is

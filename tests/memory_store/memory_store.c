@@ -327,6 +327,7 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
     memcpy(store->first_id, store->next_id, sizeof(store->first_id));
     pending->is_there = true;
     pending->batch = *batch;
+    pending->plan = store->plans;
     pending->is_executed = pending->is_given_up = false;
     pending->awaits = 0;
     if (memory_database_strikes(store->database, MEMORY_COMMIT_PENDING)) {

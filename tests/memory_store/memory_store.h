@@ -40,6 +40,7 @@ enum { MEMORY_QUERIES = 2 };
 struct memory_pending {
     bool is_there;
     struct store_batch batch;
+    uint64_t plan;   /* the number of its plan */
     unsigned awaits; /* that will find it pending, unless still_pending() decides that */
     bool is_given_up;
     /* What became of it, when it has reached the database. */

@@ -68,7 +68,11 @@ static void meanwhile(void *cls)
 {
     struct berth *berth = cls;
     struct sim *sim = berth->sim;
-    if (!sim->database.must_be_asked || berth->store->is_dead || !berth->is_up)
+    if (berth->store->is_dead || !berth->is_up)
+        return;
+    if (sim->world->while_pending != NULL && berth->store->pending.is_there && !sim->database.quiet)
+        sim->world->while_pending(berth);
+    if (!sim->database.must_be_asked)
         return;
     if (sim->database.quiet)
         while (memory_store_answer(berth->store, 0) || memory_store_answer(berth->store, 1))
@@ -210,6 +214,7 @@ void berth_submit(struct sent *sent)
 {
     sent->berth->sim->tally.sent[sent->kind]++;
     sent->since = sent->berth->sim->database.commit;
+    sent->is_meanwhile = sent->berth->store->pending.is_there;
     if (sent->request.plan == NULL)
         pipeline_await_current(sent->berth->pipeline, &sent->request);
     else
@@ -251,12 +256,14 @@ static void end_pass(struct berth *berth)
     berth->is_in_pass = false;
 }
 
-/* Reads may wait for the answer to a query, or have come during the batch. */
-static void check_all_answered(const struct berth *berth)
+/* Reads may wait for the answer to a query, and what has come during the batch for the next one. */
+static bool has_unanswered(const struct berth *berth)
 {
     for (const struct sent *sent = berth->sent; sent != NULL; sent = sent->next)
-        if (sent->request.plan != NULL || !berth->sim->database.must_be_asked)
-            sim_fail("a batch leaves requests without an answer");
+        if (!sent->is_meanwhile &&
+            (sent->request.plan != NULL || !berth->sim->database.must_be_asked))
+            return true;
+    return false;
 }
 
 bool berth_run(struct berth *berth)
@@ -266,8 +273,11 @@ bool berth_run(struct berth *berth)
         sim->world->before_batch(berth);
     meanwhile(berth);
     bool ran = pipeline_run_once(berth->pipeline);
-    if (ran)
-        check_all_answered(berth);
+    /* a batch that was planned ahead comes first */
+    if (ran && !berth->store->is_dead && has_unanswered(berth))
+        pipeline_run_once(berth->pipeline);
+    if (ran && has_unanswered(berth))
+        sim_fail("a batch leaves requests without an answer");
     sim->tally.unknowns += ran && berth->store->outcome == MEMORY_OUTCOME_UNKNOWN;
     if (berth->store->is_dead) {
         berth_kill(berth);
@@ -280,7 +290,8 @@ bool berth_run(struct berth *berth)
 
 void berth_catch_up(struct berth *berth)
 {
-    berth_run(berth);
+    while (berth_run(berth))
+        continue;
     berth_ask_news(berth);
     berth_run(berth);
     const struct version *newest = replica_newest(berth->replica);

@@ -16,8 +16,9 @@ struct sent {
     struct pipeline_request request; /* first */
     struct berth *berth;
     struct sent *next;
-    int kind;       /* of the world's */
-    uint64_t since; /* the number of commits when it was sent */
+    int kind;          /* of the world's */
+    uint64_t since;    /* the number of commits when it was sent */
+    bool is_meanwhile; /* it was sent while a batch was pending */
 };
 
 struct berth {

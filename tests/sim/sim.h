@@ -85,7 +85,8 @@ struct world {
     void (*started)(struct berth *berth);
     void (*ending)(struct berth *berth); /* it is killed, or has died */
     void (*before_batch)(struct berth *berth);
-    void (*while_locked)(struct berth *berth); /* the batch waits for the lock */
+    void (*while_locked)(struct berth *berth);  /* the batch waits for the lock */
+    void (*while_pending)(struct berth *berth); /* the batch is on its way to the database */
 
     /* Prints what else has happened; false if it is too little to prove anything. */
     bool (*report)(const struct sim *sim);

@@ -20,6 +20,9 @@ struct instance {
     struct oracle expected; /* of this plan of the batch, after the decisions so far */
     uint64_t plan;          /* its number; 0: expected is not read */
     bool is_checked;        /* this batch's version is compared */
+    bool is_ahead;          /* expected is that of the next batch, and below that of this one */
+    struct oracle below;
+    uint64_t plan_below; /* the number of this one's plan */
 };
 
 struct client_sent {
@@ -50,12 +53,29 @@ static void decide(struct client_sent *sent, struct oracle *expected)
     sent->is_expected = oracle_decide(expected, &sent->input);
 }
 
+/* The next batch is planned on top of the pending one; perhaps not for the first time. */
+static void plan_ahead(struct instance *instance, const struct store *store)
+{
+    uint64_t below = store->pending.plan;
+    if (instance->is_ahead && instance->plan_below == below)
+        instance->expected = instance->below;
+    else if (instance->plan != below) /* it has no requests of clients */
+        oracle_read(&instance->expected, &store->seen.tables);
+    instance->below = instance->expected;
+    instance->plan_below = below;
+    instance->is_ahead = true;
+}
+
 static bool plan_sent(struct sent *sent, const struct plan *plan, struct err *err)
 {
     struct client_sent *client = (struct client_sent *)sent;
     struct berth *berth = sent->berth;
     struct instance *instance = instance_of(berth);
-    if (instance->plan != berth->store->plans) {
+    bool is_new = instance->plan != berth->store->plans;
+    if (is_new && berth->store->pending.is_there) {
+        plan_ahead(instance, berth->store);
+    } else if (is_new) {
+        instance->is_ahead = false;
         oracle_read(&instance->expected, &berth->store->seen.tables);
         berth_compare(berth, replica_newest(berth->replica), &berth->store->seen.tables,
                       "planning");
@@ -87,7 +107,8 @@ static void check_published(struct berth *berth)
         return;
     struct oracle there;
     oracle_read(&there, seen);
-    const char *what = oracle_differs(&there, &instance->expected);
+    const char *what =
+        oracle_differs(&there, instance->is_ahead ? &instance->below : &instance->expected);
     if (what != NULL)
         sim_fail("the database is not what the answers say: %s", what);
 }
@@ -124,6 +145,16 @@ static void ask_for_news(struct berth *berth)
         berth_ask_news(berth);
 }
 
+/* The next batch is planned meanwhile. */
+static void send_meanwhile(struct berth *berth)
+{
+    static struct oracle view;
+    if (rng_below(&berth->sim->rng, 3) != 0)
+        return;
+    oracle_read(&view, &berth->sim->database.tables);
+    send_request(berth, &view);
+}
+
 /* ---- berths ---- */
 
 static void open_readers(struct berth *berth)
@@ -147,8 +178,11 @@ static void close_readers(struct berth *berth)
 
 static void before_batch(struct berth *berth)
 {
-    instance_of(berth)->plan = 0;
-    instance_of(berth)->is_checked = false;
+    struct instance *instance = instance_of(berth);
+    if (!instance->is_ahead)
+        instance->plan = 0;
+    instance->is_ahead = false;
+    instance->is_checked = false;
 }
 
 /* A reader pins the newest version, or releases one, which must be unchanged. */
@@ -309,5 +343,6 @@ const struct world world_placement = {
     .ending = close_readers,
     .before_batch = before_batch,
     .while_locked = ask_for_news,
+    .while_pending = send_meanwhile,
     .report = report,
 };

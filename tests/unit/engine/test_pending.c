@@ -12,6 +12,8 @@ struct ask {
     struct pipeline_request request; /* first */
     struct pipeline_probe probe;
     bool is_answered;
+    unsigned plans;
+    size_t traits_seen; /* in its last plan */
 };
 
 struct bench {
@@ -31,9 +33,24 @@ static void answered(struct pipeline_request *request)
     ((struct ask *)request)->is_answered = true;
 }
 
+static void note_plan(struct pipeline_request *request, const struct plan *plan)
+{
+    struct ask *ask = (struct ask *)request;
+    ask->plans++;
+    ask->traits_seen = plan->version->traits.by_id.count;
+}
+
+/* Refused as soon as there is a trait. */
+static bool plan_refused(struct pipeline_request *request, const struct plan *plan)
+{
+    note_plan(request, plan);
+    return plan->version->traits.by_id.count == 0 ||
+           err_set(&request->err, 409, NULL, "there is one");
+}
+
 static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
 {
-    (void)request;
+    note_plan(request, plan);
     int64_t id = store_next_id(plan->store, STORE_TRAITS);
     change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
         (struct change_catalog){id, arena_printf(plan->arena, "CUSTOM_%ld", id)};
@@ -55,7 +72,6 @@ static bool still_pending(void *cls)
     uint64_t turns = pipeline_iterations(bench->pipeline);
     assert_true(turns > bench->turns);
     bench->turns = turns;
-    assert_false(bench->write.is_answered);
     return bench->step(bench, ++bench->steps);
 }
 
@@ -154,11 +170,73 @@ static void test_given_up(void **state)
     assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 0);
 }
 
+static bool step_write(struct bench *bench, unsigned number)
+{
+    if (number == 1)
+        submit(bench, &bench->second, plan_trait);
+    if (number == 3) {
+        assert_int_equal(bench->second.plans, 1);
+        assert_int_equal(bench->second.traits_seen, 1);
+        assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 0);
+    }
+    assert_false(bench->second.is_answered);
+    return bench->write.is_answered ? number < 5 : number < 4;
+}
+
+/* A request that arrives is planned on what is on its way, and answered after its own commit. */
+static void test_planned_ahead(void **state)
+{
+    struct bench *bench = *state;
+    bench->step = step_write;
+    submit(bench, &bench->write, plan_trait);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->write.is_answered);
+    assert_false(bench->second.is_answered);
+    assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 1);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->second.is_answered);
+    assert_int_equal(bench->second.request.err.status, 0);
+    assert_int_equal(bench->second.plans, 1);
+    assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 2);
+    assert_int_equal(replica_newest(bench->replica)->traits.by_id.count, 2);
+    assert_false(pipeline_run_once(bench->pipeline));
+}
+
+static bool step_fail(struct bench *bench, unsigned number)
+{
+    if (number == 1)
+        submit(bench, &bench->second, plan_refused);
+    bench->database.faults.permille[MEMORY_COMMIT_FAILS] = number == 3 ? MEMORY_ALWAYS : 0;
+    assert_false(bench->second.is_answered);
+    return number < 3;
+}
+
+/* A refusal that rests on what was never committed is not answered: it is planned again. */
+static void test_planned_on_nothing(void **state)
+{
+    struct bench *bench = *state;
+    bench->step = step_fail;
+    submit(bench, &bench->write, plan_trait);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_int_equal(bench->write.request.err.status, 503);
+    assert_false(bench->second.is_answered);
+    assert_int_equal(bench->second.plans, 1);
+    assert_int_equal(bench->second.traits_seen, 1);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->second.is_answered);
+    assert_int_equal(bench->second.request.err.status, 0);
+    assert_int_equal(bench->second.plans, 2);
+    assert_int_equal(bench->second.traits_seen, 0);
+    assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_meanwhile, setup, teardown),
         cmocka_unit_test_setup_teardown(test_given_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_planned_ahead, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_planned_on_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
