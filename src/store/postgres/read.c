@@ -180,8 +180,6 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     log_entries_free(&store->read.to_follow);
     store->read.went_back = false;
     store->read.has_followed = false;
-    if (store->sending == NULL)
-        postgres_reuse_ids(base);
     if (begin_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
         news = examine(store, &since);
         store->read.is_open = true;

@@ -37,6 +37,21 @@ static bool lacks(struct fixture *fixture, struct store *store)
     return is_lacking;
 }
 
+/* A plan may be continued after a read that found no news. */
+static void test_read_keeps_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    struct store_stamp stamp;
+    int64_t before = store_next_id(store, STORE_PROVIDERS);
+    assert_int_not_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FAILED);
+    (void)store_end_read(store, &stamp);
+    assert_int_not_equal(store_next_id(store, STORE_PROVIDERS), before);
+    store_reuse_ids(store);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), before);
+    store_close(store);
+}
+
 /* Two instances, one id each in turn, until there are none: all were given out, each once. */
 static void test_each_is_used(void **state)
 {
@@ -166,6 +181,7 @@ static void test_ids_of_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_read_keeps_ids, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_each_is_used, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_wide_sequence, fixture_setup, fixture_teardown),
