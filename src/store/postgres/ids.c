@@ -11,6 +11,7 @@
  * others; and there is one such wait for thousands of ids. Writer thread only. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "log/log.h"
 #include "store/postgres/id_figures.h"
 #include "store/postgres/store_internal.h"
@@ -64,8 +65,8 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
     return block->count > 0;
 }
 
-static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
-                       struct err *err)
+static enum lack fetch_once(struct postgres_store *store, enum store_table table, size_t count,
+                            struct err *err)
 {
     int64_t most = largest_id(table);
     const struct pg_parameter parameters[] = {pg_int8((int64_t)count),
@@ -91,6 +92,22 @@ static enum lack fetch(struct postgres_store *store, enum store_table table, siz
     }
     pg_rows_free(&rows);
     return lack;
+}
+
+/* A connection that has ended while it was idle is replaced. Ids that were reserved on it are lost.
+ */
+static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
+                       struct err *err)
+{
+    pg_session_notice_end(store->follower);
+    bool was_open = pg_session_is_open(store->follower);
+    uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
+    enum lack lack = fetch_once(store, table, count, err);
+    if (lack != LACKS_ANSWER || !was_open || pg_session_is_open(store->follower) ||
+        clock_monotonic_us() > soon_us)
+        return lack;
+    *err = (struct err){.arena = err->arena};
+    return fetch_once(store, table, count, err);
 }
 
 /* Rows may have been inserted with ids of another origin: the table was copied from another
