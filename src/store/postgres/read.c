@@ -233,6 +233,25 @@ enum store_result postgres_load(struct store *base, store_sink *sink, void *cls,
     return ok ? STORE_OK : STORE_FAILED;
 }
 
+/* Passes on what a merge reads, and names consumers that memory does not know: the comparison has
+ * only their ids. */
+struct naming {
+    struct postgres_store *store;
+    store_sink *sink;
+    void *cls;
+};
+
+static void name_and_pass(void *cls, const struct change *change)
+{
+    const struct naming *naming = cls;
+    if (change->kind == CHANGE_CONSUMER_INSERT) {
+        const struct difference consumer = {ENTITY_CONSUMER, .id = change->consumer.id,
+                                            .uuid = change->consumer.uuid};
+        postgres_name_in_log(naming->store, &consumer);
+    }
+    naming->sink(naming->cls, change);
+}
+
 enum store_result postgres_merge(struct store *base, const struct store_comparer *comparer,
                                  store_sink *sink, void *cls, bool *merged, struct err *err)
 {
@@ -246,7 +265,8 @@ enum store_result postgres_merge(struct store *base, const struct store_comparer
         for (size_t i = 0; i < differences->count; i++)
             postgres_name_in_log(store, &differences->items[i]);
         const struct row_reader reader = postgres_row_reader(store);
-        ok = merge_read(&reader, &forest, differences, sink, cls, err);
+        struct naming naming = {store, sink, cls};
+        ok = merge_read(&reader, &forest, differences, name_and_pass, &naming, err);
         *merged = ok;
     }
     tree_order_free(&forest);

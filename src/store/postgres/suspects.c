@@ -9,12 +9,19 @@ enum {
     SUSPECTS_MOST = 4000   /* beyond this, everything is compared */
 };
 
+/* A consumer is found by its uuid, so an entry without one names nothing, and cannot be written. */
+static void push_unlogged(struct postgres_store *store, const struct log_entry *entry)
+{
+    bool is_nameless = entry->kind == LOG_CONSUMER && entry->uuid_len == 0;
+    if (!is_nameless && store->unlogged.count < UNLOGGED_MOST)
+        log_entries_push(&store->unlogged, entry);
+}
+
 void postgres_name_in_log(struct postgres_store *store, const struct difference *difference)
 {
     const struct log_entry entry =
         reread_entry(difference->entity, difference->id, difference->uuid);
-    if (store->unlogged.count < UNLOGGED_MOST)
-        log_entries_push(&store->unlogged, &entry);
+    push_unlogged(store, &entry);
 }
 
 static bool is_same_entry(const struct log_entry *left, const struct log_entry *right)
@@ -39,8 +46,8 @@ bool postgres_suspect(struct store *base, enum entity entity, int64_t id, struct
 
 void postgres_end_suspicion(struct postgres_store *store)
 {
-    for (size_t i = 0; i < store->suspects.count && store->unlogged.count < UNLOGGED_MOST; i++)
-        log_entries_push(&store->unlogged, &store->suspects.data[i]);
+    for (size_t i = 0; i < store->suspects.count; i++)
+        push_unlogged(store, &store->suspects.data[i]);
     log_entries_free(&store->suspects);
 }
 
