@@ -52,6 +52,7 @@ struct transaction {
     uint64_t keys[TRANSACTION_KEYS]; /* of what it has written */
     size_t line_count;
     struct log_line *lines[TRANSACTION_LINES];
+    struct epoch_line epoch; /* epoch 0: none */
 };
 
 struct prepared {

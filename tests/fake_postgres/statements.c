@@ -219,18 +219,55 @@ static enum outcome select_mark(struct call *call)
     return OUTCOME_DONE;
 }
 
-/* One row, whose log columns are NULL if the log is empty. */
+/* "1:500:1795667861001792,2:…"; NULL without rows. */
+static void add_epochs(struct call *call, const struct state *state)
+{
+    struct buf text = {0};
+    for (unsigned i = 0; i < state->epoch_count; i++)
+        buf_printf(&text, "%s%lld:%lld:%lld", i == 0 ? "" : ",", (long long)state->epochs[i].epoch,
+                   (long long)state->epochs[i].number, (long long)state->epochs[i].began_us);
+    if (text.len == 0)
+        result_add_null(call->result);
+    else
+        result_add_bytes(call->result, buf_slice(&text));
+    buf_free(&text);
+}
+
+/* One row, whose log columns are NULL if the log is empty; with the epochs, if they are asked for.
+ */
 static enum outcome select_newest(struct call *call)
 {
     const struct view view = transaction_view(call->session);
     const struct log_line *head = view_head(&view);
+    bool has_epochs = contains(call, "FROM berth_epochs");
     line_columns(call);
     result_column(call->result, PG_BOOL);
+    if (has_epochs)
+        result_column(call->result, PG_TEXT);
     if (head != NULL)
         add_line(call, head);
     for (int i = 0; head == NULL && i < 4; i++)
         result_add_null(call->result);
     result_add_bool(call->result, false);
+    if (has_epochs)
+        add_epochs(call, view.state);
+    return OUTCOME_DONE;
+}
+
+static enum outcome insert_epoch(struct call *call)
+{
+    struct session *session = call->session;
+    const struct epoch_line epoch = {parameter_int(call, 1), parameter_int(call, 2),
+                                     parameter_int(call, 3) + PG_EPOCH_S * INT64_C(1000000)};
+    uint64_t key = epoch_key(epoch.epoch);
+    enum outcome outcome = transaction_take(call, &key, 1);
+    const struct view view = transaction_view(session);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    for (unsigned i = 0; i < view.state->epoch_count; i++)
+        if (view.state->epochs[i].epoch == epoch.epoch)
+            return call_fail(call, "23505", "duplicate key value violates \"berth_epochs_pkey\"");
+    session->transaction.epoch = epoch;
     return OUTCOME_DONE;
 }
 
@@ -312,6 +349,8 @@ static const struct {
     {"SELECT mark FROM berth_log WHERE number = ", select_mark},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
     {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
+    {"SELECT n.*, (SELECT string_agg(epoch", select_newest},
+    {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES", insert_epoch},
     {"SELECT nextval(s.name) FROM", next_ids},
     {"SELECT m.id + g FROM (SELECT greatest(max(id), 9999)", class_ids},
     {"SELECT setval(x.s, x.m) FROM", mend_sequence},

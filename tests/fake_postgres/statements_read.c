@@ -96,15 +96,19 @@ static struct pg_result *begin_result(const struct call *call, const struct rows
 
 static enum table table_of(enum rows_table table)
 {
-    return table == ROWS_PARENTS ? TABLE_PROVIDERS : (enum table)table;
+    return table == ROWS_PARENTS   ? TABLE_PROVIDERS
+           : table == ROWS_HOLDERS ? TABLE_ALLOCATIONS
+                                   : (enum table)table;
 }
 
-/* Rows with that value in the first column, or of the consumer with that id. */
+/* Rows with that value in the first column; allocations by their consumer or provider. */
 static bool is_asked(enum rows_table table, const struct rows_info *info,
                      const struct change *image, int64_t id)
 {
     if (table == ROWS_ALLOCATIONS)
         return image->allocation.consumer_id == id;
+    if (table == ROWS_HOLDERS)
+        return image->allocation.provider_id == id;
     return integer_of(&info->columns[0], (const char *)image + info->columns[0].at) == id;
 }
 
@@ -118,6 +122,15 @@ static void read_all(struct call *call, enum rows_table table, const struct tabl
             add_row(call->result, info, &rows->row[i].image);
 }
 
+/* Each row comes once. */
+static bool is_repeated(const struct value *ids, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (ids[i].integer == ids[at].integer)
+            return true;
+    return false;
+}
+
 static void read_of_ids(struct call *call, enum rows_table table, const struct tables *tables)
 {
     static struct value ids[IDS_MOST];
@@ -126,7 +139,7 @@ static void read_of_ids(struct call *call, enum rows_table table, const struct t
     size_t count = parameter_array(call, 1, ids, IDS_MOST);
     call->result = begin_result(call, info);
     for (size_t k = 0; k < count; k++)
-        for (uint32_t i = 0; i < rows->count; i++)
+        for (uint32_t i = 0; i < rows->count && !is_repeated(ids, k); i++)
             if (is_asked(table, info, &rows->row[i].image, ids[k].integer))
                 add_row(call->result, info, &rows->row[i].image);
 }

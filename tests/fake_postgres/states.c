@@ -18,6 +18,7 @@ void states_begin(struct states *states)
     struct state *first = slot(states, 0);
     first->at = first->follows = 0;
     first->log_count = 0;
+    first->epoch_count = 0;
     first->line = NULL;
     first->key_count = 0;
     for (int t = 0; t < TABLE_COUNT; t++)
@@ -58,6 +59,8 @@ static void copy(struct state *to, const struct state *from)
     tables_copy(&to->tables, &from->tables);
     to->log_count = from->log_count;
     memcpy(to->log, from->log, from->log_count * sizeof(from->log[0]));
+    to->epoch_count = from->epoch_count;
+    memcpy(to->epochs, from->epochs, from->epoch_count * sizeof(from->epochs[0]));
     memcpy(to->sequences, from->sequences, sizeof(to->sequences));
 }
 

@@ -8,7 +8,7 @@
 #include "memory_store/tables.h"
 #include "store/rows.h"
 
-enum { STATES_KEPT = 64, STATES_LOG_MOST = 1024, MARK_BYTES = 16 };
+enum { STATES_KEPT = 64, STATES_LOG_MOST = 1024, STATES_EPOCHS_MOST = 256, MARK_BYTES = 16 };
 
 /* A row of berth_log. It never changes, and is freed with the timeline. */
 struct log_line {
@@ -21,13 +21,22 @@ struct log_line {
     struct slice entries;
 };
 
+/* A row of berth_epochs. */
+struct epoch_line {
+    int64_t epoch;
+    int64_t number;
+    int64_t began_us; /* since 1970 */
+};
+
 struct state {
     uint64_t at;      /* in the timeline, from 0 */
     uint64_t follows; /* the state before it in its history */
     struct tables tables;
     const struct log_line *log[STATES_LOG_MOST]; /* by number */
     unsigned log_count;
-    const struct log_line *line;     /* of the log, which its commit has added; NULL: none */
+    const struct log_line *line; /* of the log, which its commit has added; NULL: none */
+    struct epoch_line epochs[STATES_EPOCHS_MOST]; /* in their order */
+    unsigned epoch_count;
     int64_t sequences[ROWS_PARENTS]; /* the last number that was given out, by enum rows_table */
     const uint64_t *keys;            /* what its commit has written (transactions.h); from malloc */
     size_t key_count;

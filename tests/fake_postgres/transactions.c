@@ -31,6 +31,11 @@ uint64_t line_key(int64_t number)
     return rng_mix((uint64_t)number + UINT64_C(0xf00000000));
 }
 
+uint64_t epoch_key(int64_t epoch)
+{
+    return rng_mix((uint64_t)epoch + UINT64_C(0xe00000000));
+}
+
 static uint64_t id_key(enum table table, int64_t id, int64_t other)
 {
     return rng_mix(rng_mix((uint64_t)id * 32 + (uint64_t)table) + (uint64_t)other);
@@ -199,6 +204,7 @@ void transaction_roll_back(struct session *session)
     if (transaction->is_open)
         server.changes++;
     transaction->write_count = transaction->key_count = transaction->line_count = 0;
+    transaction->epoch = (struct epoch_line){0};
     transaction->has_lock = transaction->is_doomed = false;
     transaction->is_open = transaction->is_explicit = transaction->has_failed = false;
     transaction->is_snapshot = transaction->has_snapshot = false;
@@ -269,6 +275,17 @@ static void execute(struct transaction *transaction, struct state *draft)
     }
 }
 
+static void add_epoch(struct state *state, const struct epoch_line *epoch)
+{
+    if (epoch->epoch == 0)
+        return;
+    check(state->epoch_count < STATES_EPOCHS_MOST);
+    unsigned at = state->epoch_count++;
+    for (; at > 0 && state->epochs[at - 1].epoch > epoch->epoch; at--)
+        state->epochs[at] = state->epochs[at - 1];
+    state->epochs[at] = *epoch;
+}
+
 /* The node applies everything up to its own commit. */
 static void catch_up(int node)
 {
@@ -299,6 +316,7 @@ enum outcome transaction_commit(struct call *call)
     memcpy(keys, transaction->keys, transaction->key_count * sizeof(*keys));
     size_t count = transaction->key_count;
     execute(transaction, draft);
+    add_epoch(draft, &transaction->epoch);
     server.hooks.on_commit(server.hooks.cls, session, before, draft);
     states_append(&server.states, draft, keys, count);
     transaction_roll_back(session);

@@ -40,6 +40,7 @@ enum outcome transaction_lock(struct call *call);
 enum { ROW_KEYS = 3 };
 size_t row_keys(enum table table, const struct change *image, uint64_t keys[static ROW_KEYS]);
 uint64_t line_key(int64_t number);
+uint64_t epoch_key(int64_t epoch);
 
 void transaction_begin(struct session *session, bool is_explicit, bool is_snapshot);
 void transaction_write(struct session *session, const struct row_write *write);

@@ -75,7 +75,7 @@ static bool parse_set(struct plan *plan, struct slice list, struct slice names)
     return true;
 }
 
-/* "t.id = v.id AND coalesce(t.generation, 0) = v.expected" */
+/* "t.id = ANY (ARRAY[v.id]) AND coalesce(t.generation, 0) = v.expected" */
 static bool parse_where(struct plan *plan, struct slice list, struct slice names)
 {
     while (list.len > 0) {
@@ -88,6 +88,8 @@ static bool parse_where(struct plan *plan, struct slice list, struct slice names
         value = slice_trim(value);
         if (skip(&column, "coalesce("))
             column = slice_cut(&column, ',');
+        if (skip(&value, "ANY (ARRAY["))
+            value = slice_cut(&value, ']');
         if (!skip(&column, "t.") || !skip(&value, "v.") ||
             !add_pair(plan->where, &plan->where_count, find_column(plan->table, column),
                       find_name(names, value)))

@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "fleet.h"
 #include "sim.h"
+#include "store/log.h"
 #include "store/postgres/log_rows.h"
 
 /* ---- commits ---- */
@@ -45,6 +46,10 @@ static void check_line(const struct state *before, const struct log_line *line)
     if (line->digest.len != LOG_DIGEST_LEN ||
         memcmp(line->digest.data, state.digest, LOG_DIGEST_LEN) != 0)
         sim_fail("row %lld of the log is on top of another state", (long long)line->number);
+    struct log_entries entries = {0};
+    if (!log_parse(line->entries, &entries))
+        sim_fail("the entries of row %lld of the log cannot be read", (long long)line->number);
+    log_entries_free(&entries);
 }
 
 static bool has_id(const struct tables *tables, enum table table, int64_t id)
