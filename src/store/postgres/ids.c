@@ -147,6 +147,24 @@ static void tell(const struct postgres_store *store, enum store_table table)
         SLICE_ARG(store->url.target), table_name(table));
 }
 
+void postgres_distrust_ids(struct postgres_store *store)
+{
+    postgres_drop_ids(store);
+    store->has_reconnected = false;
+    store->mends_first |= store->has_state; /* at the start they have just been mended */
+}
+
+static bool mend_first(struct postgres_store *store, struct err *err)
+{
+    if (!postgres_ensure_session(store, store->follower, err))
+        return false;
+    if (store->has_reconnected)
+        postgres_distrust_ids(store);
+    store->mends_first =
+        store->mends_first && !postgres_mend_sequences(store, store->follower, err);
+    return !store->mends_first;
+}
+
 /* The first one asks for a whole block; another instance may meanwhile have taken what was left for
  * it. */
 static enum lack refill(struct postgres_store *store, enum store_table table)
@@ -158,6 +176,10 @@ static enum lack refill(struct postgres_store *store, enum store_table table)
         return LACKS_ANSWER;
     if (block->is_used_up)
         return LACKS_IDS;
+    if (!mend_first(store, &ignored)) {
+        store->is_silent = true;
+        return LACKS_ANSWER;
+    }
     enum lack lack = fetch(store, table, count < BLOCK_MOST ? count : BLOCK_MOST, &ignored);
     if (lack == LACKS_IDS)
         lack = fetch(store, table, 1, &ignored);
@@ -172,6 +194,8 @@ static enum lack refill(struct postgres_store *store, enum store_table table)
 int64_t postgres_next_id(struct store *base, enum store_table table)
 {
     struct postgres_store *store = postgres_of(base);
+    if (store->has_reconnected)
+        postgres_distrust_ids(store);
     struct id_block *block = &store->ids[table];
     enum lack lack = block->used < block->count ? LACKS_NONE : refill(store, table);
     if (lack == LACKS_NONE)

@@ -198,7 +198,7 @@ static void mark_read(struct postgres_store *store, bool is_continued)
     if (!is_continued) {
         /* The database may have gone back, and its sequences with it. */
         postgres_head_forget(store->head);
-        postgres_drop_ids(store);
+        postgres_distrust_ids(store);
     }
     postgres_head_note(store->head, &store->read.head);
     epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);

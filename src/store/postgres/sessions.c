@@ -77,8 +77,11 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
     if (pg_session_is_open(session))
         return true;
     if (pg_session_connect(session, postgres_deadline(store), err) == PG_OK &&
-        set_planner(store, session, err))
+        set_planner(store, session, err)) {
+        if (session == store->writer || session == store->follower)
+            store->has_reconnected = true;
         return true;
+    }
     pg_session_close(session);
     return false;
 }

@@ -105,8 +105,10 @@ struct postgres_store {
     enum store_table lacking; /* the table of that */
     bool is_silent;           /* the server does not answer; asked again in the next plan */
     int64_t lacks;            /* the number of ids given out that no row can have */
-    bool mends_sequences;     /* a sequence is behind the ids in its table */
-    bool has_mended;          /* this was mended since the last commit */
+    bool has_reconnected; /* perhaps to a database that went back: see postgres_distrust_ids() */
+    bool mends_first;     /* sequences may be behind, which is mended before ids are asked for */
+    bool mends_sequences; /* a sequence is behind the ids in its table */
+    bool has_mended;      /* this was mended since the last commit */
     unsigned char instance[8];
     uint64_t batches;
     struct buf touched; /* the entries of the batch */
@@ -197,6 +199,9 @@ void postgres_hand_over_ids(struct postgres_store *store);
 void postgres_decide_ids(struct postgres_store *store, bool kept);
 /* No id of the blocks is given out any more. */
 void postgres_drop_ids(struct postgres_store *store);
+/* The same, because the sequences may be those of a database that went back: what was reserved may
+ * be given out again, and the next ids may be those of rows. */
+void postgres_distrust_ids(struct postgres_store *store);
 void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
