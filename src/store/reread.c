@@ -190,6 +190,25 @@ static bool find_foreign(struct rereading *rereading)
     return is_found;
 }
 
+/* Whether rows were read of consumers that no entry names: an id that one names may by now be that
+ * of another consumer, which memory may have. */
+static bool find_successors(struct rereading *rereading)
+{
+    const struct change_list *rows = &rereading->entities.rows[ROWS_CONSUMERS];
+    const size_t before = rereading->count;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct change_consumer *row = &rows->items[i].consumer;
+        const struct item item = {
+            .difference = {ENTITY_CONSUMER, .id = row->id, .uuid = row->uuid}};
+        if (bsearch(&item, rereading->items, before, sizeof(item), compare_items) == NULL)
+            append_item(rereading, &item);
+    }
+    if (rereading->count == before)
+        return false;
+    fold_items(rereading);
+    return true;
+}
+
 struct gone_provider {
     uint32_t position;
     int64_t id;
@@ -252,7 +271,7 @@ bool reread_entries(const struct row_reader *reader, const struct log_entries *l
             reread_look_up(&rereading);
             ok = read_items(&rereading, err);
         }
-    } while (ok && find_foreign(&rereading));
+    } while (ok && (find_foreign(&rereading) || find_successors(&rereading)));
     if (ok) {
         delete_providers(&rereading);
         delete_catalog_rows(&rereading);
