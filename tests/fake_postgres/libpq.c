@@ -155,6 +155,12 @@ int PQbackendPID(const PGconn *conn)
     return conn->session == NULL ? 0 : conn->session->pid;
 }
 
+const char *PQparameterStatus(const PGconn *conn, const char *name)
+{
+    (void)conn;
+    return strcmp(name, "server_encoding") == 0 ? "UTF8" : NULL;
+}
+
 int PQserverVersion(const PGconn *conn)
 {
     (void)conn;

@@ -81,6 +81,14 @@ static enum outcome identify(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* Columns whose collation is not the usual one: there are none. */
+static enum outcome find_collations(struct call *call)
+{
+    rows(call);
+    result_column(call->result, PG_TEXT);
+    return OUTCOME_DONE;
+}
+
 static enum outcome begin(struct call *call)
 {
     transaction_begin(call->session, true, contains(call, "REPEATABLE READ"));
@@ -339,6 +347,7 @@ static const struct {
 } statements[] = {
     {"SELECT pg_backend_pid()", set_up_session},
     {"SELECT set_config('plan_cache_mode'", set_planner},
+    {"SELECT c.relname || '.' || a.attname FROM pg_catalog.pg_attribute", find_collations},
     {"SELECT pg_postmaster_start_time(), (SELECT system_identifier", identify},
     {"BEGIN", begin},
     {"COMMIT", commit},
