@@ -121,6 +121,16 @@ static enum outcome roll_back(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* Whatever is committed after this snapshot has a number from there on. */
+static enum outcome select_horizon(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    rows(call);
+    result_column(call->result, PG_INT8);
+    result_add_int(call->result, (int64_t)view.state->tables.clock + 1);
+    return OUTCOME_DONE;
+}
+
 /* ---- the lock ---- */
 
 static enum outcome take_lock(struct call *call)
@@ -349,6 +359,7 @@ static const struct {
     {"SELECT set_config('plan_cache_mode'", set_planner},
     {"SELECT c.relname || '.' || a.attname FROM pg_catalog.pg_attribute", find_collations},
     {"SELECT pg_postmaster_start_time(), (SELECT system_identifier", identify},
+    {"SELECT txid_snapshot_xmin(txid_current_snapshot())", select_horizon},
     {"BEGIN", begin},
     {"COMMIT", commit},
     {"ROLLBACK", roll_back},

@@ -12,13 +12,18 @@ static struct {
     bool is_made;
     struct buf all[ROWS_TABLE_COUNT];
     struct buf of_ids[ROWS_TABLE_COUNT];
+    struct buf recent[ROWS_TABLE_COUNT]; /* up to the condition */
 } texts;
+
+static const char SINCE[] = " WHERE age(t.xmin) <= age('";
 
 static void make_texts(void)
 {
     for (int table = 0; table < ROWS_TABLE_COUNT && !texts.is_made; table++) {
         pg_rows_sql_all((enum rows_table)table, &texts.all[table]);
         pg_rows_sql_of_ids((enum rows_table)table, &texts.of_ids[table]);
+        pg_rows_sql_recent((enum rows_table)table, 0, &texts.recent[table]);
+        *strstr(texts.recent[table].data, SINCE) = '\0';
     }
     texts.is_made = true;
 }
@@ -28,6 +33,7 @@ void statements_forget(void)
     for (int table = 0; table < ROWS_TABLE_COUNT; table++) {
         buf_free(&texts.all[table]);
         buf_free(&texts.of_ids[table]);
+        buf_free(&texts.recent[table]);
     }
     texts.is_made = false;
     write_plans_forget();
@@ -144,6 +150,56 @@ static void read_of_ids(struct call *call, enum rows_table table, const struct t
                 add_row(call->result, info, &rows->row[i].image);
 }
 
+/* Rows that were committed from that number of the clock on, which stands for transactions. */
+static void read_recent(struct call *call, enum rows_table table, uint64_t from,
+                        const struct tables *tables)
+{
+    const struct rows_info *info = rows_info(table);
+    const struct rows *rows = &tables->rows[table_of(table)];
+    call->result = begin_result(call, info);
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->row[i].revision >= from)
+            add_row(call->result, info, &rows->row[i].image);
+}
+
+/* "SELECT count(*) FROM traits", "SELECT id FROM traits ORDER BY id" */
+static bool read_ids(struct call *call)
+{
+    static const char count[] = "SELECT count(*) FROM ";
+    static const char ids[] = "SELECT id FROM ";
+    struct slice sql = slice_of(call->sql);
+    bool is_count = slice_starts_with(sql, slice_of(count));
+    if (!is_count && !slice_starts_with(sql, slice_of(ids)))
+        return false;
+    struct slice name = slice_skip(sql, is_count ? strlen(count) : strlen(ids));
+    enum rows_table table = table_named(slice_cut(&name, ' '));
+    const struct view view = transaction_view(call->session);
+    const struct rows *rows = &view.tables->rows[table];
+    check(table < ROWS_RECORDS);
+    call->result = result_rows(call->message->is_binary);
+    result_column(call->result, is_count ? PG_INT8 : PG_INT4);
+    for (uint32_t i = 0; i < rows->count && !is_count; i++)
+        result_add_int(call->result, rows->row[i].image.row.id);
+    if (is_count)
+        result_add_int(call->result, rows->count);
+    return true;
+}
+
+static bool read_since(struct call *call)
+{
+    const char *since = strstr(call->sql, SINCE);
+    for (int t = 0; since != NULL && t < ROWS_RECORDS; t++) {
+        struct slice before = {call->sql, (size_t)(since - call->sql)};
+        if (!slice_equal(before, slice_of(texts.recent[t].data)))
+            continue;
+        const struct view view = transaction_view(call->session);
+        read_recent(call, (enum rows_table)t, strtoull(since + strlen(SINCE), NULL, 10),
+                    view.tables);
+        return true;
+    }
+    return false;
+}
+
 /* The simulation has no rows of berth's own tables. */
 static void read_nothing(struct call *call)
 {
@@ -154,7 +210,8 @@ static void read_nothing(struct call *call)
 enum outcome statement_read(struct call *call, bool *is_known)
 {
     make_texts();
-    for (int t = 0; t < ROWS_TABLE_COUNT; t++) {
+    *is_known = read_ids(call) || read_since(call);
+    for (int t = 0; !*is_known && t < ROWS_TABLE_COUNT; t++) {
         enum rows_table table = (enum rows_table)t;
         bool is_all = strcmp(call->sql, texts.all[t].data) == 0;
         if (!is_all && strcmp(call->sql, texts.of_ids[t].data) != 0)
