@@ -261,7 +261,7 @@ PARTS = [
     Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", simulate("build", "nodes", 1000)),
-    Part("sim-fleet", simulate_fleet("build", 500)),
+    Part("sim-fleet", simulate_fleet("build", 1000)),
     Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
     Part("valet-chaos-two", script("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--seed", "5")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),

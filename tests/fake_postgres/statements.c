@@ -4,6 +4,7 @@
 #include "statements.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "process.h"
 #include "store/postgres/locks.h"
@@ -328,6 +329,7 @@ static enum outcome class_ids(struct call *call)
     const struct view view = transaction_view(call->session);
     int64_t highest = tables_highest_id(view.tables, TABLE_CLASSES);
     highest = highest < 9999 ? 9999 : highest;
+    highest = highest < parameter_int(call, 4) ? parameter_int(call, 4) : highest;
     rows(call);
     result_column(call->result, PG_INT8);
     for (int64_t i = 1; i <= parameter_int(call, 1); i++)
@@ -343,6 +345,9 @@ static enum outcome mend_sequence(struct call *call)
     check(table < ROWS_PARENTS);
     const struct view view = transaction_view(call->session);
     int64_t highest = tables_highest_id(view.tables, (enum table)table);
+    static const char least[] = "greatest(max(id), ";
+    int64_t floor = strtoll(strstr(call->sql, least) + strlen(least), NULL, 10);
+    highest = highest < floor ? floor : highest;
     if (highest > server.states.sequences[table])
         server.states.sequences[table] = highest;
     rows(call);
@@ -373,7 +378,7 @@ static const struct {
     {"SELECT n.*, (SELECT string_agg(epoch", select_newest},
     {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES", insert_epoch},
     {"SELECT nextval(s.name) FROM", next_ids},
-    {"SELECT m.id + g FROM (SELECT greatest(max(id), 9999)", class_ids},
+    {"SELECT m.id + g FROM (SELECT greatest(max(id), 9999", class_ids},
     {"SELECT setval(x.s, x.m) FROM", mend_sequence},
 };
 enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };

@@ -27,7 +27,8 @@ static const char FROM_SEQUENCE[] =
     " generate_series(1, CASE WHEN s.rest > 0 THEN least($1::bigint, greatest(s.rest / 8, 1))"
     " ELSE 0 END)";
 static const char FROM_CLASSES[] =
-    "SELECT m.id + g FROM (SELECT greatest(max(id), 9999)::bigint AS id FROM resource_classes) m,"
+    "SELECT m.id + g FROM (SELECT greatest(max(id), 9999, $4::bigint) AS id FROM resource_classes) "
+    "m,"
     " generate_series(1, $1::bigint) g WHERE $2::text <> '' AND m.id + g <= $3::bigint";
 static const char SEQUENCE_AT_END[] = "2200H";
 
@@ -54,13 +55,17 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
 {
     size_t count = pg_rows_count(rows);
     free(block->ids);
-    *block =
-        (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)), .is_told = block->is_told};
+    *block = (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)),
+                               .is_told = block->is_told,
+                               .highest = block->highest,
+                               .floor = block->floor};
     check(block->ids != NULL);
     for (size_t i = 0; i < count; i++) {
         int64_t id;
         if (pg_rows_int(rows, i, 0, &id) && id > 0 && id <= most)
             block->ids[block->count++] = id;
+        if (block->count > 0 && block->ids[block->count - 1] > block->highest)
+            block->highest = block->ids[block->count - 1];
     }
     return block->count > 0;
 }
@@ -70,11 +75,12 @@ static enum lack fetch_once(struct postgres_store *store, enum store_table table
 {
     int64_t most = largest_id(table);
     const struct pg_parameter parameters[] = {pg_int8((int64_t)count),
-                                              pg_text(slice_of(table_name(table))), pg_int8(most)};
+                                              pg_text(slice_of(table_name(table))), pg_int8(most),
+                                              pg_int8(store->ids[table].floor)};
     const struct pg_statement statement = {
         .sql = table == STORE_CLASSES ? FROM_CLASSES : FROM_SEQUENCE,
         .parameters = parameters,
-        .parameters_n = 3,
+        .parameters_n = table == STORE_CLASSES ? 4 : 3,
         .binary_results = true,
         .is_prepared = true,
         .what = "asked for ids",
@@ -111,16 +117,17 @@ static enum lack fetch(struct postgres_store *store, enum store_table table, siz
 }
 
 /* Rows may have been inserted with ids of another origin: the table was copied from another
- * database. */
+ * database. And memory may have rows that a database that went back has not. */
 static bool mend_sequence(struct postgres_store *store, struct pg_session *session,
-                          const char *table, struct err *err)
+                          enum store_table of, struct err *err)
 {
+    const char *table = table_name(of);
     struct buf sql = {0};
     buf_printf(&sql,
                "SELECT setval(x.s, x.m) FROM (SELECT pg_get_serial_sequence('%s', 'id')::regclass"
-               " AS s, (SELECT max(id) FROM %s) AS m) x"
+               " AS s, (SELECT greatest(max(id), %lld) FROM %s) AS m) x"
                " WHERE x.m > coalesce(pg_sequence_last_value(x.s), 0)%c",
-               table, table, '\0');
+               table, (long long)store->ids[of].floor, table, '\0');
     bool ok =
         pg_session_run(session, sql.data, "asked for ids", postgres_deadline(store), err) == PG_OK;
     buf_free(&sql);
@@ -132,7 +139,7 @@ bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *se
 {
     bool ok = true;
     for (int table = 0; ok && table < STORE_TABLE_COUNT; table++) {
-        ok = mend_sequence(store, session, table_name((enum store_table)table), err);
+        ok = mend_sequence(store, session, (enum store_table)table, err);
         store->ids[table].used = store->ids[table].committed = store->ids[table].count;
     }
     return ok;
@@ -150,12 +157,16 @@ static void tell(const struct postgres_store *store, enum store_table table)
 void postgres_distrust_ids(struct postgres_store *store)
 {
     postgres_drop_ids(store);
+    for (int table = 0; table < STORE_TABLE_COUNT; table++)
+        store->ids[table].floor = store->ids[table].highest;
     store->has_reconnected = false;
-    store->mends_first |= store->has_state; /* at the start they have just been mended */
+    store->mends_first = true;
 }
 
+/* The connection may have ended while it was idle. */
 static bool mend_first(struct postgres_store *store, struct err *err)
 {
+    pg_session_notice_end(store->follower);
     if (!postgres_ensure_session(store, store->follower, err))
         return false;
     if (store->has_reconnected)
@@ -189,6 +200,14 @@ static enum lack refill(struct postgres_store *store, enum store_table table)
         tell(store, table);
     block->is_told = block->is_used_up;
     return lack;
+}
+
+void postgres_note_id(struct postgres_store *store, enum rows_table table, int64_t id)
+{
+    const struct rows_info *info = rows_info(table);
+    enum store_table ids = info == NULL ? rows_record_info(table)->ids : info->ids;
+    if (ids < STORE_TABLE_COUNT && id > store->ids[ids].highest)
+        store->ids[ids].highest = id;
 }
 
 int64_t postgres_next_id(struct store *base, enum store_table table)

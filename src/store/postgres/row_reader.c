@@ -25,6 +25,7 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
         outcome = pg_stream_next(store->follower, &rows, postgres_deadline(store), err);
         if (outcome == PG_OK) {
             pg_cells_read(&cells, &rows, 0);
+            postgres_note_id(store, table, cells.at[0].integer);
             take(take_cls, cells.at);
         }
     }
@@ -62,6 +63,7 @@ static bool take_set(struct postgres_store *store, const struct row_set *set, st
     pg_cells_begin(&cells, set->table);
     for (size_t i = 0; i < pg_rows_count(&rows); i++) {
         pg_cells_read(&cells, &rows, i);
+        postgres_note_id(store, set->table, cells.at[0].integer);
         row_set_take(set, cells.at);
     }
     pg_rows_free(&rows);

@@ -42,6 +42,8 @@ struct id_block {
     bool is_used_up;  /* the database has none left, or gives out none; asked again in the next plan
                        */
     bool is_told;     /* that this is so was logged */
+    int64_t highest;  /* that memory may have, or has had */
+    int64_t floor;    /* ids are higher: the highest when they were last distrusted */
 };
 
 /* Why an id was asked for in vain. */
@@ -202,6 +204,8 @@ void postgres_drop_ids(struct postgres_store *store);
 /* The same, because the sequences may be those of a database that went back: what was reserved may
  * be given out again, and the next ids may be those of rows. */
 void postgres_distrust_ids(struct postgres_store *store);
+/* A row with that id has been read. */
+void postgres_note_id(struct postgres_store *store, enum rows_table table, int64_t id);
 void postgres_free_ids(struct postgres_store *store);
 /* Moves sequences behind the largest id in their table; all blocks are then used up. */
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
