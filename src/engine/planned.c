@@ -19,3 +19,8 @@ void planned_end_request(struct planned *planned, struct pipeline_request *reque
     planned->ends[at] = planned->changes.count;
     planned->requests[at] = request;
 }
+
+struct store_batch planned_batch(const struct planned *planned)
+{
+    return (struct store_batch){planned->changes.items, planned->ends, planned->request_count};
+}

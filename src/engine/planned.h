@@ -22,9 +22,6 @@ void planned_add(struct planned *planned, const struct change *change);
 /* The changes added since the last end are that request's. */
 void planned_end_request(struct planned *planned, struct pipeline_request *request);
 
-static inline struct store_batch planned_batch(const struct planned *planned)
-{
-    return (struct store_batch){planned->changes.items, planned->ends, planned->request_count};
-}
+struct store_batch planned_batch(const struct planned *planned);
 
 #endif

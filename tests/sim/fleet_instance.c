@@ -61,34 +61,25 @@ void __wrap_housekeeping_stop(struct housekeeping *housekeeping)
 
 /* ---- batches ---- */
 
-bool __real_planning_run(struct pipeline *pipeline, struct edit *edit,
-                         struct pipeline_request *first, const struct pipeline_request *end,
-                         struct planned *planned, struct err *err);
-bool __wrap_planning_run(struct pipeline *pipeline, struct edit *edit,
-                         struct pipeline_request *first, const struct pipeline_request *end,
-                         struct planned *planned, struct err *err);
-bool __wrap_planning_run(struct pipeline *pipeline, struct edit *edit,
-                         struct pipeline_request *first, const struct pipeline_request *end,
-                         struct planned *planned, struct err *err)
+struct store_batch __real_planned_batch(const struct planned *planned);
+struct store_batch __wrap_planned_batch(const struct planned *planned);
+struct store_batch __wrap_planned_batch(const struct planned *planned)
 {
     struct instance *instance = (struct instance *)process_current();
-    bool ok = __real_planning_run(pipeline, edit, first, end, planned, err);
     size_t before = 0;
     instance->planned_count = 0;
     for (size_t i = 0; i < planned->request_count; before = planned->ends[i++]) {
         struct asked *asked = (struct asked *)planned->requests[i];
-        if (asked == NULL)
-            continue;
-        if (planned->ends[i] == before)
+        if (asked == NULL || planned->ends[i] == before)
             continue;
         asked->changes = true;
         check(instance->planned_count < ASKED_AT_ONCE);
         instance->planned[instance->planned_count++] = asked;
     }
-    return ok;
+    return __real_planned_batch(planned);
 }
 
-/* A batch gets its mark after it has been planned. */
+/* A batch gets its mark after it has been handed over. */
 void __real_postgres_make_mark(struct postgres_store *store,
                                unsigned char mark[static LOG_MARK_LEN]);
 void __wrap_postgres_make_mark(struct postgres_store *store,
