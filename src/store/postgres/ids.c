@@ -70,8 +70,9 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
     return block->count > 0;
 }
 
-static enum lack fetch_once(struct postgres_store *store, enum store_table table, size_t count,
-                            struct err *err)
+/* On the connection that is open: a new one may lead to a server whose sequences are behind. */
+static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
+                       struct err *err)
 {
     int64_t most = largest_id(table);
     const struct pg_parameter parameters[] = {pg_int8((int64_t)count),
@@ -87,7 +88,7 @@ static enum lack fetch_once(struct postgres_store *store, enum store_table table
     };
     struct pg_rows rows = {0};
     enum lack lack = LACKS_ANSWER;
-    if (postgres_ensure_session(store, store->follower, err)) {
+    if (pg_session_is_open(store->follower)) {
         enum pg_outcome outcome =
             pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store), err);
         const char *state = pg_session_failure(store->follower)->sqlstate;
@@ -98,22 +99,6 @@ static enum lack fetch_once(struct postgres_store *store, enum store_table table
     }
     pg_rows_free(&rows);
     return lack;
-}
-
-/* A connection that has ended while it was idle is replaced. Ids that were reserved on it are lost.
- */
-static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
-                       struct err *err)
-{
-    pg_session_notice_end(store->follower);
-    bool was_open = pg_session_is_open(store->follower);
-    uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
-    enum lack lack = fetch_once(store, table, count, err);
-    if (lack != LACKS_ANSWER || !was_open || pg_session_is_open(store->follower) ||
-        clock_monotonic_us() > soon_us)
-        return lack;
-    *err = (struct err){.arena = err->arena};
-    return fetch_once(store, table, count, err);
 }
 
 /* Rows may have been inserted with ids of another origin: the table was copied from another
@@ -163,10 +148,8 @@ void postgres_distrust_ids(struct postgres_store *store)
     store->mends_first = true;
 }
 
-/* The connection may have ended while it was idle. */
 static bool mend_first(struct postgres_store *store, struct err *err)
 {
-    pg_session_notice_end(store->follower);
     if (!postgres_ensure_session(store, store->follower, err))
         return false;
     if (store->has_reconnected)
@@ -176,24 +159,40 @@ static bool mend_first(struct postgres_store *store, struct err *err)
     return !store->mends_first;
 }
 
-/* The first one asks for a whole block; another instance may meanwhile have taken what was left for
- * it. */
+/* Asks for a whole block first; another instance may meanwhile have taken what was left for it. */
+static enum lack reserve(struct postgres_store *store, enum store_table table, struct err *err)
+{
+    size_t count =
+        store->ids[table].count < BLOCK_LEAST ? BLOCK_LEAST : store->ids[table].count * 2;
+    if (!mend_first(store, err))
+        return LACKS_ANSWER;
+    enum lack lack = fetch(store, table, count < BLOCK_MOST ? count : BLOCK_MOST, err);
+    return lack == LACKS_IDS ? fetch(store, table, 1, err) : lack;
+}
+
+/* A connection that has ended while it was idle is replaced. */
+static enum lack reserve_again(struct postgres_store *store, enum store_table table)
+{
+    struct err ignored = postgres_ignored(store);
+    pg_session_notice_end(store->follower);
+    bool was_open = pg_session_is_open(store->follower);
+    uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
+    enum lack lack = reserve(store, table, &ignored);
+    if (lack != LACKS_ANSWER || !was_open || pg_session_is_open(store->follower) ||
+        clock_monotonic_us() > soon_us)
+        return lack;
+    ignored = postgres_ignored(store);
+    return reserve(store, table, &ignored);
+}
+
 static enum lack refill(struct postgres_store *store, enum store_table table)
 {
     struct id_block *block = &store->ids[table];
-    size_t count = block->count < BLOCK_LEAST ? BLOCK_LEAST : block->count * 2;
-    struct err ignored = postgres_ignored(store);
     if (store->is_silent || store->read.is_open)
         return LACKS_ANSWER;
     if (block->is_used_up)
         return LACKS_IDS;
-    if (!mend_first(store, &ignored)) {
-        store->is_silent = true;
-        return LACKS_ANSWER;
-    }
-    enum lack lack = fetch(store, table, count < BLOCK_MOST ? count : BLOCK_MOST, &ignored);
-    if (lack == LACKS_IDS)
-        lack = fetch(store, table, 1, &ignored);
+    enum lack lack = reserve_again(store, table);
     store->is_silent = lack == LACKS_ANSWER;
     block->is_used_up = lack == LACKS_IDS;
     if (block->is_used_up && !block->is_told)
