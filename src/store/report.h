@@ -13,8 +13,8 @@ struct store_instance {
     struct slice host;
     struct slice version;
     int64_t pid;
-    int64_t behind; /* how many batches, when it wrote the row; 0: memory was up to date */
-    int64_t seen_s; /* how many seconds ago that was; usually below a minute */
+    int64_t seen_s; /* how many seconds ago it wrote its row; usually below a minute */
+    int64_t behind; /* how many batches have been committed since the one that it then had */
     bool is_own;    /* the instance that makes the report */
 };
 

@@ -337,6 +337,17 @@ struct store_figures {
     uint64_t checkpoints;  /* begun by this store */
     uint64_t skipped_rows; /* left out by the last load; each is logged once */
     bool is_read_only;     /* the file cannot be written */
+
+    /* Of a database on a server. */
+    uint64_t behind;             /* how many batches of the log memory does not have yet */
+    uint64_t log_pruned;         /* old rows of the log that this store has deleted */
+    uint64_t connections;        /* made since the start */
+    uint64_t failed_connections; /* attempts */
+    uint64_t lock_timeouts;      /* the lock for the next batch was not free in time */
+    uint64_t unknown_done;       /* commits without an answer that were found to be there */
+    uint64_t unknown_undone;     /* the same, proved never to happen */
+    uint64_t unknown_open;       /* the same, and it could not be found out in time */
+    uint64_t stalled_ended; /* connections that held it without using it, and that were ended */
 };
 
 /* Any thread. */

@@ -23,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
+from admin_pages import metrics  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
@@ -105,7 +106,7 @@ def main():
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    passed = failed = 0
+    score, admin = servers.Score(), servers.free_port()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
         proxy = stack.enter_context(FaultyProxy(server.port))
@@ -113,7 +114,8 @@ def main():
         for directory in directories:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
         direct = stack.enter_context(servers.Berthd(arguments.berthd, directories[0], connection=server.url()))
-        through = stack.enter_context(servers.Berthd(arguments.berthd, directories[1], connection=server.url(port=proxy.port)))
+        through = stack.enter_context(servers.Berthd(arguments.berthd, directories[1], connection=server.url(port=proxy.port),
+                                                     options=("[berth]", f"admin_listen = 127.0.0.1:{admin}")))
         cloud = Cloud(direct, through)
         reader = servers.Client(through.port, timeout=60)
         for number in range(arguments.rounds):
@@ -124,11 +126,13 @@ def main():
                 rounds.append(("the answer to COMMIT never comes", lambda: answer_swallowed(cloud, proxy, reader)))
             for what, run in rounds:
                 wrong = run()
-                print(f"ok     {what}" if wrong is None else f"FAILED {what}: {wrong}")
-                passed += wrong is None
-                failed += wrong is not None
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+                score.case(what, wrong)
+        found = metrics(admin)
+        counted = {name: found[f'berth_database_unknown_commits_total{{outcome="{name}"}}']
+                   for name in ("committed", "not_committed", "unknown")}
+        is_right = counted["committed"] >= arguments.rounds and counted["not_committed"] >= 1 and counted["unknown"] == 0
+        score.case("the metrics count what was found out", None if is_right else str(counted))
+    return score.end()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import psycopg2  # noqa: E402
 import servers  # noqa: E402
+from admin_pages import metrics  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
 LOCK = 7090199032651317250  # src/store/postgres/locks.h
@@ -68,13 +69,16 @@ def is_alive(connection):
         return False
 
 
-def cases(server, client, reader):
+def cases(server, client, reader, admin):
     connection, _ = hold(server, None)
     status, seconds, longest = write_and_read(client, reader)
     yield "the write is made", status == 200, status
     yield "within the limit", seconds < WRITE_SECONDS_MOST, seconds
     yield "reads do not wait", longest < READ_SECONDS_MOST, longest
     yield "the holder was disconnected", not is_alive(connection), "it is connected"
+    found = metrics(admin)
+    yield ("the metrics say so", found["berth_database_lock_timeouts_total"] >= 1
+           and found["berth_database_stalled_connections_ended_total"] == 1, found)
     connection, thread = hold(server, "SELECT pg_sleep(4)")
     status, seconds, longest = write_and_read(client, reader)
     thread.join()
@@ -89,18 +93,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    score = servers.Score()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
         directory = tempfile.mkdtemp(prefix="berth-stalled-")
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        berth = stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url()))
-        for what, is_right, found in cases(server, servers.Client(berth.port), servers.Client(berth.port)):
-            print(f"ok     {what}" if is_right else f"FAILED {what}: {found}")
-            passed += is_right
-            failed += not is_right
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+        admin = servers.free_port()
+        berth = stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(),
+                                                   options=("[berth]", f"admin_listen = 127.0.0.1:{admin}")))
+        for what, is_right, found in cases(server, servers.Client(berth.port), servers.Client(berth.port), admin):
+            score.case(what, None if is_right else str(found))
+    return score.end()
 
 
 if __name__ == "__main__":

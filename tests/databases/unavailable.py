@@ -127,7 +127,8 @@ def cases(program, every, stack, server, proxy):
         yield from outage(break_it.__name__.replace("_", " "), break_it, server, proxy, tolerant, strict, direct, providers)
         providers += CREATED
     found = metrics(admin)
-    yield "so do the metrics", found["berth_reads_while_unavailable_total"] > 40 and found["berth_head_queries_failed_total"] > 1, found
+    yield ("so do the metrics", found["berth_reads_while_unavailable_total"] > 40 and found["berth_head_queries_failed_total"] > 1
+           and found["berth_database_connections_total"] > 4 and found["berth_database_connections_failed_total"] > 1, found)
     log = instances[0].log()
     yield ("the log says so", all(log.count(line) >= 2 for line in (
         "for up to 2 s, reads are answered from memory", "reads are answered 503 from now on", "the database answers again")), log)

@@ -213,6 +213,17 @@ static void write_losses(const struct pipeline_losses *losses, struct exposition
     exposition_single(exposition, METRIC_DATABASE_LOST_UNWRITTEN, losses->unwritten);
 }
 
+static void write_unknown_commits(const struct store_figures *store, struct exposition *exposition)
+{
+    struct label committed = label_of("outcome", "committed");
+    struct label not_committed = label_of("outcome", "not_committed");
+    struct label unknown = label_of("outcome", "unknown");
+    exposition_begin(exposition, METRIC_DATABASE_UNKNOWN_COMMITS);
+    exposition_count(exposition, &committed, 1, store->unknown_done);
+    exposition_count(exposition, &not_committed, 1, store->unknown_undone);
+    exposition_count(exposition, &unknown, 1, store->unknown_open);
+}
+
 static void write_database(const struct admin *admin, const struct pipeline_figures *figures,
                            struct exposition *exposition)
 {
@@ -234,6 +245,12 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_UNREPLICATED, store.unreplicated);
     exposition_single(exposition, METRIC_DATABASE_EPOCH, store.epoch);
     write_losses(&figures->losses, exposition);
+    exposition_single(exposition, METRIC_DATABASE_LOG_PRUNED, store.log_pruned);
+    exposition_single(exposition, METRIC_DATABASE_CONNECTIONS, store.connections);
+    exposition_single(exposition, METRIC_DATABASE_CONNECTIONS_FAILED, store.failed_connections);
+    write_unknown_commits(&store, exposition);
+    exposition_single(exposition, METRIC_DATABASE_LOCK_TIMEOUTS, store.lock_timeouts);
+    exposition_single(exposition, METRIC_DATABASE_STALLED_ENDED, store.stalled_ended);
 }
 
 /* Each pair of provider and class is one inventory. */
@@ -283,6 +300,7 @@ static void write_replica(const struct admin *admin, const struct version *versi
     bool is_current = pipeline_is_current(admin->api->pipeline, version);
     exposition_single(exposition, METRIC_REPLICA_VERSION, version->node.birth);
     write_seconds(exposition, METRIC_REPLICA_AGE, is_current ? 0 : figures->fresh_us);
+    exposition_single(exposition, METRIC_REPLICA_BEHIND, store_figures(admin->store).behind);
     write_rows(version, exposition);
     exposition_single(exposition, METRIC_REPLICA_MEMORY, replica.bytes);
     exposition_single(exposition, METRIC_REPLICA_RETAINED, replica.retained);

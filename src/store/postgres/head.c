@@ -39,6 +39,7 @@ struct postgres_head {
     struct log_state states[STATES_KEPT];
     uint64_t state_count;
     bool has_started; /* memory has, or had, a state: the server is there */
+    int64_t seen;     /* the number in the last answer */
     uint64_t facts_due_us;
     struct store_server server;
 };
@@ -139,6 +140,13 @@ static unsigned take_queries(struct postgres_head *head, struct query *queries, 
     return count;
 }
 
+static void note_seen(struct postgres_head *head, int64_t number)
+{
+    pthread_mutex_lock(&head->lock);
+    head->seen = number;
+    pthread_mutex_unlock(&head->lock);
+}
+
 static void *run_head(void *cls)
 {
     struct postgres_head *head = cls;
@@ -149,8 +157,10 @@ static void *run_head(void *cls)
     while ((count = take_queries(head, queries, &known)) > 0) {
         struct log_state state;
         struct store_head answer = {.is_known = ask(head, &state)};
-        if (answer.is_known)
+        if (answer.is_known) {
             answer.stamp = log_state_stamp(&state);
+            note_seen(head, state.number);
+        }
         if (answer.is_known && state.number < known)
             memset(answer.stamp.bytes, 0xff, sizeof(answer.stamp.bytes)); /* nobody has it */
         for (unsigned i = 0; i < count; i++)
@@ -160,14 +170,15 @@ static void *run_head(void *cls)
 }
 
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
-                                           uint64_t timeout_us, uint64_t recycle_us)
+                                           struct pg_connection_counts *counts, uint64_t timeout_us,
+                                           uint64_t recycle_us)
 {
     struct postgres_head *head = calloc(1, sizeof(*head));
     check(head != NULL);
     head->timeout_us = timeout_us;
     head->recycle_us = recycle_us;
-    head->session = pg_session_create(
-        &(struct pg_session_options){.url = url, .lineage = lineage, .wake_fd = -1});
+    head->session = pg_session_create(&(struct pg_session_options){
+        .url = url, .lineage = lineage, .wake_fd = -1, .counts = counts});
     pthread_mutex_init(&head->lock, NULL);
     wait_init(&head->wake);
     if (pthread_create(&head->thread, NULL, run_head, head) == 0)
@@ -218,6 +229,14 @@ int64_t postgres_head_newest(struct postgres_head *head)
 {
     pthread_mutex_lock(&head->lock);
     int64_t number = newest_number(head);
+    pthread_mutex_unlock(&head->lock);
+    return number;
+}
+
+int64_t postgres_head_seen(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    int64_t number = head->seen;
     pthread_mutex_unlock(&head->lock);
     return number;
 }

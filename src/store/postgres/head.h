@@ -9,10 +9,11 @@
 
 struct postgres_head;
 
-/* The caller provides the URL and the lineage, which outlive it. Before a query, a session that is
- * recycle_us old (0: any age) is replaced. NULL: no thread can be started. */
+/* The caller provides the URL, the lineage and the counts, which outlive it. Before a query, a
+ * session that is recycle_us old (0: any age) is replaced. NULL: no thread can be started. */
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
-                                           uint64_t timeout_us, uint64_t recycle_us);
+                                           struct pg_connection_counts *counts, uint64_t timeout_us,
+                                           uint64_t recycle_us);
 
 /* No query is unanswered. NULL is allowed. */
 void postgres_head_destroy(struct postgres_head *head);
@@ -27,6 +28,9 @@ void postgres_head_note(struct postgres_head *head, const struct log_state *stat
 
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t postgres_head_newest(struct postgres_head *head);
+
+/* The number in the last answer of the database; 0: none. Any thread. */
+int64_t postgres_head_seen(struct postgres_head *head);
 
 /* Memory has read the database from the beginning: states noted before may be of another history.
  * The writer thread. */

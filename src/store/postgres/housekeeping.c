@@ -19,7 +19,8 @@
 
 enum {
     PASS_EVERY_S = 60,
-    PASS_AGAIN_S = 10, /* after a failure, and before memory has read the database */
+    PASS_AGAIN_S = 10, /* after a failure, and while the log is empty */
+    FIRST_PASSES = 10, /* one each second, until memory has read the database */
     ANSWER_MS = 3000,
     LAST_ANSWER_MS = 1000,
 };
@@ -30,8 +31,9 @@ struct housekeeping {
     struct prune prune;
     uint64_t recycle_us;
     struct postgres_head *head;
-    bool is_told; /* that a pass failed */
-    int stop_fd;  /* readable: the thread ends */
+    unsigned passes; /* while the log seemed to be empty */
+    bool is_told;    /* that a pass failed */
+    int stop_fd;     /* readable: the thread ends */
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
@@ -104,7 +106,9 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
         pg_session_close(h->session);
     if (is_reached)
         tell_failure(h, ok && is_reported, err_is_set(err) ? err : &other);
-    return ok && is_reported && newest > 0 ? PASS_EVERY_S : PASS_AGAIN_S;
+    if (ok && is_reported && newest > 0)
+        return PASS_EVERY_S;
+    return ok && h->passes++ < FIRST_PASSES ? 1 : PASS_AGAIN_S;
 }
 
 /* Waits until then; false: the thread ends. */
@@ -155,7 +159,8 @@ static void housekeeping_free(struct housekeeping *h)
 }
 
 struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_lineage *lineage,
-                                        uint64_t recycle_us, struct postgres_head *head)
+                                        struct pg_connection_counts *counts, uint64_t recycle_us,
+                                        struct postgres_head *head)
 {
     struct housekeeping *h = calloc(1, sizeof(*h));
     check(h != NULL);
@@ -167,7 +172,8 @@ struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_line
                                                                 .statement_timeout_ms = ANSWER_MS,
                                                                 .idle_in_transaction_ms = ANSWER_MS,
                                                                 .lock_timeout_ms = ANSWER_MS,
-                                                                .wake_fd = -1});
+                                                                .wake_fd = -1,
+                                                                .counts = counts});
     pg_session_set_stop(h->session, h->stop_fd);
     pthread_mutex_init(&h->lock, NULL);
     wait_init(&h->wake);

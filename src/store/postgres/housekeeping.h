@@ -12,9 +12,11 @@
 
 struct housekeeping;
 
-/* Begins at once. The lineage and the head outlive it. NULL: no thread could be started. */
+/* Begins at once. The lineage, the counts and the head outlive it. NULL: no thread could be
+ * started. */
 struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_lineage *lineage,
-                                        uint64_t recycle_us, struct postgres_head *head);
+                                        struct pg_connection_counts *counts, uint64_t recycle_us,
+                                        struct postgres_head *head);
 
 /* Deletes the instance's row, if the server answers within a second, and frees everything. NULL is
  * allowed. */

@@ -22,14 +22,16 @@ bool postgres_knows_connection(struct slice connection, struct err *err)
     return ok;
 }
 
-static struct pg_session *create_session(const struct postgres_store *store)
+static struct pg_session *create_session(const struct postgres_store *store,
+                                         struct pg_connection_counts *counts)
 {
     return pg_session_create(
         &(struct pg_session_options){.url = &store->url,
                                      .lineage = store->lineage,
                                      .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
                                      .lock_timeout_ms = (int)(store->timeout_us / 2000),
-                                     .wake_fd = -1});
+                                     .wake_fd = -1,
+                                     .counts = counts});
 }
 
 static bool start_writer(struct postgres_store *store, const struct store_options *options,
@@ -45,8 +47,8 @@ static bool start_writer(struct postgres_store *store, const struct store_option
 
 static bool start_housekeeping(struct postgres_store *store, struct err *err)
 {
-    store->housekeeping =
-        housekeeping_start(&store->url, store->lineage, store->recycle_us, store->head);
+    store->housekeeping = housekeeping_start(&store->url, store->lineage, &store->connections,
+                                             store->recycle_us, store->head);
     return store->housekeeping != NULL ||
            err_set(err, 503, NULL, "cannot start the thread for housekeeping");
 }
@@ -69,10 +71,10 @@ struct store *postgres_open(const struct store_options *options, struct err *err
                                         store->url.target, &epoch);
     epochs_restore(&store->epochs, &epoch);
     store->lineage = pg_lineage_create();
-    store->writer = create_session(store);
-    store->follower = create_session(store);
-    store->head =
-        postgres_head_create(&store->url, store->lineage, store->timeout_us, store->recycle_us);
+    store->writer = create_session(store, &store->connections);
+    store->follower = create_session(store, &store->connections);
+    store->head = postgres_head_create(&store->url, store->lineage, &store->connections,
+                                       store->timeout_us, store->recycle_us);
     store->unknown = postgres_unknown_create(store, err);
     if (store->head == NULL)
         err_set(err, 503, NULL, "cannot start the thread that reads the log");

@@ -358,8 +358,8 @@ static enum pg_outcome check_encoding(const struct pg_session *session, struct e
         arena_printf(err->arena, "its encoding is %s, and must be UTF8", encoding), err);
 }
 
-enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err)
+static enum pg_outcome session_connect(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     pg_exchange_drop(session);
     session->failure = (struct pg_failure){0};
@@ -377,4 +377,14 @@ enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline
         wanted == PG_PREPARED_ALWAYS ||
         (wanted == PG_PREPARED_AUTO && !session->server.is_pooled && !session->prepared_fail);
     return PG_OK;
+}
+
+enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                   struct err *err)
+{
+    struct pg_connection_counts *counts = session->options.counts;
+    enum pg_outcome result = session_connect(session, deadline_us, err);
+    if (counts != NULL)
+        atomic_fetch_add(result == PG_OK ? &counts->made : &counts->failed, 1);
+    return result;
 }

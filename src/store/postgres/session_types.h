@@ -2,7 +2,9 @@
 #ifndef BERTH_STORE_POSTGRES_SESSION_TYPES_H
 #define BERTH_STORE_POSTGRES_SESSION_TYPES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "store/postgres/lineage.h"
 
@@ -17,6 +19,12 @@ enum pg_prepared_use {
     PG_PREPARED_NEVER,
 };
 
+/* For metrics, of any number of sessions. Any thread. */
+struct pg_connection_counts {
+    _Atomic uint64_t made;
+    _Atomic uint64_t failed; /* attempts */
+};
+
 struct pg_session_options {
     const struct pg_url *url;     /* is copied */
     const char *application_name; /* unless the URL or PGAPPNAME names one; NULL: "berthd" */
@@ -28,6 +36,7 @@ struct pg_session_options {
     struct pg_lineage *lineage; /* of the store; NULL: any server will do */
     int wake_fd; /* a descriptor (eventfd) that ends the waits of pg_pipeline_next() and
                     pg_stream_next(); -1: none */
+    struct pg_connection_counts *counts; /* outlive the session; NULL: it is not counted */
 };
 
 /* What is known of the server since the last connect. */

@@ -16,19 +16,21 @@ static const char TERMINATE[] =
     " AND a.wait_event = 'ClientRead'"
     " AND a.state_change < clock_timestamp() - $1::int * interval '1 millisecond'";
 
-void postgres_end_stalled_by(const struct postgres_store *store, struct pg_session *session,
+void postgres_end_stalled_by(struct postgres_store *store, struct pg_session *session,
                              struct err *err)
 {
     const struct pg_parameter least_ms = pg_int4((int32_t)(store->timeout_us / 4000));
     const struct pg_statement statement = {
         .sql = TERMINATE, .parameters = &least_ms, .parameters_n = 1, .what = "locked"};
     struct pg_rows rows = {0};
+    atomic_fetch_add(&store->lock_timeouts, 1);
     if (pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK)
         for (size_t i = 0; i < pg_rows_count(&rows); i++)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                       "the database '%.*s': the connection of server process %s, which held the "
                       "lock for the next batch without using it, was ended",
                       SLICE_ARG(store->url.target), pg_rows_bytes(&rows, i, 0).data);
+    atomic_fetch_add(&store->stalled_ended, pg_rows_count(&rows));
     pg_rows_free(&rows);
 }
 

@@ -32,10 +32,25 @@ static struct store_going_back why_went_back(const struct store *store)
 static struct store_figures figures(const struct store *base)
 {
     const struct postgres_store *store = postgres_of_const(base);
-    return (struct store_figures){.log_head = counter_read(&store->log_head),
-                                  .epoch = counter_read(&store->epoch),
-                                  .unreplicated = counter_read(&store->unreplicated),
-                                  .skipped_rows = counter_read(&store->skipped_rows)};
+    uint64_t had = (uint64_t)postgres_head_newest(store->head);
+    uint64_t seen = (uint64_t)postgres_head_seen(store->head);
+    uint64_t head = counter_read(&store->log_head);
+    head = seen > head ? seen : head;
+    return (struct store_figures){
+        .log_head = head,
+        .behind = head > had ? head - had : 0,
+        .log_pruned = housekeeping_figures(store->housekeeping).pruned,
+        .epoch = counter_read(&store->epoch),
+        .unreplicated = counter_read(&store->unreplicated),
+        .skipped_rows = counter_read(&store->skipped_rows),
+        .connections = store->connections.made,
+        .failed_connections = store->connections.failed,
+        .lock_timeouts = store->lock_timeouts,
+        .stalled_ended = store->stalled_ended,
+        .unknown_done = store->unknown_done,
+        .unknown_undone = store->unknown_undone,
+        .unknown_open = store->unknown_open,
+    };
 }
 
 /* Any thread. */

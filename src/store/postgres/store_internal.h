@@ -116,6 +116,12 @@ struct postgres_store {
     struct buf touched; /* the entries of the batch */
     struct pg_array arrays[ROWS_CELLS_MAX];
 
+    struct pg_connection_counts connections; /* of all sessions; any thread, as the next ones */
+    _Atomic uint64_t lock_timeouts;
+    _Atomic uint64_t stalled_ended;
+    _Atomic uint64_t unknown_done; /* COMMITs without an answer: what has become of them */
+    _Atomic uint64_t unknown_undone;
+    _Atomic uint64_t unknown_open;
     struct counter log_head; /* any thread reads */
     struct counter skipped_rows;
     struct counter epoch;
@@ -233,7 +239,7 @@ void postgres_suspect_refused(struct postgres_store *store, const struct change 
 /* stalled.c: through the follower; or through a session that is connected and idle, on its thread.
  */
 void postgres_end_stalled(struct postgres_store *store);
-void postgres_end_stalled_by(const struct postgres_store *store, struct pg_session *session,
+void postgres_end_stalled_by(struct postgres_store *store, struct pg_session *session,
                              struct err *err);
 
 /* row_reader.c: reads through the follower, inside its snapshot. */

@@ -7,7 +7,7 @@
  * it will not become another one.
  *
  * The thread ends within RESOLVE_FOR_S and the time for one answer of the server. It uses nothing
- * of the store but what never changes. */
+ * of the store but what never changes, and counters. */
 #include "store/postgres/unknown.h"
 
 #include <pthread.h>
@@ -135,6 +135,14 @@ static bool resolve_once(const struct postgres_unknown *unknown, enum store_resu
     return found != FOUND_NOTHING || unknown_take_number(unknown, err);
 }
 
+static void count_outcome(struct postgres_store *store, enum store_result result)
+{
+    atomic_fetch_add(result == STORE_OK        ? &store->unknown_done
+                     : result == STORE_UNKNOWN ? &store->unknown_open
+                                               : &store->unknown_undone,
+                     1);
+}
+
 static void *run_unknown(void *cls)
 {
     struct postgres_unknown *unknown = cls;
@@ -153,6 +161,7 @@ static void *run_unknown(void *cls)
                        clock_monotonic_us() + TRY_AGAIN_MS * UINT64_C(1000));
     }
     arena_destroy(arena);
+    count_outcome(unknown->store, is_known ? result : STORE_UNKNOWN);
     pthread_mutex_lock(&unknown->lock);
     unknown->has_ended = true;
     unknown->result = is_known ? result : STORE_UNKNOWN;
@@ -178,6 +187,7 @@ struct postgres_unknown *postgres_unknown_create(struct postgres_store *store, s
         .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
         .lock_timeout_ms = (int)(store->timeout_us / 2000),
         .wake_fd = give_up,
+        .counts = &store->connections,
     });
     pg_session_set_stop(unknown->session, give_up);
     pthread_mutex_init(&unknown->lock, NULL);

@@ -171,22 +171,28 @@ static void test_log_of_a_restored_backup(void **state)
 
 /* ---- the thread ---- */
 
-static void test_row_until_the_stop(void **state)
+static void test_thread(void **state)
 {
     (void)state;
+    struct pg_connection_counts counts = {0};
     struct pg_url url;
     struct err err = {.arena = arena};
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
-    struct postgres_head *head = postgres_head_create(&url, NULL, 10000000, 0);
-    const struct log_state state_7 = {.number = 7};
-    postgres_head_note(head, &state_7);
-    struct housekeeping *housekeeping = housekeeping_start(&url, NULL, 0, head);
+    struct postgres_head *head = postgres_head_create(&url, NULL, &counts, 10000000, 0);
+    const struct log_state state_5000 = {.number = 5000};
+    postgres_head_note(head, &state_5000);
+    log_rows(1, 5000, PRUNE_KEPT_S + 600);
+    struct housekeeping *housekeeping = housekeeping_start(&url, NULL, &counts, 0, head);
     assert_non_null(housekeeping);
     AWAIT(value_of(arena, session, "SELECT 1 FROM berth_instances") != NULL);
-    value_is("SELECT followed FROM berth_instances", "7");
+    value_is("SELECT followed FROM berth_instances", "5000");
+    AWAIT(housekeeping_figures(housekeeping).pruned == 4000);
+    value_is("SELECT min(number) FROM berth_log", "4001");
     housekeeping_stop(housekeeping);
     value_is("SELECT count(*) FROM berth_instances", "0");
     postgres_head_destroy(head);
+    assert_int_equal(counts.made, 2);
+    assert_int_equal(counts.failed, 0);
 }
 
 int main(void)
@@ -199,7 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_instances, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_log_of_a_restored_backup, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_row_until_the_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_thread, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
