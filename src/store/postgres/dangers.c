@@ -30,7 +30,6 @@ enum setting {
     SETTING_PAGE_WRITES,
     SETTING_AUTOVACUUM,
     SETTING_COUNTS,
-    SETTING_ENCODING,
     SETTING_IDLE,
     SETTING_CLOCK,
 };
@@ -38,7 +37,7 @@ enum setting {
 static const char SETTINGS[] =
     "SELECT current_setting('fsync'), current_setting('full_page_writes'),"
     " current_setting('autovacuum'), current_setting('track_counts'),"
-    " current_setting('server_encoding'), coalesce(current_setting('idle_session_timeout', true),"
+    " coalesce(current_setting('idle_session_timeout', true),"
     " '0'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 static void warn_of_durability(const struct dangers *d, const struct pg_rows *rows)
@@ -62,16 +61,10 @@ static void warn_of_durability(const struct dangers *d, const struct pg_rows *ro
 
 static void warn_of_settings(const struct dangers *d, const struct pg_rows *rows)
 {
-    struct slice encoding = pg_rows_bytes(rows, 0, SETTING_ENCODING);
     struct slice idle = pg_rows_bytes(rows, 0, SETTING_IDLE);
     if (is(rows, SETTING_AUTOVACUUM, "off") || is(rows, SETTING_COUNTS, "off"))
         report_warn(d->report, d->arena,
                     "autovacuum or track_counts is off: tables and indexes grow without limit");
-    if (!is(rows, SETTING_ENCODING, "UTF8"))
-        report_warn(d->report, d->arena,
-                    "server_encoding is %.*s: texts that it does not have cannot be stored; use "
-                    "UTF8",
-                    SLICE_ARG(encoding));
     if (!is(rows, SETTING_IDLE, "0"))
         report_warn(d->report, d->arena,
                     "idle_session_timeout is %.*s: the server closes connections that berth keeps; "
