@@ -19,9 +19,10 @@ def installed():
 
 
 def download(archives):
-    """Debian's client resolves their missing dependencies, and only downloads them."""
+    """Debian's client resolves their missing dependencies, and only downloads them; one that is installed while others are
+    not is downloaded as well."""
     os.makedirs(archives + "/partial", exist_ok=True)
-    command = ["apt-get", "install", "--download-only", "--no-install-recommends", "--yes", "-qq",
+    command = ["apt-get", "install", "--download-only", "--reinstall", "--no-install-recommends", "--yes", "-qq",
                "-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=1", *PACKAGES]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:

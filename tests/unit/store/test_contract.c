@@ -575,10 +575,10 @@ static void test_an_old_generation_is_refused(void **state)
 static void test_deletes_compare_generations(void **state)
 {
     struct fixture *fixture = *state;
-    struct store *store = open_seeded(fixture, NULL);
-    struct change_list list = changes_of(fixture);
     if (!fixture_is_server())
         skip();
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
     add_allocations_of(&list, 1, UUID_C);
     add_consumer(&list, CHANGE_CONSUMER_DELETE, 1, UUID_C, 3);
     assert_true(refused(fixture, store, &list)->memory_is_wrong);
