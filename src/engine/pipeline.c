@@ -163,7 +163,8 @@ void pipeline_destroy(struct pipeline *pipeline)
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
     currency_destroy(pipeline->currency);
-    ahead_drop(pipeline);
+    if (pipeline->ahead.edit != NULL) /* its requests may be gone already */
+        replica_abandon(pipeline->replica, pipeline->ahead.edit);
     arena_destroy(pipeline->ahead.arena);
     arena_destroy(pipeline->arena);
     free(pipeline);
