@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     parser.add_argument("--seconds", type=float, default=3)
     arguments = parser.parse_args()
-    passed = failed = 0
+    score = servers.Score()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
         directories = []
@@ -234,15 +234,11 @@ def main():
                   for directory in directories[:2]]
         python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
         for what, is_right, found in Beside(server, berths, python, arguments.seconds).cases():
-            print(f"ok     {what}" if is_right else f"FAILED {what}: {found}")
-            passed += bool(is_right)
-            failed += not is_right
+            score.case(what, None if is_right else repr(found))
         for berth in berths:
             if berth.process.poll() is not None:
-                print(f"FAILED an instance has ended:\n{berth.log()[-3000:]}")
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+                score.case("an instance has ended", berth.log()[-3000:] or "without a word")
+    return score.end()
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    score = servers.Score()
     with contextlib.ExitStack() as stack:
         old = stack.enter_context(Postgres())
         new = stack.enter_context(Standby(old))
@@ -174,11 +174,8 @@ def main():
             berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url,
                                                              options=("[berth]", f"loss_directory = {directory}"))))
         for what, is_right, found in cases(old, new, berths):
-            print(f"ok     {what}" if is_right else f"FAILED {what}: {found}", flush=True)
-            passed += bool(is_right)
-            failed += not is_right
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+            score.case(what, None if is_right else repr(found))
+    return score.end()
 
 
 if __name__ == "__main__":

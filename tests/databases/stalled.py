@@ -102,7 +102,7 @@ def main():
         berth = stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(),
                                                    options=("[berth]", f"admin_listen = 127.0.0.1:{admin}")))
         for what, is_right, found in cases(server, servers.Client(berth.port), servers.Client(berth.port), admin):
-            score.case(what, None if is_right else str(found))
+            score.case(what, None if is_right else repr(found))
     return score.end()
 
 

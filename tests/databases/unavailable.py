@@ -144,7 +144,7 @@ def main():
         server = stack.enter_context(Postgres())
         proxy = stack.enter_context(FaultyProxy(server.port))
         for what, is_right, found in cases(arguments.berthd, arguments.every, stack, server, proxy):
-            score.case(what, None if is_right else str(found))
+            score.case(what, None if is_right else repr(found))
     return score.end()
 
 

@@ -138,7 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    score = servers.Score()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
         berths = []
@@ -148,11 +148,8 @@ def main():
             berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(),
                                                              options=("[berth]", f"loss_directory = {directory}"))))
         for what, is_right, found in cases(server, berths):
-            print(f"ok     {what}" if is_right else f"FAILED {what}: {found}")
-            passed += bool(is_right)
-            failed += not is_right
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+            score.case(what, None if is_right else repr(found))
+    return score.end()
 
 
 if __name__ == "__main__":
