@@ -40,31 +40,33 @@ static bool lock(struct pipeline *pipeline, struct err *err)
     return locked == STORE_LOCKED;
 }
 
-/* *again: the news take long, and are to be read without the lock. */
-static bool news_under_lock(struct pipeline *pipeline, bool *again, struct err *err)
+/* *is_long: the news are to be read without the lock, which is free again. */
+static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err *err)
 {
     enum store_news news = store_begin_read(pipeline->store, err);
     struct store_stamp ignored;
-    *again = *again && (news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK);
+    *is_long = news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK;
     bool ok = news != STORE_NEWS_FAILED;
-    if (*again)
+    if (*is_long)
         store_end_read(pipeline->store, &ignored);
     else if (ok)
         ok = news_end(pipeline, news, err) == NEWS_TAKEN;
-    if (*again || !ok)
+    if (*is_long || !ok)
         store_unlock(pipeline->store);
     return ok;
 }
 
-/* A load takes long: it first runs without the lock, so that it holds the lock only if another
- * process writes meanwhile. */
+/* A load or a merge takes long, so it never runs under the lock. If others write meanwhile what
+ * only another one can read, again and again, the batch is planned without the lock. */
 static bool lock_and_take_news(struct pipeline *pipeline, struct err *err)
 {
-    bool again = true;
-    if (!lock(pipeline, err) || !news_under_lock(pipeline, &again, err))
-        return false;
-    return !again || (news_take(pipeline, err) == NEWS_TAKEN && lock(pipeline, err) &&
-                      news_under_lock(pipeline, &again, err));
+    enum { ATTEMPTS = 3 };
+    bool is_long = true;
+    for (int i = 0; is_long && i < ATTEMPTS; i++)
+        if (!lock(pipeline, err) || !news_under_lock(pipeline, &is_long, err) ||
+            (is_long && news_take(pipeline, err) != NEWS_TAKEN))
+            return false;
+    return true;
 }
 
 /* Memory becomes as new as the database, as far as that can be known before the commit. A database

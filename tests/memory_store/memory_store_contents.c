@@ -49,7 +49,7 @@ static void mark_read(struct store *store)
 
 static void check_may_load(const struct store *store)
 {
-    check(store->is_reading);
+    check(store->is_reading && !store->is_locked); /* it takes long */
     check(store->news == STORE_NEWS_RELOAD || store->news == STORE_NEWS_WENT_BACK ||
           !store->database->loads_only_if_asked);
 }
