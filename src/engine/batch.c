@@ -150,9 +150,19 @@ static enum store_result commit_and_publish(struct pipeline *pipeline,
     return STORE_OK;
 }
 
+/* Before the batch is answered, and once. */
+static void note_size(struct pipeline *pipeline)
+{
+    if (pipeline->uncounted > 0)
+        histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE,
+                      pipeline->uncounted + pipeline->joined);
+    pipeline->uncounted = 0;
+}
+
 static enum store_result commit(struct pipeline *pipeline, const struct decision *decision,
                                 struct edit *edit, const struct planned *planned, struct err *err)
 {
+    note_size(pipeline);
     currency_commit_begins(pipeline->currency);
     enum store_result result = commit_and_publish(pipeline, decision, edit, planned, err);
     currency_commit_ended(pipeline->currency);
@@ -183,6 +193,22 @@ static bool is_owed(const struct decision *decision)
            decision->err.status == 503;
 }
 
+/* Requests that have arrived while the lock was awaited join the batch, if it goes to the last
+ * request anyway: they would have to wait for the lock once more. */
+static void gather(struct pipeline *pipeline, const struct decision *decision)
+{
+    struct queue more;
+    if (decision->end != NULL)
+        return;
+    pipeline_take_planners(pipeline, &more);
+    struct pipeline_request *last = decision->first;
+    while (last->next != NULL)
+        last = last->next;
+    last->next = more.first;
+    pipeline->joined += more.count;
+    pipeline->requests += more.count;
+}
+
 /* Plans the decision on the newest state. */
 static enum store_result plan(struct pipeline *pipeline, struct decision *decision, bool was_taken,
                               struct edit **edit, struct planned *planned)
@@ -191,6 +217,7 @@ static enum store_result plan(struct pipeline *pipeline, struct decision *decisi
     *planned = (struct planned){.changes.arena = pipeline->arena};
     if (!batch_prepare(pipeline, was_taken, err))
         return STORE_FAILED;
+    gather(pipeline, decision);
     *edit = replica_edit(pipeline->replica);
     if (planning_run(pipeline, *edit, decision->first, decision->end, planned, err))
         return STORE_OK;
@@ -417,6 +444,7 @@ void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
         waiting_answer(pipeline, waiting.first);
     if (planned.first == NULL)
         return;
-    histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE, planned.count);
+    pipeline->uncounted = planned.count;
     run_planned(pipeline, planned.first);
+    note_size(pipeline);
 }

@@ -41,7 +41,9 @@ static void count_and_run(struct pipeline *pipeline, struct pipeline_request *fi
 {
     pipeline->batches++;
     pipeline->requests += count;
+    pipeline->joined = 0;
     batch_run(pipeline, first);
+    count += pipeline->joined;
     counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
     arena_reset(pipeline->arena);
     /* grows at once, shrinks by half each time, so that a single client does not wait for others */

@@ -33,6 +33,8 @@ struct pipeline {
     struct queue late;    /* requests without a plan, until it is decided; the same */
     unsigned waiting_for; /* wake the writer when that many are queued */
     unsigned usual_batch; /* number of requests in recent batches */
+    unsigned joined;      /* requests that the current batch got after it had begun */
+    unsigned uncounted;   /* those with which it began, until its size was noted */
     uint64_t last_commit_us;
     uint64_t last_upkeep_us;
     struct outage outage;       /* used by the writer only */

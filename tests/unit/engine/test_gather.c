@@ -104,8 +104,61 @@ static void test_no_patience_after_a_slow_commit(void **state)
     arena_destroy(arena);
 }
 
+/* A request that arrives while the writer waits for the lock. */
+struct latecomer {
+    struct pipeline *pipeline;
+    struct memory_database *database;
+    struct ask ask;
+    struct arena *arena;
+};
+
+/* memory_store.while_locked */
+static void submit_and_release(void *cls)
+{
+    struct latecomer *latecomer = cls;
+    submit(latecomer->pipeline, &latecomer->ask, latecomer->arena);
+    latecomer->database->faults.permille[MEMORY_LOCK_HELD] = 0;
+}
+
+/* With two instances under load, half of the clients would otherwise always be one turn late. */
+static void test_who_arrives_while_the_lock_is_awaited_joins_the_batch(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    static struct memory_database database;
+    memory_database_init(&database);
+    database.lock_order = MEMORY_LOCKS_FIRST;
+    struct store *store = memory_store_open(&database);
+    struct replica *replica = replica_create();
+    struct pipeline *pipeline = pipeline_create(store, replica, NULL, &err);
+    assert_non_null(pipeline);
+    struct latecomer latecomer = {.pipeline = pipeline, .database = &database, .arena = arena};
+    struct ask ask;
+    store->while_locked = submit_and_release;
+    store->cls = &latecomer;
+    database.faults.permille[MEMORY_LOCK_HELD] = MEMORY_ALWAYS;
+    submit(pipeline, &ask, arena);
+    assert_true(pipeline_run_once(pipeline));
+    assert_true(ask.is_answered && latecomer.ask.is_answered);
+    assert_false(err_is_set(&ask.request.err) || err_is_set(&latecomer.ask.request.err));
+    struct pipeline_figures figures = pipeline_figures(pipeline);
+    assert_int_equal(figures.commits, 1);
+    assert_int_equal(figures.requests, 2);
+    assert_int_equal(figures.batch_requests.sum, 2);
+    assert_false(pipeline_run_once(pipeline));
+    pipeline_destroy(pipeline);
+    replica_destroy(replica);
+    store_close(store);
+    memory_database_free(&database);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_patience_after_a_slow_commit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_patience_after_a_slow_commit),
+        cmocka_unit_test(test_who_arrives_while_the_lock_is_awaited_joins_the_batch),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
