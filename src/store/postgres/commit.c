@@ -16,7 +16,6 @@
 #include "store/waves.h"
 
 enum {
-    CROWDED_BATCHES = 16, /* planned under the lock after one came too late */
     STATEMENT_ROWS_MOST = 8192,
     LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
@@ -273,7 +272,7 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
     const struct pg_failure *failure = pg_session_failure(store->writer);
     bool is_answer = outcome == PG_REFUSED || outcome == PG_RETRY || outcome == PG_FAILED;
     if (outcome == PG_REFUSED && failure->statement == sending->log_statement) {
-        store->crowded = CROWDED_BATCHES;
+        store->crowded = POSTGRES_CROWDED;
         return again(store, err);
     }
     if (outcome == PG_REFUSED && failure->statement > sending->log_statement &&
@@ -281,7 +280,7 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         return refuse(sending, failure, err);
     store->waits_in_vain = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
     if (store->waits_in_vain)
-        store->crowded = CROWDED_BATCHES; /* reads are answered between attempts to lock */
+        store->crowded = POSTGRES_CROWDED; /* reads are answered between attempts to lock */
     bool is_conflict =
         sqlstate_is(failure, DEADLOCK) || sqlstate_is(failure, SERIALIZATION_FAILURE);
     if (store->waits_in_vain || (is_answer && is_conflict))

@@ -1,8 +1,9 @@
 /* The lock of the next batch, for batches that are planned under it.
  *
- * After a batch came too late, some batches are planned under the lock, so that two loaded
- * instances take turns. The statement that takes it may wait for another instance on the server;
- * the writer looks for its answer now and then. Writer thread only. */
+ * After a batch came too late, batches are planned under the lock, so that loaded instances take
+ * turns, until some in a row had no news to follow. The statement that takes it may wait for
+ * another instance on the server; the writer looks for its answer now and then. Writer thread only.
+ */
 #include "base/clock.h"
 #include "store/postgres/store_internal.h"
 

@@ -183,6 +183,8 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     if (begin_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
         news = examine(store, &since);
         store->read.is_open = true;
+        if (store->is_locked && store->read.head.number > store->followed.number)
+            store->crowded = POSTGRES_CROWDED;
         counter_set(&store->log_head, (uint64_t)store->read.head.number);
     }
     if (news == STORE_NEWS_FAILED)

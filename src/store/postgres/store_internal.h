@@ -21,7 +21,11 @@
 #include "store/row_reader.h"
 #include "store/skipped.h"
 
-enum { EXAMINATIONS_KEPT = 4 };
+enum {
+    EXAMINATIONS_KEPT = 4,
+    POSTGRES_CROWDED = 16, /* batches that are planned under the lock after another instance has
+                              overtaken one, or has written since the last one */
+};
 
 /* The open read. */
 struct postgres_read {
