@@ -135,7 +135,8 @@ static enum store_result commit_and_publish(struct pipeline *pipeline,
     enum store_result result = store_commit(pipeline->store, &batch, &stamp, &foreign, err);
     if (result == STORE_PENDING)
         result = await(pipeline, decision, edit, &stamp, &foreign, err);
-    const bool is_published = result == STORE_OK && planned->changes.count > 0;
+    const bool is_published =
+        result == STORE_OK && (planned->changes.count > 0 || planned->must_commit);
     if (!is_published || foreign)
         ahead_drop(pipeline);
     if (!is_published)

@@ -22,6 +22,8 @@ struct plan_said {
                                     * the engine uses them, and the planner appends nothing
                                     * afterwards. NULL: the engine derives them */
     size_t effects_end;            /* the length of the list at that time */
+    bool must_commit; /* the request succeeds only if the database takes writes, even if it changes
+                       * nothing */
 };
 
 /* The input of a planner. */

@@ -22,5 +22,6 @@ void planned_end_request(struct planned *planned, struct pipeline_request *reque
 
 struct store_batch planned_batch(const struct planned *planned)
 {
-    return (struct store_batch){planned->changes.items, planned->ends, planned->request_count};
+    return (struct store_batch){planned->changes.items, planned->ends, planned->request_count,
+                                planned->must_commit};
 }

@@ -13,6 +13,7 @@ struct planned {
     size_t *ends;                       /* as in struct store_batch */
     struct pipeline_request **requests; /* NULL: what other processes' writes require */
     size_t request_count, end_capacity, request_capacity;
+    bool must_commit; /* as in struct store_batch */
 };
 
 /* Appends a copy of the change, with its texts and its row: the originals may be in memory that a

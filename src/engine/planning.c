@@ -104,7 +104,10 @@ static bool plan_request(const struct pipeline *pipeline, struct pipeline_reques
     plan->author = request->author;
     plan->max_rows = request->max_rows;
     plan->now_us = clock_wall_us();
-    if (!plan_and_check(pipeline, request, planning, &checked) || plan->changes->count == 0)
+    if (!plan_and_check(pipeline, request, planning, &checked))
+        return true;
+    planning->planned->must_commit |= plan->said->must_commit;
+    if (plan->changes->count == 0)
         return true;
     take_planned(planning);
     bool ok = take_following(planning, &checked, err);

@@ -245,12 +245,14 @@ struct store_batch {
     const struct change *changes;
     const size_t *ends; /* of each request: the index after its last change */
     size_t requests;
+    bool must_commit; /* it is committed even without changes, which shows that the database takes
+                         writes. A store whose lock shows that need not commit it */
 };
 
 /* Writes the changes and their row of the log in one transaction, durably, if the database is in
  * the state that memory has; then memory counts as having the new state, and the stamp is filled
  * with it. In any case the store is no longer locked. A batch without changes only finds out
- * whether memory has the newest state: STORE_OK or STORE_TAKEN.
+ * whether memory has the newest state: STORE_OK or STORE_TAKEN, unless it must be committed.
  *
  * STORE_PENDING: the batch is on its way to the database, and store_await() tells what becomes of
  * it. Until it is decided, the batch and err's arena stay as they are, and no other one is handed

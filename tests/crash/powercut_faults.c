@@ -177,7 +177,7 @@ static enum outcome commit(struct store *store, struct arena *arena, int number)
         change->catalog.id = store_next_id(store, STORE_TRAITS);
         change->catalog.name = arena_printf(arena, "CUSTOM_%08X_%d_%d", below(1u << 31), i, number);
     }
-    const struct store_batch batch = {list.items, &list.count, 1};
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
     enum store_result result = store_commit(store, &batch, &stamp, &foreign, &err);
     return result == STORE_OK ? ACKNOWLEDGED : result == STORE_UNKNOWN ? UNDECIDED : REFUSED;
 }

@@ -72,7 +72,7 @@ static int64_t commit(struct store *store, struct arena *arena)
         change->catalog.name =
             arena_printf(arena, "CUSTOM_%08" PRIX32 "_%" PRId64, (uint32_t)id * 2654435761u, id);
     }
-    const struct store_batch batch = {list.items, &list.count, 1};
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
     need(store_commit(store, &batch, &stamp, &foreign, &err) == STORE_OK, &err);
     return id;
 }

@@ -360,7 +360,7 @@ struct store_batch random_batch_make(const struct tables *base, struct tables *s
         }
     }
     ends[requests++] = making.list.count;
-    return (struct store_batch){making.list.items, ends, requests};
+    return (struct store_batch){.changes = making.list.items, .ends = ends, .requests = requests};
 }
 
 void random_batch_base(struct tables *tables, struct arena *arena)

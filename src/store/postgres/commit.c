@@ -169,6 +169,11 @@ static bool queue_all(struct sending *sending, struct err *err)
            queue_commit(sending, err);
 }
 
+static size_t changes_of(const struct store_batch *batch)
+{
+    return batch->requests == 0 ? 0 : batch->ends[batch->requests - 1];
+}
+
 /* Names what the batch changes, in the row of the log. */
 static void make_row(struct sending *sending)
 {
@@ -177,7 +182,7 @@ static void make_row(struct sending *sending)
     store->touched.len = 0;
     for (size_t i = 0; i < store->unlogged.count; i++)
         log_append_entry(&store->touched, &store->unlogged.data[i]);
-    log_append_all(&store->touched, batch->changes, batch->ends[batch->requests - 1]);
+    log_append_all(&store->touched, batch->changes, changes_of(batch));
     postgres_make_mark(store, sending->mark);
     memcpy(sending->before, store->followed.digest, LOG_DIGEST_LEN);
     sending->row = (struct log_row){
@@ -401,7 +406,7 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
         return again(store, err);
     if (postgres_lacks_id(&store->base, err))
         return STORE_FAILED;
-    if (batch->requests == 0 || batch->ends[batch->requests - 1] == 0)
+    if (changes_of(batch) == 0 && !batch->must_commit)
         return confirm(store, stamp, err);
     if (!store->is_locked && !postgres_ensure_writer(store, err))
         return STORE_FAILED;

@@ -110,7 +110,8 @@ static void measure_commits(struct store *store, int batch, double duration, uin
             claim(store, &list, (*number)++);
             ends[i] = list.count;
         }
-        const struct store_batch changes = {list.items, ends, (size_t)batch};
+        const struct store_batch changes = {
+            .changes = list.items, .ends = ends, .requests = (size_t)batch};
         must(store_commit(store, &changes, &stamp, &foreign, &err) == STORE_OK, &err);
         store_upkeep(store);
         commits++;

@@ -32,7 +32,7 @@ static struct store_batch claims(struct arena *arena, int count, bool is_new)
             (struct change_generation){(int64_t)n * 7919 % count + 1, 1, 2};
         ends[n] = list.count;
     }
-    return (struct store_batch){list.items, ends, (size_t)count};
+    return (struct store_batch){.changes = list.items, .ends = ends, .requests = (size_t)count};
 }
 
 /* Pairs of a put and a delete of a node: as many waves. */
@@ -43,7 +43,7 @@ static struct store_batch nodes(struct arena *arena, int count)
     for (int n = 0; n < count; n++)
         change_append(&list, n % 2 == 0 ? CHANGE_NODE_PUT : CHANGE_NODE_DELETE)->row.id = n + 1;
     ends[0] = list.count;
-    return (struct store_batch){list.items, ends, 1};
+    return (struct store_batch){.changes = list.items, .ends = ends, .requests = 1};
 }
 
 static void measure(const char *what, const struct store_batch *batch)

@@ -323,7 +323,7 @@ bool end_news(struct store *store, struct store_stamp *stamp)
 enum store_result commit_list(struct store *store, const struct change_list *list,
                               struct store_stamp *stamp, bool *foreign, struct err *err)
 {
-    const struct store_batch batch = {list->items, &list->count, 1};
+    const struct store_batch batch = {.changes = list->items, .ends = &list->count, .requests = 1};
     return decide_batch(store, &batch, stamp, foreign, err);
 }
 

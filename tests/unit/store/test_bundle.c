@@ -199,7 +199,7 @@ static void test_request_of(void **state)
 {
     (void)state;
     static const size_t ENDS[] = {0, 2, 2, 5, 6, 6};
-    const struct store_batch batch = {CHANGES, ENDS, 6};
+    const struct store_batch batch = {.changes = CHANGES, .ends = ENDS, .requests = 6};
     static const size_t WANTED[] = {1, 1, 3, 3, 3, 4};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(bundle_request_of(&batch, i), WANTED[i]);

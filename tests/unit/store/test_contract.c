@@ -127,7 +127,7 @@ static struct store_batch refusable_batch(struct fixture *fixture, struct change
     add_generation(list, 2, 0, 1);
     add_provider(list, FREE_ID + 1, 0, FREE_ID + 1, "eeeeeeee-0000-4000-8000-000000000005", "e");
     add_provider(list, FREE_ID + 2, 0, FREE_ID + 2, "ffffffff-0000-4000-8000-000000000006", "a");
-    return (struct store_batch){list->items, ends, 4};
+    return (struct store_batch){.changes = list->items, .ends = ends, .requests = 4};
 }
 
 /* After a refusal that shows that memory is wrong. */
@@ -319,7 +319,7 @@ static void test_an_empty_batch(void **state)
     struct store_stamp stamp, others;
     bool foreign = true;
     const size_t ends[] = {0, 0};
-    const struct store_batch batches[] = {{NULL, NULL, 0}, {NULL, ends, 2}};
+    const struct store_batch batches[] = {{.requests = 0}, {.ends = ends, .requests = 2}};
     open_two(fixture, stores);
     for (int i = 0; i < 4; i++) {
         take_news(fixture, stores[0], i < 2, i == 0 ? STORE_NEWS_NONE : STORE_NEWS_FOLLOW);
@@ -339,6 +339,35 @@ static void test_an_empty_batch(void **state)
         expect_unlocked(fixture, stores[1]);
         expect_unlocked(fixture, stores[0]);
         assert_true(is_newest(stores[1], &others));
+    }
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+/* A batch that must be committed shows more: that a database on a server takes writes. Whoever then
+ * reads has nothing to change. */
+static void test_an_empty_batch_is_committed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    struct store_stamp stamp;
+    bool foreign = true;
+    const size_t ends[] = {0};
+    const struct store_batch batches[] = {{.must_commit = true},
+                                          {.ends = ends, .requests = 1, .must_commit = true}};
+    open_two(fixture, stores);
+    for (int i = 0; i < 2; i++) {
+        uint64_t before = store_figures(stores[0]).log_head;
+        take_news(fixture, stores[0], false, STORE_NEWS_NONE);
+        assert_int_equal(decide_batch(stores[0], &batches[i], &stamp, &foreign, &fixture->err),
+                         STORE_OK);
+        assert_false(foreign);
+        assert_true(is_newest(stores[0], &stamp));
+        if (fixture_is_server())
+            assert_int_equal(store_figures(stores[0]).log_head, before + 1);
+        expect_unlocked(fixture, stores[1]);
+        expect_news(fixture, stores[0], STORE_NEWS_NONE);
+        expect_news(fixture, stores[1], fixture_is_server() ? STORE_NEWS_FOLLOW : STORE_NEWS_NONE);
     }
     store_close(stores[0]);
     store_close(stores[1]);
@@ -454,7 +483,7 @@ static void test_meanwhile(void **state)
     take_news(fixture, stores[0], false, STORE_NEWS_NONE);
     int64_t id = next_provider(stores[0]);
     struct change_list list = new_provider(fixture, id, UUID_D, "d");
-    const struct store_batch batch = {list.items, &list.count, 1};
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
     enum store_result result = store_commit(stores[0], &batch, &stamp, &foreign, &fixture->err);
     store_reuse_ids(stores[0]);
     int64_t next = next_provider(stores[0]);
@@ -613,6 +642,7 @@ int main(void)
         TEST(test_news_must_be_read),
         TEST(test_memory_that_was_never_read),
         TEST(test_an_empty_batch),
+        TEST(test_an_empty_batch_is_committed),
         TEST(test_ids),
         TEST(test_ids_that_are_not_used),
         TEST(test_ids_of_a_plan_are_kept),

@@ -381,7 +381,7 @@ static size_t count_changes(const struct change *changes, size_t most)
 
 static struct waves arrange(const struct change *changes, size_t count, struct arena *arena)
 {
-    struct store_batch batch = {changes, &count, 1};
+    struct store_batch batch = {.changes = changes, .ends = &count, .requests = 1};
     return waves_arrange(&batch, arena);
 }
 
@@ -436,7 +436,7 @@ static struct store_batch claims(struct arena *arena)
         append_claim(&list, n);
         ends[n] = list.count;
     }
-    return (struct store_batch){list.items, ends, CLAIMS};
+    return (struct store_batch){.changes = list.items, .ends = ends, .requests = CLAIMS};
 }
 
 static void test_claims_are_one_wave(void **state)
@@ -488,8 +488,8 @@ static void test_empty(void **state)
     (void)state;
     static const size_t NOTHING[] = {0, 0};
     struct arena *arena = arena_create();
-    struct store_batch none = {NULL, NULL, 0};
-    struct store_batch nothing = {NULL, NOTHING, 2};
+    struct store_batch none = {.changes = NULL, .ends = NULL, .requests = 0};
+    struct store_batch nothing = {.changes = NULL, .ends = NOTHING, .requests = 2};
     assert_int_equal(waves_arrange(&none, arena).count, 0);
     struct waves waves = waves_arrange(&nothing, arena);
     assert_int_equal(waves.count, 0);

@@ -44,7 +44,7 @@ static struct steps_cost cost_of(void (*append)(struct change_list *list, int n)
     struct change_list list = {.arena = arena};
     for (int n = 1; n <= requests; n++)
         append(&list, n);
-    struct store_batch batch = {list.items, &list.count, 1};
+    struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
     uint64_t before = steps_now();
     struct waves waves = waves_arrange(&batch, arena);
     struct steps_cost cost = {(uint64_t)requests, steps_since(before)};

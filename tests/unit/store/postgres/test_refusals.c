@@ -26,7 +26,7 @@ static enum store_result commit_names(struct fixture *fixture, struct store *sto
         add_provider(&list, FREE_ID + i, 0, FREE_ID + i, uuid_of(fixture, FREE_ID + i),
                      i == CULPRIT ? name : other);
     }
-    const struct store_batch batch = {list.items, ends, REQUESTS};
+    const struct store_batch batch = {.changes = list.items, .ends = ends, .requests = REQUESTS};
     fixture->err = (struct err){.arena = fixture->arena};
     expect_news(fixture, store, STORE_NEWS_NONE);
     return decide_batch(store, &batch, &stamp, &foreign, &fixture->err);
@@ -89,7 +89,7 @@ static enum store_result commit_two(struct fixture *fixture, struct store *store
                                     const struct change_list *list)
 {
     static const size_t ends[] = {1, 2};
-    const struct store_batch batch = {list->items, ends, 2};
+    const struct store_batch batch = {.changes = list->items, .ends = ends, .requests = 2};
     struct store_stamp stamp;
     bool foreign;
     fixture->err = (struct err){.arena = fixture->arena};
