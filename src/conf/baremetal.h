@@ -23,6 +23,7 @@ struct conf_baremetal {
     unsigned locked_retry_attempts;
     uint64_t locked_retry_interval_us;
     struct slice host; /* never empty */
+    uint64_t takeover_us;
     uint64_t fake_delay_us;
 };
 

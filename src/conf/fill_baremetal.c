@@ -73,6 +73,7 @@ bool fill_baremetal(struct conf *conf, struct err *err)
         .max_limit = (unsigned)option(conf, "max_limit")->integer,
         .locked_retry_attempts = (unsigned)option(conf, "node_locked_retry_attempts")->integer,
         .locked_retry_interval_us = (uint64_t)interval->integer * 1000000,
+        .takeover_us = (uint64_t)option(conf, "takeover_after")->integer * 1000000,
         .fake_delay_us = (uint64_t)option(conf, "fake_delay_ms")->integer * 1000,
     };
     return fill_api(conf, SECTION, &baremetal->listen, &baremetal->listen_count,

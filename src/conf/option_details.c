@@ -175,8 +175,14 @@ static const struct details table[] = {
      "is empty, the bare metal API refuses application credentials with access rules."},
     {"baremetal", "host",
      "After a restart, berthd at once takes over nodes and allocations of a previous berthd of the "
-     "same name. It takes over those of any other berthd one minute after their next step was "
-     "due."},
+     "same name on the same machine; with SQLite, also after a reboot. For those of any other "
+     "berthd see `takeover_after`."},
+    {"baremetal", "takeover_after",
+     "With several instances of berthd, the rest do the work of one that is gone: a node or an "
+     "allocation is taken over this long after its next step was due, as measured by the clock of "
+     "the one that takes it over. The other machine's clock does not matter, but "
+     "`fake_delay_ms` must be the same on all of them. A berthd that was only stopped for longer "
+     "finds its work taken over and leaves it alone."},
     {"baremetal", "fake_delay_ms",
      "berth has no drivers: deploying, cleaning and so on only take time."},
 

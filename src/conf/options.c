@@ -98,6 +98,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "baremetal", "node_locked_retry_interval", "1", "Seconds between these attempts.", BOUNDS(0, 3600)),
     ROW(STR, USED, "baremetal", "service_type", "baremetal", "Type of the bare metal API in Keystone's catalog, for access rules."),
     ROW(STR, USED, "baremetal", "host", NULL, "Name that nodes show as their conductor and locks show as their holder; unset: the machine's host name."),
+    ROW(INT, USED, "baremetal", "takeover_after", "45", "Seconds for which another berthd may be late before this one takes over its nodes and allocations.", BOUNDS(1, 3600)),
     ROW(INT, USED, "baremetal", "fake_delay_ms", "100", "Duration of each transient state of a node, in milliseconds.", BOUNDS(0, 60000)),
 
     ROW(BOOL, USED, "valet", "enabled", "false", "Serve the Valet API: groups, plans and placements."),

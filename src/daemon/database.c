@@ -16,6 +16,12 @@
 
 enum { BUSY_TIMEOUT_MS = 5000 };
 
+static bool is_on_server(const struct daemon *daemon)
+{
+    const struct store_stamp any = {{0}};
+    return store_currency(daemon->store, &any) == STORE_MUST_ASK;
+}
+
 static struct metal metal_of(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
@@ -25,6 +31,8 @@ static struct metal metal_of(struct daemon *daemon)
         .provider_has_node_name = baremetal->provider_has_node_name,
         .host = baremetal->host,
         .instance = instance_name(baremetal->host, daemon->arena),
+        .is_shared = is_on_server(daemon),
+        .takeover_us = (int64_t)baremetal->takeover_us,
         .fake_delay_us = (int64_t)baremetal->fake_delay_us,
         .locked_retry_attempts = baremetal->locked_retry_attempts,
         .locked_retry_interval_us = (int64_t)baremetal->locked_retry_interval_us,
@@ -38,12 +46,11 @@ static struct metal metal_of(struct daemon *daemon)
 static void report_losses(struct daemon *daemon)
 {
     const struct conf *conf = daemon->conf;
-    const struct store_stamp any = {{0}};
     struct err err = {.arena = daemon->arena};
     pipeline_report_losses(daemon->api.pipeline,
                            &(struct loss_report_options){.directory = conf->loss_directory,
                                                          .host = conf->baremetal.host});
-    if (store_currency(daemon->store, &any) != STORE_MUST_ASK)
+    if (!is_on_server(daemon))
         return;
     bool is_usable = conf_make_directory(conf->loss_directory, &err);
     if (is_usable && access(conf->loss_directory, W_OK) != 0)

@@ -238,12 +238,18 @@ void berth_check(struct berth *berth)
         audit(berth);
 }
 
+static struct conductor_time pass_time(void)
+{
+    int64_t now_us = clock_wall_us();
+    return (struct conductor_time){now_us, (uint64_t)now_us};
+}
+
 unsigned berth_conduct(struct berth *berth)
 {
     if (berth->is_in_pass)
         return 0;
     berth->is_in_pass = true;
-    unsigned count = conductor_begin_pass(berth->conductor, clock_wall_us());
+    unsigned count = conductor_begin_pass(berth->conductor, pass_time());
     berth->sim->tally.conducted += count;
     return count;
 }
@@ -252,7 +258,7 @@ unsigned berth_conduct(struct berth *berth)
 static void end_pass(struct berth *berth)
 {
     if (berth->is_in_pass)
-        conductor_end_pass(berth->conductor, clock_wall_us());
+        conductor_end_pass(berth->conductor, pass_time());
     berth->is_in_pass = false;
 }
 

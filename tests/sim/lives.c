@@ -41,6 +41,7 @@ struct metal lives_metal(struct slice life)
         .mirror = true,
         .host = slice_cut(&rest, ' '),
         .instance = life,
+        .takeover_us = 60LL * SECOND_US,
         .fake_delay_us = SECOND_US,
         .locked_retry_attempts = 3,
         .locked_retry_interval_us = SECOND_US,
@@ -50,9 +51,10 @@ struct metal lives_metal(struct slice life)
 }
 
 /* A process is seen only on its own host, as with the real function. */
-bool __wrap_instance_is_gone(struct slice name, struct slice host);
-bool __wrap_instance_is_gone(struct slice name, struct slice host)
+bool __wrap_instance_is_gone(struct slice name, struct slice host, bool is_shared);
+bool __wrap_instance_is_gone(struct slice name, struct slice host, bool is_shared)
 {
+    (void)is_shared; /* a host has one machine */
     struct slice rest = name;
     if (!slice_equal(slice_cut(&rest, ' '), host))
         return false;

@@ -31,6 +31,8 @@ void conductor_destroy(struct conductor *conductor)
     for (unsigned i = 0; i < conductor->job_count; i++) /* of a pass that was not ended */
         node_choice_free(&conductor->jobs[i].choice);
     conductor_free_tries(conductor);
+    conductor_free_seen(conductor->nodes_seen);
+    conductor_free_seen(conductor->allocations_seen);
     free(conductor->walk.conflicts.at);
     free(conductor->walk.conflicts_before.at);
     free(conductor->refused.at);
@@ -82,17 +84,21 @@ static void follow(struct conductor *conductor)
     wait_for_pending(conductor);
 }
 
+static struct conductor_time now(void)
+{
+    return (struct conductor_time){clock_wall_us(), clock_monotonic_us()};
+}
+
 static void make_pass(struct conductor *conductor)
 {
-    int64_t now_us = clock_wall_us();
-    if (conductor_rests(conductor, now_us)) {
+    if (conductor_rests(conductor, clock_wall_us())) {
         conductor->job_count = 0;
         conductor->next_us = conductor->rests_until_us;
         return;
     }
-    if (conductor_begin_pass(conductor, now_us) > 0)
+    if (conductor_begin_pass(conductor, now()) > 0)
         wait_for_pending(conductor);
-    conductor_end_pass(conductor, clock_wall_us());
+    conductor_end_pass(conductor, now());
 }
 
 static void *conductor_run(void *cls)

@@ -18,10 +18,17 @@ struct conductor *conductor_start(struct pipeline *pipeline, struct replica *rep
 struct conductor *conductor_create(struct pipeline *pipeline, struct replica *replica,
                                    const struct metal *metal);
 
-/* Submits what is due at that time (wall clock); returns the number of requests. Once the pipeline
- * has finished all of them, call conductor_end_pass; then the next pass may begin. */
-unsigned conductor_begin_pass(struct conductor *conductor, int64_t now_us);
-void conductor_end_pass(struct conductor *conductor, int64_t now_us);
+/* One moment on two clocks: rows have times of the wall clock, and how long something has lasted is
+ * measured on the other. */
+struct conductor_time {
+    int64_t wall_us;
+    uint64_t monotonic_us;
+};
+
+/* Submits what is due at that time; returns the number of requests. Once the pipeline has finished
+ * all of them, call conductor_end_pass; then the next pass may begin. */
+unsigned conductor_begin_pass(struct conductor *conductor, struct conductor_time now);
+void conductor_end_pass(struct conductor *conductor, struct conductor_time now);
 void conductor_destroy(struct conductor *conductor);
 
 /* Decides the requests that wait and ends the thread. The pipeline must still be running, and no

@@ -24,7 +24,7 @@ enum conductor_work {
     WORK_RECOVER, /* the same for a process that has ended */
     WORK_DECIDE,  /* find a node for an allocation */
     WORK_MIRROR,  /* Placement does not match a node's row */
-    WORK_PROVE,   /* changes nothing: tests whether the database takes writes */
+    WORK_PROVE,   /* tests whether the database takes writes */
 };
 
 struct conductor_job {
@@ -79,6 +79,17 @@ struct conductor_walk {
         conflicts_before; /* nodes that cannot be mirrored; those of the last complete walk */
 };
 
+/* Rows whose owner cannot be seen from here, ascending by id (conductor_due.c). */
+struct conductor_seen_rows {
+    struct conductor_seen {
+        int64_t id;
+        int64_t due_us;    /* its row's */
+        uint64_t since_us; /* when the row was first seen with that time; monotonic */
+    } * at;
+    size_t count, capacity;
+    size_t passed; /* of those of the last pass: as far as this pass has come */
+};
+
 struct conductor {
     struct pipeline *pipeline;
     const struct metal *metal;
@@ -89,11 +100,14 @@ struct conductor {
     struct conductor_tries tries;
     struct conductor_walk walk;
     struct conductor_refused refused;
-    bool is_alone;           /* this pass tries one refused row alone */
-    bool has_failed;         /* the last pass with other rows did */
-    int64_t next_us;         /* when something is due; wall clock, as the next two */
+    bool is_alone;             /* this pass tries one refused row alone */
+    bool has_failed;           /* the last pass with other rows did */
+    struct conductor_time now; /* of the pass */
+    struct conductor_seen_rows nodes_seen[2], allocations_seen[2]; /* by the last pass, and so far
+                                                                      by this one */
+    int64_t next_us;         /* when something is due; wall clock, as the next one */
     int64_t rests_until_us;  /* after a failure */
-    int64_t proven_us;       /* the database took one of our writes; 0: not recently */
+    uint64_t proven_us;      /* the database took one of our writes; monotonic; 0: not recently */
     bool wants_proof;        /* another process's row is late */
     struct slice owner_seen; /* the owner last looked up in this pass */
     bool owner_is_gone;
@@ -128,10 +142,22 @@ static inline void conductor_note_due(struct conductor *conductor, int64_t due_u
         conductor->next_us = due_us;
 }
 
-/* conductor_due.c: whether to act now on a row of that owner, and whether the row is this process's
- * own. If not due, notes when it will be. */
-bool conductor_is_due(struct conductor *conductor, struct slice owner, int64_t due_us,
-                      int64_t longest_us, int64_t now_us, bool *is_ours);
+/* A row that is being worked on. */
+struct conductor_row {
+    struct conductor_seen_rows *seen; /* of its kind */
+    int64_t id;
+    struct slice owner;
+    int64_t due_us;     /* by the owner's clock */
+    int64_t longest_us; /* how long before that the owner may have set it */
+};
+
+/* conductor_due.c: whether to act now on a row, and whether it is this process's own. If not due,
+ * notes when it will be. Between begin and end, the rows of a kind come in ascending order of
+ * their ids; is_complete: all of them have come. */
+bool conductor_is_due(struct conductor *conductor, const struct conductor_row *row, bool *is_ours);
+void conductor_begin_seen(struct conductor_seen_rows seen[static 2]);
+void conductor_end_seen(struct conductor_seen_rows seen[static 2], bool is_complete);
+void conductor_free_seen(struct conductor_seen_rows seen[static 2]);
 
 /* conductor_work.c: the plan of a job. On the writer's thread. */
 pipeline_plan conductor_plan;

@@ -42,51 +42,63 @@ static struct conductor_job *add_job(struct conductor *conductor, enum conductor
     return job;
 }
 
-/* Locks of ended processes are removed before allocations look for nodes. */
-static void collect_nodes(struct conductor *conductor, const struct version *version,
-                          int64_t now_us, bool *recovers)
+/* Locks of ended processes are removed before allocations look for nodes. False: the pass is full.
+ */
+static bool collect_nodes(struct conductor *conductor, const struct version *version,
+                          bool *recovers)
 {
     for (const struct node *node = version_next_busy_node(version, 0); node != NULL;
          node = version_next_busy_node(version, node->record.id)) {
         bool is_ours;
-        int64_t due_us = node_time(node, NODE_DUE_AT);
-        if (!conductor_is_due(conductor, node_text(node, NODE_OWNER_INSTANCE), due_us,
-                              conductor->metal->fake_delay_us, now_us, &is_ours) ||
-            conductor_is_set_aside(conductor, WORK_ADVANCE, node->record.id, due_us))
+        const struct conductor_row row = {
+            .seen = conductor->nodes_seen,
+            .id = node->record.id,
+            .owner = node_text(node, NODE_OWNER_INSTANCE),
+            .due_us = node_time(node, NODE_DUE_AT),
+            .longest_us = conductor->metal->fake_delay_us,
+        };
+        if (!conductor_is_due(conductor, &row, &is_ours) ||
+            conductor_is_set_aside(conductor, WORK_ADVANCE, row.id, row.due_us))
             continue;
         *recovers = *recovers || !is_ours;
         enum conductor_work work = is_ours ? WORK_ADVANCE : WORK_RECOVER;
-        if (add_job(conductor, work, node->record.id, due_us) == NULL)
-            return;
+        if (add_job(conductor, work, row.id, row.due_us) == NULL)
+            return false;
     }
+    return true;
 }
 
-static void collect_allocations(struct conductor *conductor, const struct version *version,
-                                int64_t now_us)
+/* False: the pass is full. */
+static bool collect_allocations(struct conductor *conductor, const struct version *version)
 {
     const struct metal *metal = conductor->metal;
     for (const struct node_allocation *at = version_next_allocating(version, 0); at != NULL;
          at = version_next_allocating(version, at->record.id)) {
-        int64_t due_us = node_allocation_time(at, NODE_ALLOCATION_DUE_AT);
-        struct conductor_try *again = conductor_find_try(conductor, at->record.id, due_us);
+        const struct conductor_row row = {
+            .seen = conductor->allocations_seen,
+            .id = at->record.id,
+            .owner = node_allocation_text(at, NODE_ALLOCATION_OWNER_INSTANCE),
+            .due_us = node_allocation_time(at, NODE_ALLOCATION_DUE_AT),
+        };
+        struct conductor_try *again = conductor_find_try(conductor, row.id, row.due_us);
         bool is_ours;
-        if (again != NULL &&
-            conductor_is_to_come(again->next_us, now_us, metal->locked_retry_interval_us)) {
+        bool is_due = conductor_is_due(conductor, &row, &is_ours);
+        if (again != NULL && conductor_is_to_come(again->next_us, conductor->now.wall_us,
+                                                  metal->locked_retry_interval_us)) {
             conductor_note_due(conductor, again->next_us);
             continue;
         }
-        if (!conductor_is_due(conductor, node_allocation_text(at, NODE_ALLOCATION_OWNER_INSTANCE),
-                              due_us, 0, now_us, &is_ours) ||
-            conductor_is_set_aside(conductor, WORK_DECIDE, at->record.id, due_us))
+        if (!is_due || conductor_is_set_aside(conductor, WORK_DECIDE, row.id, row.due_us))
             continue;
-        struct conductor_job *job = add_job(conductor, WORK_DECIDE, at->record.id, due_us);
+        struct conductor_job *job = add_job(conductor, WORK_DECIDE, row.id, row.due_us);
         if (job == NULL)
-            return;
+            return false;
         if (again != NULL) {
             job->choice = again->choice;
             again->choice = (struct node_choice){0};
         }
     }
+    return true;
 }
 
 /* After a load or merge, because another program may have written Placement's tables, or the mirror
@@ -152,22 +164,31 @@ static bool collect_refused(struct conductor *conductor, const struct version *v
            add_job(conductor, refusal->work, refusal->id, refusal->due_us) != NULL;
 }
 
-unsigned conductor_begin_pass(struct conductor *conductor, int64_t now_us)
+/* Rows of the kind that is not examined stay as they were seen. */
+static void collect_due(struct conductor *conductor, const struct version *version)
 {
     bool recovers = false;
+    conductor_begin_seen(conductor->nodes_seen);
+    conductor_end_seen(conductor->nodes_seen, collect_nodes(conductor, version, &recovers));
+    if (!collect_unmirrored(conductor, version) || recovers)
+        return;
+    conductor_begin_seen(conductor->allocations_seen);
+    conductor_end_seen(conductor->allocations_seen, collect_allocations(conductor, version));
+}
+
+unsigned conductor_begin_pass(struct conductor *conductor, struct conductor_time now)
+{
     conductor->job_count = 0;
-    conductor->next_us = now_us + CONDUCTOR_LOOK_EVERY_US;
+    conductor->now = now;
+    conductor->next_us = now.wall_us + CONDUCTOR_LOOK_EVERY_US;
     conductor->wants_proof = false;
     conductor->owner_seen = (struct slice){0};
     arena_reset(conductor->arena);
     watch_loads(conductor);
     const struct version *version = replica_pin(conductor->reader);
     conductor_tidy_tries(conductor, version);
-    if (!collect_refused(conductor, version, now_us)) {
-        collect_nodes(conductor, version, now_us, &recovers);
-        if (collect_unmirrored(conductor, version) && !recovers)
-            collect_allocations(conductor, version, now_us);
-    }
+    if (!collect_refused(conductor, version, now.wall_us))
+        collect_due(conductor, version);
     replica_unpin(conductor->reader);
     if (conductor->wants_proof)
         (void)add_job(conductor, WORK_PROVE, 0, 0);
@@ -241,8 +262,9 @@ static bool is_refused(const struct conductor_job *job)
            (job->request.err.status < 500 || job->request.err.kind == (int)REFUSED_BY_DATABASE);
 }
 
-static void end_job(struct conductor *conductor, struct conductor_job *job, int64_t now_us)
+static void end_job(struct conductor *conductor, struct conductor_job *job)
 {
+    const int64_t now_us = conductor->now.wall_us;
     bool is_conflict = job->work == WORK_MIRROR && is_refused(job) && !has_failed(job);
     if (is_refused(job) && !is_conflict)
         conductor_set_aside(conductor, job, now_us);
@@ -254,7 +276,7 @@ static void end_job(struct conductor *conductor, struct conductor_job *job, int6
     } else if (err_is_set(&job->request.err)) {
         end_failed(conductor, job);
     } else if (job->work == WORK_PROVE) {
-        conductor->proven_us = now_us;
+        conductor->proven_us = conductor->now.monotonic_us;
     } else if (job->tries_again) {
         int64_t next_us = now_us + conductor->metal->locked_retry_interval_us;
         conductor_keep_try(conductor, job, next_us);
@@ -267,7 +289,7 @@ static void end_job(struct conductor *conductor, struct conductor_job *job, int6
 
 /* A failure is followed by a rest, except if one row that is then set aside caused it; two such
  * failures in a row are followed by a rest, too. */
-static void note_failures(struct conductor *conductor, int64_t now_us)
+static void note_failures(struct conductor *conductor)
 {
     bool failed = false;
     bool refused = false;
@@ -276,22 +298,23 @@ static void note_failures(struct conductor *conductor, int64_t now_us)
         refused |= has_failed(&conductor->jobs[i]) && is_refused(&conductor->jobs[i]);
     }
     if (failed && (!refused || (conductor->has_failed && !conductor->is_alone)))
-        conductor->rests_until_us = now_us + CONDUCTOR_RETRY_AFTER_US;
+        conductor->rests_until_us = conductor->now.wall_us + CONDUCTOR_RETRY_AFTER_US;
     if (!conductor->is_alone)
         conductor->has_failed = failed;
 }
 
-void conductor_end_pass(struct conductor *conductor, int64_t now_us)
+void conductor_end_pass(struct conductor *conductor, struct conductor_time now)
 {
     struct conductor_walk *walk = &conductor->walk;
+    conductor->now = now;
     check(conductor->pending == 0);
     for (unsigned i = 0; i < conductor->job_count; i++)
-        end_job(conductor, &conductor->jobs[i], now_us);
-    note_failures(conductor, now_us);
+        end_job(conductor, &conductor->jobs[i]);
+    note_failures(conductor);
     if (walk->is_begun && walk->is_walked)
         end_walk(walk);
     if (conductor->job_count > 0)
-        conductor->next_us = now_us; /* these changes may have made other work due */
-    if (conductor->next_us < conductor->rests_until_us && conductor_rests(conductor, now_us))
+        conductor->next_us = now.wall_us; /* these changes may have made other work due */
+    if (conductor->next_us < conductor->rests_until_us && conductor_rests(conductor, now.wall_us))
         conductor->next_us = conductor->rests_until_us;
 }

@@ -28,8 +28,8 @@ bool conductor_plan(struct pipeline_request *request, const struct plan *plan)
     case WORK_MIRROR:
         return node_write_mirror(job->id, plan, &request->err);
     case WORK_PROVE:
-        break; /* planning means that the writer holds the database's lock, which is all that is
-                  tested */
+        plan->said->must_commit = true;
+        break;
     }
     return true;
 }

@@ -61,7 +61,7 @@ struct slice instance_name(struct slice host, struct arena *arena)
                         SLICE_ARG(namespace_id(space, sizeof(space))), pid, SLICE_ARG(start));
 }
 
-bool instance_is_gone(struct slice name, struct slice host)
+bool instance_is_gone(struct slice name, struct slice host, bool is_shared)
 {
     char boot[64];
     char space[64];
@@ -70,7 +70,7 @@ bool instance_is_gone(struct slice name, struct slice host)
     if (!slice_equal(slice_cut(&name, ' '), host))
         return false;
     if (!slice_equal(slice_cut(&name, ' '), boot_id(boot, sizeof(boot))))
-        return true;
+        return !is_shared;
     if (!slice_equal(slice_cut(&name, ' '), namespace_id(space, sizeof(space))))
         return false;
     struct slice pid = slice_cut(&name, ' ');

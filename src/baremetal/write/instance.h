@@ -12,7 +12,9 @@
 struct slice instance_name(struct slice host, struct arena *arena);
 
 /* Whether the process of that name ran on this host and has ended. False for a process of another
- * host or container, whose end cannot be seen here. */
-bool instance_is_gone(struct slice name, struct slice host);
+ * host or container, whose end cannot be seen here. `is_shared`: processes on several machines use
+ * the database, so that one with another boot may run on another machine whose operator has
+ * configured the same host name. */
+bool instance_is_gone(struct slice name, struct slice host, bool is_shared);
 
 #endif

@@ -18,6 +18,8 @@ struct metal {
     bool provider_has_node_name;
     struct slice host;     /* the holder that locks show */
     struct slice instance; /* this process: owner_instance of the rows that it handles */
+    bool is_shared;        /* instances on several machines may use the database */
+    int64_t takeover_us;   /* how late a row may be whose owner cannot be seen */
     int64_t fake_delay_us;
     unsigned locked_retry_attempts;
     int64_t locked_retry_interval_us;

@@ -16,6 +16,7 @@
 #include "unit.h"
 
 static _Atomic int64_t clock_is_ahead_us;
+static uint64_t passed_us;                 /* metal_bench_pass, all together */
 static _Atomic int64_t clock_stands_at_us; /* 0: it runs */
 
 /* The linker replaces clock_wall_us by this. */
@@ -40,6 +41,12 @@ void metal_bench_stop_clock(void)
 void metal_bench_pass(int64_t us)
 {
     clock_is_ahead_us += us;
+    passed_us += us > 0 ? (uint64_t)us : 0;
+}
+
+struct conductor_time metal_bench_now(void)
+{
+    return (struct conductor_time){clock_wall_us(), clock_monotonic_us() + passed_us};
 }
 
 void metal_bench_open(struct metal_bench *bench)
@@ -99,6 +106,7 @@ struct berth berth_new(struct metal_bench *bench, const char *instance)
                 .mirror = true,
                 .host = SLICE_LIT("here"),
                 .instance = slice_of(instance),
+                .takeover_us = BENCH_TAKEOVER_US,
                 .fake_delay_us = BENCH_DELAY_US,
                 .locked_retry_attempts = 3,
                 .locked_retry_interval_us = 1000000,
@@ -238,10 +246,10 @@ void berth_follow(struct berth *berth)
 unsigned berth_pass(struct berth *berth)
 {
     berth_follow(berth);
-    unsigned count = conductor_begin_pass(berth->conductor, clock_wall_us());
+    unsigned count = conductor_begin_pass(berth->conductor, metal_bench_now());
     while (pipeline_run_once(berth->pipeline))
         ;
-    conductor_end_pass(berth->conductor, clock_wall_us());
+    conductor_end_pass(berth->conductor, metal_bench_now());
     return count;
 }
 

@@ -36,7 +36,7 @@ struct berth {
     struct replica_reader *reader;
 };
 
-enum { BENCH_DELAY_US = 2000000, BENCH_BUSY_MS = 50 };
+enum { BENCH_DELAY_US = 2000000, BENCH_TAKEOVER_US = 60000000, BENCH_BUSY_MS = 50 };
 
 void metal_bench_open(struct metal_bench *bench);
 void metal_bench_close(struct metal_bench *bench);
@@ -49,6 +49,8 @@ unsigned metal_bench_end_log(FILE *log, const char *text);
 /* By how much the wall clock is ahead of the machine's. */
 void metal_bench_set_clock(int64_t ahead_us);
 void metal_bench_pass(int64_t us);
+/* What passes of a conductor without a thread take for the time. */
+struct conductor_time metal_bench_now(void);
 /* From now until the end of the bench only metal_bench_pass advances the time, however slow the
  * machine is. */
 void metal_bench_stop_clock(void);

@@ -10,6 +10,8 @@
 
 enum { SECOND_US = 1000000 };
 
+static const struct conductor_time LONG_AGO;
+
 static struct metal_bench bench;
 
 static int set_up(void **state)
@@ -307,6 +309,64 @@ static void rows_of_the_silent(void **state)
     berth_close(&berth);
 }
 
+/* The other machine's clock is wrong: that takes neither more time nor less. */
+static void clocks_that_differ(void **state)
+{
+    (void)state;
+    static const int64_t ahead_us[] = {600LL * SECOND_US, -600LL * SECOND_US};
+    const char *nodes[] = {"n1", "n2"};
+    struct berth berth = berth_new(&bench, NEAR);
+    berth_open(&berth, false);
+    for (int i = 0; i < 2; i++) {
+        struct berth owner = berth_new(&bench, FAR);
+        metal_bench_set_clock(ahead_us[i]);
+        berth_open(&owner, false);
+        assert_int_equal(berth_create_node(&owner, nodes[i], "manageable"), 0);
+        berth_await_rest(&owner);
+        assert_int_equal(berth_verb(&owner, nodes[i], "provide"), 0);
+        berth_close(&owner);
+        metal_bench_set_clock(0);
+        berth_await_rest(&berth);
+        for (int passed = 0; passed < 60; passed += 4) {
+            berth_await_rest(&berth);
+            berth_assert_node(&berth, nodes[i], "cleaning");
+            metal_bench_pass(4LL * SECOND_US);
+        }
+        metal_bench_pass(3LL * SECOND_US);
+        berth_await_rest(&berth);
+        berth_assert_node(&berth, nodes[i], "clean failed");
+    }
+    berth_close(&berth);
+}
+
+/* Each step of a node has its own time: an owner that works on one for long is not taken for gone.
+ */
+static void steps_of_the_living(void **state)
+{
+    (void)state;
+    struct berth owner = berth_new(&bench, FAR);
+    struct berth berth = berth_new(&bench, NEAR);
+    berth_open(&owner, false);
+    berth_open(&berth, false);
+    assert_int_equal(berth_create_node(&owner, "n1", "active"), 0);
+    berth_await_rest(&owner);
+    berth_await_rest(&berth);
+    assert_int_equal(berth_verb(&owner, "n1", "deleted"), 0);
+    berth_await_rest(&berth);
+    metal_bench_pass(50LL * SECOND_US);
+    berth_await_rest(&berth); /* includes the test write */
+    berth_assert_node(&berth, "n1", "deleting");
+    assert_int_equal(berth_pass(&owner), 1);
+    metal_bench_pass(40LL * SECOND_US);
+    berth_await_rest(&berth);
+    berth_assert_node(&berth, "n1", "cleaning");
+    berth_await_rest(&owner);
+    berth_await_rest(&berth);
+    berth_assert_node(&berth, "n1", "available");
+    berth_close(&berth);
+    berth_close(&owner);
+}
+
 /* The file was unavailable to both for more than a minute: the rows' owner ends them. */
 static void rows_of_the_living(void **state)
 {
@@ -347,12 +407,12 @@ static void taken_over_by_two(void **state)
     struct berth other = berth_new(&bench, FAR);
     berth_open(&one, false);
     berth_open(&other, false);
-    assert_int_equal(conductor_begin_pass(one.conductor, 0), 2);
-    assert_int_equal(conductor_begin_pass(other.conductor, 0), 2);
+    assert_int_equal(conductor_begin_pass(one.conductor, LONG_AGO), 2);
+    assert_int_equal(conductor_begin_pass(other.conductor, LONG_AGO), 2);
     while (pipeline_run_once(one.pipeline) || pipeline_run_once(other.pipeline))
         ;
-    conductor_end_pass(one.conductor, 0);
-    conductor_end_pass(other.conductor, 0);
+    conductor_end_pass(one.conductor, LONG_AGO);
+    conductor_end_pass(other.conductor, LONG_AGO);
     for (unsigned i = 0; i < 3; i++) {
         (void)berth_pass(&one);
         (void)berth_pass(&other);
@@ -410,6 +470,7 @@ int main(void)
         TEST(lost_batches),           TEST(an_id_comes_again),
         TEST(an_id_is_not_inherited), TEST(rows_of_the_dead),
         TEST(rows_of_the_silent),     TEST(rows_of_the_living),
+        TEST(clocks_that_differ),     TEST(steps_of_the_living),
         TEST(taken_over_by_two),      TEST(many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

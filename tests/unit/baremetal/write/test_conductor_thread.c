@@ -170,9 +170,9 @@ static void unlocked_beside(void **state)
     assert_int_equal(berth_power(&berth, "n1", "power on"), 0);
     metal_bench_pass(BENCH_DELAY_US);
     struct verb_request *asked = berth_begin_verb(&berth, "n1", "active");
-    assert_int_equal(conductor_begin_pass(berth.conductor, clock_wall_us()), 1);
+    assert_int_equal(conductor_begin_pass(berth.conductor, metal_bench_now()), 1);
     assert_true(pipeline_run_once(berth.pipeline));
-    conductor_end_pass(berth.conductor, clock_wall_us());
+    conductor_end_pass(berth.conductor, metal_bench_now());
     assert_false(verb_request_is_done(asked));
     struct conductor_wait *waiting = conductor_take_waiting(berth.conductor);
     assert_non_null(waiting);

@@ -27,7 +27,7 @@ static const struct slice HOST = SLICE_LIT("rack-1");
 
 static bool is_gone(struct slice name)
 {
-    return instance_is_gone(name, HOST);
+    return instance_is_gone(name, HOST, false);
 }
 
 static void ourselves(void **state)
@@ -70,6 +70,9 @@ static void others(void **state)
     assert_true(is_gone(with_word(3, "")));
     assert_true(is_gone(with_word(3, "111111111111111111111111111111")));
     assert_false(is_gone(SLICE_LIT("")));
+    /* another machine may have been given the same name */
+    assert_false(instance_is_gone(with_word(1, "1"), HOST, true));
+    assert_true(instance_is_gone(with_word(4, "1"), HOST, true));
     assert_true(is_gone(SLICE_LIT("rack-1")));
     assert_true(is_gone(SLICE_LIT("rack-1 x")));
 }
