@@ -12,16 +12,16 @@
 #include "base/clock.h"
 
 static const char OLDEST[] =
-    "SELECT max(number), count(*) = $2::bigint AND max(written_at) < $3::timestamp"
-    " FROM (SELECT number, written_at FROM berth_log WHERE number > $1::bigint"
+    "SELECT max(number), count(*) = $2::bigint AND max(written_at) < $3::timestamp,"
+    " (SELECT max(number) FROM berth_log) FROM (SELECT number, written_at FROM berth_log WHERE "
+    "number > $1::bigint"
     " ORDER BY number LIMIT $2::bigint) oldest";
 static const char DELETE[] =
     "DELETE FROM berth_log WHERE number > $1::bigint AND number <= $2::bigint";
 
 /* The last of the oldest rows, if they need not be kept; 0: they must be, or there are none. */
 static enum pg_outcome find_chunk(const struct prune *prune, struct pg_session *session,
-                                  int64_t newest, int64_t *last, uint64_t deadline_us,
-                                  struct err *err)
+                                  int64_t *last, uint64_t deadline_us, struct err *err)
 {
     const struct pg_parameter parameters[] = {
         pg_int8(prune->until),
@@ -32,9 +32,11 @@ static enum pg_outcome find_chunk(const struct prune *prune, struct pg_session *
         .sql = OLDEST, .parameters = parameters, .parameters_n = 3, .what = "read"};
     struct pg_rows rows = {0};
     int64_t is_old = 0;
+    int64_t newest = 0;
     enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
     if (outcome != PG_OK || !pg_rows_int(&rows, 0, 0, last) || !pg_rows_int(&rows, 0, 1, &is_old) ||
-        *last > newest - PRUNE_KEPT_LEAST || (is_old == 0 && *last > newest - PRUNE_KEPT_MOST))
+        !pg_rows_int(&rows, 0, 2, &newest) || *last > newest - PRUNE_KEPT_LEAST ||
+        (is_old == 0 && *last > newest - PRUNE_KEPT_MOST))
         *last = 0;
     pg_rows_free(&rows);
     return outcome;
@@ -63,7 +65,7 @@ enum pg_outcome prune_log(struct prune *prune, struct pg_session *session, int64
         prune->until = 0; /* the database went back */
     for (unsigned i = 0; i < PRUNE_CHUNKS_MOST; i++) {
         int64_t last = 0;
-        enum pg_outcome outcome = find_chunk(prune, session, newest, &last, deadline_us, err);
+        enum pg_outcome outcome = find_chunk(prune, session, &last, deadline_us, err);
         if (outcome == PG_OK && last > 0)
             outcome = delete_chunk(prune, session, last, deleted, deadline_us, err);
         if (outcome != PG_OK || last == 0)

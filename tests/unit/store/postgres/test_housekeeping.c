@@ -169,6 +169,17 @@ static void test_log_of_a_restored_backup(void **state)
     assert_int_equal(deleted_by(&prune, 0), 0);
 }
 
+/* An instance that has not noticed it yet keeps the newest rows all the same: a log without rows
+ * would begin anew. */
+static void test_log_that_has_gone_back(void **state)
+{
+    (void)state;
+    struct prune prune = {0};
+    log_rows(1, 3000, PRUNE_KEPT_S + 600);
+    assert_int_equal(deleted_by(&prune, 1000000), 2000);
+    value_is("SELECT min(number) || ' ' || max(number) FROM berth_log", "2001 3000");
+}
+
 /* ---- the thread ---- */
 
 static void test_thread(void **state)
@@ -205,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_instances, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_log_of_a_restored_backup, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_log_that_has_gone_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
