@@ -568,16 +568,17 @@ void write_sql_append(enum bundle_kind kind, struct buf *sql)
     sql->len--;
 }
 
+/* The last one: names of users and databases before it may look like one. */
 size_t write_sql_row(struct slice message)
 {
+    size_t found = SIZE_MAX;
     for (size_t at = 0; at < message.len; at++) {
-        if (message.data[at] != '!')
-            continue;
         size_t row = 0;
-        for (at++; at < message.len && message.data[at] >= '0' && message.data[at] <= '9'; at++)
-            row = row * 10 + (size_t)(message.data[at] - '0');
-        if (row > 0 && at < message.len)
-            return row - 1;
+        size_t end = at + 1;
+        for (; end < message.len && message.data[end] >= '0' && message.data[end] <= '9'; end++)
+            row = row * 10 + (size_t)(message.data[end] - '0');
+        if (message.data[at] == '!' && row > 0 && end < message.len)
+            found = row - 1;
     }
-    return SIZE_MAX;
+    return found;
 }

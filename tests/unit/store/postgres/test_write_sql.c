@@ -17,6 +17,7 @@ static void test_rows_of_messages(void **state)
         {"\"!\"", SIZE_MAX},
         {"\"!0\"", SIZE_MAX},
         {"\"!x\" and \"!2\"", 1},
+        {"the database 'postgresql://u!1@h/d!7?' cannot be written: \"!3\"", 2},
         {"duplicate key value violates unique constraint \"uniq\"", SIZE_MAX},
         {"", SIZE_MAX},
     };
