@@ -17,6 +17,7 @@
 
 enum {
     STATEMENT_ROWS_MOST = 8192,
+    STATEMENT_BYTES_MOST = 64 << 20, /* the server takes no message of a gigabyte */
     LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
     SEEN_MS = 100, /* for which an answer may come after what it tells was seen */
@@ -135,7 +136,7 @@ static bool is_unfit(const struct sending *sending)
 
 static bool queue_changes(struct sending *sending, struct err *err)
 {
-    const struct bundle_limit limit = {.rows = STATEMENT_ROWS_MOST};
+    const struct bundle_limit limit = {STATEMENT_ROWS_MOST, STATEMENT_BYTES_MOST, write_sql_bytes};
     const struct waves waves = waves_arrange(&sending->batch, sending->arena);
     for (size_t i = 0; i < waves.count; i++) {
         struct bundle chunk = {0};

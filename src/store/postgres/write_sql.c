@@ -550,6 +550,13 @@ size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
                                         : fill_put(table, bundle, changes, arrays);
 }
 
+size_t write_sql_bytes(const struct change *change)
+{
+    enum record_write write;
+    const struct record_table_info *table = record_table(bundle_kind_of(change), &write);
+    return table == NULL || write == RECORD_WRITE_DELETE ? 0 : change->row.record->bytes;
+}
+
 void write_sql_append(enum bundle_kind kind, struct buf *sql)
 {
     enum record_write write = RECORD_WRITE_DELETE;

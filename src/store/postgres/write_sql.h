@@ -15,6 +15,10 @@ enum { WRITE_SQL_ARRAYS_MOST = ROWS_CELLS_MAX };
 size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
                       struct pg_array arrays[static WRITE_SQL_ARRAYS_MOST]);
 
+/* How much of a statement the change takes: the bytes of a record that is written. All other rows
+ * are small, because clients cannot make them large. */
+size_t write_sql_bytes(const struct change *change);
+
 /* Appends the statement and a NUL byte that is not counted. */
 void write_sql_append(enum bundle_kind kind, struct buf *sql);
 

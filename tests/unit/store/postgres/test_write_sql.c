@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "model/node.h"
 #include "unit.h"
 
 static void test_rows_of_messages(void **state)
@@ -24,6 +26,29 @@ static void test_rows_of_messages(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(write_sql_row(slice_of(cases[i].message)), cases[i].row);
+}
+
+/* Only records can be large. */
+static void test_bytes_of_rows(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct change_list list = {.arena = arena};
+    char *text = arena_alloc(arena, 1000);
+    memset(text, 'x', 1000);
+    struct node_draft draft = node_draft_new(1);
+    node_set_text(&draft, NODE_UUID, SLICE_LIT("aaaaaaaa-0000-4000-8000-000000000001"));
+    node_set_text(&draft, NODE_NAME, (struct slice){text, 1000});
+    change_put_node(&list, node_pack(&draft, arena));
+    change_append(&list, CHANGE_NODE_DELETE)->row.id = 1;
+    change_append(&list, CHANGE_CONSUMER_INSERT)->consumer.id = 1;
+    list.items[0].is_new = true;
+    assert_in_range(write_sql_bytes(&list.items[0]), 1000, 3000);
+    list.items[0].is_new = false;
+    assert_in_range(write_sql_bytes(&list.items[0]), 1000, 3000);
+    assert_int_equal(write_sql_bytes(&list.items[1]), 0);
+    assert_int_equal(write_sql_bytes(&list.items[2]), 0);
+    arena_destroy(arena);
 }
 
 /* Each kind of bundle has a statement, with as many arrays as it is given. */
@@ -53,6 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_of_messages),
+        cmocka_unit_test(test_bytes_of_rows),
         cmocka_unit_test(test_statements_have_their_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
