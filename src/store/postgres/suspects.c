@@ -31,13 +31,20 @@ static bool is_same_entry(const struct log_entry *left, const struct log_entry *
            memcmp(left->uuid, right->uuid, left->uuid_len) == 0;
 }
 
+static bool has_entry(const struct log_entries *entries, const struct log_entry *entry)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        if (is_same_entry(&entries->data[i], entry))
+            return true;
+    return false;
+}
+
 bool postgres_suspect(struct store *base, enum entity entity, int64_t id, struct slice uuid)
 {
     struct postgres_store *store = postgres_of(base);
     const struct log_entry entry = reread_entry(entity, id, uuid);
-    for (size_t i = 0; i < store->suspects.count; i++)
-        if (is_same_entry(&store->suspects.data[i], &entry))
-            return false;
+    if (has_entry(&store->suspects, &entry))
+        return false;
     store->has_state &= store->suspects.count < SUSPECTS_MOST;
     if (store->suspects.count < SUSPECTS_MOST)
         log_entries_push(&store->suspects, &entry);
@@ -186,10 +193,11 @@ void postgres_suspect_refused(struct postgres_store *store, const struct change 
     if (change != NULL && is_duplicate && namesake_of(change, &namesake))
         is_named = suspect_namesakes(store, &namesake);
     /* What has been read again since the last commit is still not as memory has it. */
-    for (size_t i = before; is_named && i < store->suspects.count; i++)
-        for (size_t k = 0; is_named && k < store->refused.count; k++)
-            is_named = !is_same_entry(&store->suspects.data[i], &store->refused.data[k]);
-    for (size_t i = before; i < store->suspects.count; i++)
-        log_entries_push(&store->refused, &store->suspects.data[i]);
+    for (size_t i = before; i < store->suspects.count; i++) {
+        bool was_refused = has_entry(&store->refused, &store->suspects.data[i]);
+        is_named &= !was_refused;
+        if (!was_refused)
+            log_entries_push(&store->refused, &store->suspects.data[i]);
+    }
     store->has_state &= is_named;
 }
