@@ -228,14 +228,19 @@ static void add_line(struct call *call, const struct log_line *line)
     result_add_bytes(call->result, line->entries);
 }
 
+/* The first row from that number on. */
 static enum outcome select_mark(struct call *call)
 {
     const struct view view = transaction_view(call->session);
-    const struct log_line *line = view_line(&view, parameter_int(call, 1));
+    int64_t from = parameter_int(call, 1);
     rows(call);
+    result_column(call->result, PG_INT8);
     result_column(call->result, PG_BYTES);
-    if (line != NULL)
-        result_add_bytes(call->result, line->mark);
+    for (unsigned i = 0; i < view.state->log_count && call->result->rows == 0; i++)
+        if (view.state->log[i]->number >= from) {
+            result_add_int(call->result, view.state->log[i]->number);
+            result_add_bytes(call->result, view.state->log[i]->mark);
+        }
     return OUTCOME_DONE;
 }
 
@@ -372,7 +377,7 @@ static const struct {
     {"SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_locks", end_stalled},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES", insert_line},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
-    {"SELECT mark FROM berth_log WHERE number = ", select_mark},
+    {"SELECT number, mark FROM berth_log WHERE number >= ", select_mark},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
     {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
     {"SELECT n.*, (SELECT string_agg(epoch", select_newest},

@@ -21,7 +21,7 @@
 
 enum { RESOLVE_FOR_S = 10, TRY_AGAIN_MS = 20 };
 
-enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER };
+enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER, FOUND_LATER };
 
 struct postgres_unknown {
     struct postgres_store *store;
@@ -40,7 +40,8 @@ struct postgres_unknown {
     struct log_state before;
 };
 
-static const char MARK[] = "SELECT mark FROM berth_log WHERE number = $1::bigint";
+static const char FROM[] = "SELECT number, mark FROM berth_log WHERE number >= $1::bigint"
+                           " ORDER BY number LIMIT 1";
 static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
                            " SELECT $1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea"
                            " WHERE CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log"
@@ -71,19 +72,24 @@ static bool execute(const struct postgres_unknown *unknown, const struct pg_stat
            pg_pipeline_finish(session, deadline_us, err) == PG_OK;
 }
 
+/* The log has no gaps: if only later rows are there, the batch's number has been pruned, and nobody
+ * can tell whose row it was. */
 static bool look(const struct postgres_unknown *unknown, enum found *found, struct err *err)
 {
     const struct pg_parameter number = pg_int8(unknown->number);
-    const struct pg_statement statement = {.sql = MARK,
+    const struct pg_statement statement = {.sql = FROM,
                                            .parameters = &number,
                                            .parameters_n = 1,
                                            .binary_results = true,
                                            .what = "read"};
     struct pg_rows rows = {0};
+    int64_t first = 0;
     bool ok = execute(unknown, &statement, &rows, err);
+    bool is_there = ok && pg_rows_count(&rows) > 0 && pg_rows_int(&rows, 0, 0, &first);
     struct slice mark = bytes(unknown->mark, LOG_MARK_LEN);
-    *found = pg_rows_count(&rows) == 0                       ? FOUND_NOTHING
-             : slice_equal(pg_rows_bytes(&rows, 0, 0), mark) ? FOUND_OURS
+    *found = !is_there                                       ? FOUND_NOTHING
+             : first > unknown->number                       ? FOUND_LATER
+             : slice_equal(pg_rows_bytes(&rows, 0, 1), mark) ? FOUND_OURS
                                                              : FOUND_OTHER;
     pg_rows_free(&rows);
     return ok;
@@ -131,7 +137,7 @@ static bool resolve_once(const struct postgres_unknown *unknown, enum store_resu
         return false;
     if (found == FOUND_NOTHING && (!take_lock(unknown, err) || !look(unknown, &found, err)))
         return false;
-    *result = found == FOUND_OURS ? STORE_OK : STORE_TAKEN;
+    *result = found == FOUND_OURS ? STORE_OK : found == FOUND_LATER ? STORE_UNKNOWN : STORE_TAKEN;
     return found != FOUND_NOTHING || unknown_take_number(unknown, err);
 }
 

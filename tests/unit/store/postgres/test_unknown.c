@@ -1,0 +1,156 @@
+/* What is found out about a batch whose COMMIT was not answered, on a real server. */
+#include "store/postgres/unknown.h"
+
+#include "base/clock.h"
+#include "store/fixture.h"
+
+enum { WRITTEN = 10 }; /* rows of the log before the batch */
+
+static const char MARK[LOG_MARK_LEN + 1] = "of a batch lost.";
+static const char OTHER[LOG_MARK_LEN + 1] = "of another batch";
+static const char BEFORE[LOG_MARK_LEN + 1] = "of the row befor";
+
+static void run_sql(const struct fixture *fixture, const char *sql)
+{
+    const char *name = strrchr(fixture->url, '/') + 1;
+    fixture_shell(fixture, arena_printf(fixture->arena, "psql -qAtX -d %s -c \"%s\" >/dev/null%c",
+                                        name, sql, '\0')
+                               .data);
+}
+
+static void expect(const struct fixture *fixture, const char *sql, const char *value)
+{
+    const char *name = strrchr(fixture->url, '/') + 1;
+    fixture_shell(fixture,
+                  arena_printf(fixture->arena, "test \"$(psql -qAtX -d %s -c \"%s\")\" = '%s'%c",
+                               name, sql, value, '\0')
+                      .data);
+}
+
+static void insert(const struct fixture *fixture, int number, const char *mark)
+{
+    run_sql(fixture, arena_printf(fixture->arena,
+                                  "INSERT INTO berth_log VALUES (%d, convert_to('%s', 'UTF8'),"
+                                  " decode('00', 'hex'), now(), '')%c",
+                                  number, mark, '\0')
+                         .data);
+}
+
+/* A store whose log has that many rows, the last one with the mark BEFORE. */
+static struct postgres_store *open_written(struct fixture *fixture)
+{
+    struct store *store = fixture_open(fixture);
+    run_sql(fixture, "DELETE FROM berth_log");
+    for (int number = 1; number <= WRITTEN; number++)
+        insert(fixture, number, number == WRITTEN ? BEFORE : OTHER);
+    return postgres_of(store);
+}
+
+static void begin(struct postgres_store *store, int64_t number)
+{
+    const struct log_row row = {.number = number, .mark = {MARK, LOG_MARK_LEN}};
+    struct log_state before = {.number = number - 1};
+    memcpy(before.mark, BEFORE, LOG_MARK_LEN);
+    postgres_unknown_begin(store->unknown, &row, &before);
+}
+
+static enum store_result resolved(struct postgres_store *store)
+{
+    enum store_result result = STORE_PENDING;
+    while (result == STORE_PENDING)
+        result = postgres_unknown_wait(store->unknown, clock_monotonic_us() + 100000);
+    return result;
+}
+
+static void test_row_is_there(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    insert(fixture, WRITTEN + 1, MARK);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_OK);
+    assert_int_equal(store->unknown_done, 1);
+    store_close(&store->base);
+}
+
+static void test_row_of_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    insert(fixture, WRITTEN + 1, OTHER);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    assert_int_equal(store->unknown_undone, 1);
+    store_close(&store->base);
+}
+
+/* An empty batch takes the number: the lost one can only be refused. */
+static void test_row_is_missing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    expect(fixture,
+           "SELECT number, length(entries), length(mark), mark = convert_to('of a batch lost.',"
+           " 'UTF8') FROM berth_log WHERE number > 10",
+           "11|0|16|f");
+    store_close(&store->base);
+}
+
+/* The database went back: nothing is written on top of a state that it does not have. */
+static void test_row_before_is_missing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    begin(store, WRITTEN + 2);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    expect(fixture, "SELECT max(number) FROM berth_log", "10");
+    store_close(&store->base);
+}
+
+/* The process was stopped for so long that the row, if it was there, has been pruned. */
+static void test_row_was_pruned(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    run_sql(fixture, "DELETE FROM berth_log WHERE number <= 5");
+    begin(store, 5);
+    assert_int_equal(resolved(store), STORE_UNKNOWN);
+    assert_int_equal(store->unknown_open, 1);
+    begin(store, 6);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    store_close(&store->base);
+}
+
+/* Somebody holds the lock: it ends soon after it is given up, and the next one is found out. */
+static void test_given_up(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    struct store *holder = fixture_open(fixture);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(postgres_unknown_wait(store->unknown, clock_monotonic_us() + 300000),
+                     STORE_PENDING);
+    uint64_t from_us = clock_monotonic_us();
+    postgres_unknown_give_up(store->unknown);
+    assert_int_equal(resolved(store), STORE_UNKNOWN);
+    assert_in_range(clock_monotonic_us() - from_us, 0, 4000000); /* the lock's limit is 5 s */
+    store_unlock(holder);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    store_close(holder);
+    store_close(&store->base);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_row_is_there),          TEST(test_row_of_another), TEST(test_row_is_missing),
+        TEST(test_row_before_is_missing), TEST(test_row_was_pruned), TEST(test_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
