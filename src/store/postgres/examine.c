@@ -3,7 +3,8 @@
  * an earlier snapshot if its number is not below that of the oldest transaction that was then open.
  * This needs no clock and no column that a program has to maintain. Rows that were deleted are
  * missing in the count of their table; its ids are read only then. The tables are scanned, so that
- * the pauses grow with the time that a scan takes. Writer thread only.
+ * the pauses grow with the time that a scan takes. Another cluster, to which the tables were
+ * copied, has numbers of its own: there, everything is compared once. Writer thread only.
  *
  * Not read are tables of rows that no service changes without raising the generation of their
  * provider: inventories, traits of providers, allocations. */
@@ -199,6 +200,8 @@ bool postgres_examine(struct store *base, const struct store_examiner *examiner,
     for (size_t i = 0; ok && i < TABLES; i++)
         if ((lacks & 1U << i) != 0)
             ok = pass_ids(store, &tables[i], examiner, err);
+    /* a pooler may lead to another cluster without a new connection */
+    store->has_state &= !ok || horizon >= store->examined_from;
     if (ok)
         store->examined_from = horizon;
     plan_next(store, clock_monotonic_us() - began_us);

@@ -87,6 +87,12 @@ static bool read_head(struct postgres_store *store, const struct pg_rows *rows, 
                    SLICE_ARG(store->url.target));
 }
 
+/* Whether the transactions that have been looked at were numbered by another cluster. */
+static bool is_other_cluster(const struct postgres_store *store)
+{
+    return pg_session_server(store->follower)->id.system != store->examined_system;
+}
+
 /* Once for each state: until memory has been read again, each read finds the same. */
 static void tell_gone(struct postgres_store *store)
 {
@@ -177,10 +183,13 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     struct pg_rows since = {0};
     enum store_news news = STORE_NEWS_FAILED;
     check(!store->read.is_open);
+    if (store->must_remember)
+        postgres_remember(store);
     log_entries_free(&store->read.to_follow);
     store->read.went_back = false;
     store->read.has_followed = false;
     if (begin_snapshot(store, &head, &since, err) && read_head(store, &head, err)) {
+        store->has_state &= !is_other_cluster(store);
         news = examine(store, &since);
         store->read.is_open = true;
         if (store->is_locked && store->read.head.number > store->followed.number)
@@ -204,10 +213,14 @@ static void mark_read(struct postgres_store *store, bool is_continued)
     }
     postgres_head_note(store->head, &store->read.head);
     epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
+    store->told_gone = 0;
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
     store->followed = store->read.head;
     store->has_read = true;
-    postgres_remember(store);
+    if (store->read.went_back)
+        store->must_remember = true;
+    else
+        postgres_remember(store);
     store->has_state = true;
 }
 
@@ -216,6 +229,7 @@ static bool stream_all(struct postgres_store *store, struct tree_order *forest, 
 {
     const struct row_reader reader = postgres_row_reader(store);
     check(store->read.is_open);
+    store->examined_system = pg_session_server(store->follower)->id.system;
     bool ok = postgres_read_horizon(store, &store->examined_from, err) &&
               load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);

@@ -81,11 +81,14 @@ struct postgres_store {
     struct log_state followed; /* without has_state: the newest that memory has had, perhaps in an
                                   earlier process */
     struct acknowledged acknowledged;
+    bool must_remember; /* what is gone has not been named yet: the file still has the state before
+                         */
     struct postgres_read read;
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
     int64_t examined_from;        /* transactions below this number have been looked at */
+    uint64_t examined_system;     /* the cluster whose numbers these are; 0: not known */
     uint64_t examine_at_us;       /* not before then */
     uint64_t examinations_us[EXAMINATIONS_KEPT]; /* how long the last ones took */
     uint64_t examinations;
@@ -141,6 +144,7 @@ static inline struct postgres_store *postgres_of(struct store *store)
 static inline void postgres_remember(struct postgres_store *store)
 {
     const struct epoch_row epoch = epochs_newest(&store->epochs);
+    store->must_remember = false;
     acknowledged_write(&store->acknowledged, &store->followed, &epoch);
 }
 

@@ -294,7 +294,7 @@ static enum store_news take(struct fixture *fixture, struct store *store, enum s
                             struct buf *out)
 {
     store_sink *sink = out == NULL ? ignore_change : dump_change;
-    if (news == STORE_NEWS_RELOAD)
+    if (news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK)
         assert_int_equal(store_load(store, sink, out, &fixture->err), STORE_OK);
     if (news == STORE_NEWS_FOLLOW)
         assert_int_equal(store_follow(store, &knows_seeded, sink, out, &fixture->err), STORE_OK);
