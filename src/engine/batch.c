@@ -43,7 +43,7 @@ static bool lock(struct pipeline *pipeline, struct err *err)
 /* *is_long: the news are to be read without the lock, which is free again. */
 static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err *err)
 {
-    enum store_news news = store_begin_read(pipeline->store, err);
+    enum store_news news = news_begin(pipeline, err);
     struct store_stamp ignored;
     *is_long = news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK;
     bool ok = news != STORE_NEWS_FAILED;
@@ -147,6 +147,8 @@ static enum store_result commit_and_publish(struct pipeline *pipeline,
     if (is_published) {
         note_commit(pipeline, began_us);
         news_publish(pipeline, edit, &stamp, !foreign);
+        if (!foreign)
+            currency_note_known(pipeline->currency, began_us);
     }
     return STORE_OK;
 }

@@ -380,6 +380,13 @@ void currency_published(struct currency *currency, const struct store_stamp *sta
     todo_end(&todo, currency);
 }
 
+void currency_note_known(struct currency *currency, uint64_t at_us)
+{
+    pthread_mutex_lock(&currency->lock);
+    note_known(currency, at_us);
+    pthread_mutex_unlock(&currency->lock);
+}
+
 void currency_commit_begins(struct currency *currency)
 {
     pthread_mutex_lock(&currency->lock);

@@ -58,12 +58,16 @@ void currency_tick(struct currency *currency);
 /* The version with that stamp has just been published (all zero: no known state). */
 void currency_published(struct currency *currency, const struct store_stamp *stamp);
 
+/* The newest version contains everything that was committed before that time: a read of the newest
+ * state began then, or a commit on top of what memory had. */
+void currency_note_known(struct currency *currency, uint64_t at_us);
+
 /* A commit begins, or has ended with its publication or without it. */
 void currency_commit_begins(struct currency *currency);
 void currency_commit_ended(struct currency *currency);
 
-/* The newest version contains everything that was committed before that time, as a query has found;
- * 0: nothing is known. Any thread. */
+/* The newest version contains everything that was committed before that time, as a query, a read or
+ * a commit has found; 0: nothing is known. Any thread. */
 uint64_t currency_known_at_us(const struct currency *currency);
 
 static const struct histogram_shape CURRENCY_QUERY_SHAPE_US = {

@@ -169,12 +169,20 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
         news_publish(pipeline, edit, &stamp, holds);
     else if (!pipeline->is_pending)
         restamp(pipeline, &stamp, holds);
+    if (holds)
+        currency_note_known(pipeline->currency, pipeline->read_began_us);
     return NEWS_TAKEN;
+}
+
+enum store_news news_begin(struct pipeline *pipeline, struct err *err)
+{
+    pipeline->read_began_us = clock_monotonic_us();
+    return store_begin_read(pipeline->store, err);
 }
 
 static enum news read_once(struct pipeline *pipeline, struct err *err)
 {
-    enum store_news found = store_begin_read(pipeline->store, err);
+    enum store_news found = news_begin(pipeline, err);
     return found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
 }
 

@@ -18,8 +18,9 @@ struct pipeline {
     struct currency *currency;
     struct pulse *pulse; /* NULL: there is none */
     bool plans_twice;
-    struct arena *arena; /* the batch's */
-    bool reads_again;    /* other programs' writes were found */
+    struct arena *arena;    /* the batch's */
+    bool reads_again;       /* other programs' writes were found */
+    uint64_t read_began_us; /* the last read: whatever was committed before, it has found */
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping and waiting */
     pthread_cond_t wake;
@@ -74,7 +75,9 @@ enum news {
                     can be taken when it is decided */
 };
 
-/* news.c: the news that store_begin_read() has found are read and published, and the read ends. */
+/* news.c: as store_begin_read(). */
+enum store_news news_begin(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+/* The news that news_begin() has found are read and published, and the read ends. */
 enum news news_end(struct pipeline *pipeline, enum store_news found,
                    struct err *err) BERTH_MUST_CHECK;
 

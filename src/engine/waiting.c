@@ -16,7 +16,7 @@ static enum news probe_database(struct pipeline *pipeline, struct pipeline_probe
                                 struct err *err)
 {
     struct err schema = {.arena = err->arena};
-    enum store_news found = store_begin_read(pipeline->store, err);
+    enum store_news found = news_begin(pipeline, err);
     *probe = (struct pipeline_probe){.is_reached = found != STORE_NEWS_FAILED};
     if (!probe->is_reached)
         return NEWS_FAILED;
