@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "log/log.h"
 #include "store/postgres/detail.h"
+#include "store/postgres/failure.h"
 #include "store/postgres/unknown.h"
 #include "store/postgres/write_sql.h"
 #include "store/waves.h"
@@ -308,6 +309,22 @@ static enum store_result become_unknown(struct sending *sending, struct err *err
     return STORE_PENDING;
 }
 
+/* The batch was found to be committed, by that session: memory is to have its state, unless the
+ * server has been replaced since. Its successor may not have the batch, so what became of it there
+ * is to be found out. */
+static enum store_result trust(struct sending *sending, const struct pg_session *session,
+                               struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    struct log_state state;
+    check(log_row_state(&sending->row, &state));
+    if (postgres_head_note(store->head, &state, session, true))
+        return STORE_OK;
+    pg_session_close(store->writer);
+    postgres_refuse_replaced(store, "written", err);
+    return become_unknown(sending, err);
+}
+
 static enum store_result take_outcome(struct sending *sending, enum pg_outcome outcome,
                                       struct err *err)
 {
@@ -317,7 +334,7 @@ static enum store_result take_outcome(struct sending *sending, enum pg_outcome o
         sending->has_commit ? pg_session_commit(sending->store->writer) : PG_COMMIT_NONE;
     /* a connection that ends after the answer to COMMIT changes nothing */
     if (outcome == PG_OK || commit == PG_COMMIT_DONE)
-        return STORE_OK;
+        return trust(sending, sending->store->writer, err);
     if (commit == PG_COMMIT_UNKNOWN)
         return become_unknown(sending, err);
     return failed(sending, outcome, err);
@@ -330,6 +347,8 @@ static enum store_result take_answer_about_unknown(struct sending *sending, uint
     enum store_result result = postgres_unknown_wait(sending->store->unknown, until_us);
     if (result == STORE_TAKEN)
         return again(sending->store, err);
+    if (result == STORE_OK)
+        return trust(sending, postgres_unknown_session(sending->store->unknown), err);
     if (result == STORE_UNKNOWN)
         err_set(err, failure->status, failure->code, "%.*s", SLICE_ARG(failure->message));
     return result;
@@ -357,7 +376,6 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     epochs_commit(&store->epochs, store->followed.number);
     postgres_remember(store);
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
-    postgres_head_note(store->head, &store->followed);
     log_entries_free(&store->unlogged);
     log_entries_free(&store->refused);
     store->crowded -= store->crowded > 0;
@@ -448,7 +466,7 @@ enum store_result postgres_commit(struct store *base, const struct store_batch *
     return commit_decide(store, try_commit(store, batch, stamp, err), stamp);
 }
 
-/* A read has found the batch's row: it is committed, even if the answer to it does not come. */
+/* A read has found the batch's row: it is committed, and the answer to it does not come. */
 static bool is_answer_lost(const struct sending *sending)
 {
     const struct postgres_seen *seen = &sending->store->seen;
@@ -466,7 +484,9 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
     *foreign = false;
     if (is_answer_lost(sending)) {
         pg_session_close(store->writer);
-        return commit_decide(store, STORE_OK, stamp);
+        (void)pg_failure_set(PG_LOST, store->url.target, "written",
+                             SLICE_LIT("the answer to a commit does not come"), err);
+        return commit_decide(store, become_unknown(sending, err), stamp);
     }
     if (sending->is_unknown)
         return commit_decide(store, take_answer_about_unknown(sending, until_us, err), stamp);

@@ -3,7 +3,12 @@
  * An answer that is older than memory is normal: the writer's next batch may be committed and
  * published while the answer is on its way. But an answer older than what memory had when the query
  * was sent means that the database went back. It is passed on as a state that memory does not
- * contain, so that the writer looks. */
+ * contain, so that the writer looks.
+ *
+ * A commit or a snapshot of a server that has been replaced may be lost by then, although the news
+ * of it are still on their way. So what memory had is read after the session has joined the
+ * lineage, and a state is noted, under the same lock, only while its server has not been replaced:
+ * one of the two sees the other. */
 #include "store/postgres/head.h"
 
 #include <pthread.h>
@@ -52,15 +57,27 @@ static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err
            pg_session_connect(head->session, deadline_us, err) == PG_OK;
 }
 
-static bool ask_once(struct postgres_head *head, struct log_state *state, uint64_t deadline_us)
+int64_t postgres_head_newest(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    int64_t number =
+        head->state_count == 0 ? 0 : head->states[(head->state_count - 1) % STATES_KEPT].number;
+    pthread_mutex_unlock(&head->lock);
+    return number;
+}
+
+/* *known: the number of the newest state that memory had when the query was sent. */
+static bool ask_once(struct postgres_head *head, struct log_state *state, int64_t *known,
+                     uint64_t deadline_us)
 {
     const struct pg_statement statement = {
         .sql = LOG_NEWEST, .binary_results = true, .is_prepared = true, .what = "read"};
     struct err err = {.arena = arena_create()};
     struct pg_rows rows = {0};
-    bool ok = connect(head, deadline_us, &err) &&
-              pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
-              log_newest_state(&rows, state) == LOG_NEWEST_KNOWN;
+    bool ok = connect(head, deadline_us, &err);
+    *known = postgres_head_newest(head);
+    ok = ok && pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
+         log_newest_state(&rows, state) == LOG_NEWEST_KNOWN;
     if (!ok)
         pg_session_close(head->session);
     pg_rows_free(&rows);
@@ -70,18 +87,13 @@ static bool ask_once(struct postgres_head *head, struct log_state *state, uint64
 
 /* A connection that has ended since its last use, or whose server has become a standby, is replaced
  * at once: to ask twice does no harm. */
-static bool ask(struct postgres_head *head, struct log_state *state)
+static bool ask(struct postgres_head *head, struct log_state *state, int64_t *known)
 {
     uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
     bool was_open = pg_session_is_open(head->session);
-    return ask_once(head, state, deadline_us) ||
-           (was_open && clock_monotonic_us() < deadline_us && ask_once(head, state, deadline_us));
-}
-
-/* Under the lock. */
-static int64_t newest_number(const struct postgres_head *head)
-{
-    return head->state_count == 0 ? 0 : head->states[(head->state_count - 1) % STATES_KEPT].number;
+    return ask_once(head, state, known, deadline_us) ||
+           (was_open && clock_monotonic_us() < deadline_us &&
+            ask_once(head, state, known, deadline_us));
 }
 
 static void ask_facts(struct postgres_head *head)
@@ -120,7 +132,7 @@ static void await_work(struct postgres_head *head)
 
 /* Takes the queries that wait, and asks for the server's facts when they are due; returns the
  * number of queries. 0: the thread ends. */
-static unsigned take_queries(struct postgres_head *head, struct query *queries, int64_t *known)
+static unsigned take_queries(struct postgres_head *head, struct query *queries)
 {
     pthread_mutex_lock(&head->lock);
     while (!head->is_ending && (head->waiting == 0 || are_facts_due(head))) {
@@ -135,7 +147,6 @@ static unsigned take_queries(struct postgres_head *head, struct query *queries, 
     unsigned count = head->waiting;
     memcpy(queries, head->queries, count * sizeof(*queries));
     head->waiting = 0;
-    *known = newest_number(head);
     pthread_mutex_unlock(&head->lock);
     return count;
 }
@@ -154,9 +165,9 @@ static void *run_head(void *cls)
     int64_t known;
     unsigned count;
     pthread_setname_np(pthread_self(), "head");
-    while ((count = take_queries(head, queries, &known)) > 0) {
+    while ((count = take_queries(head, queries)) > 0) {
         struct log_state state;
-        struct store_head answer = {.is_known = ask(head, &state)};
+        struct store_head answer = {.is_known = ask(head, &state, &known)};
         if (answer.is_known) {
             answer.stamp = log_state_stamp(&state);
             note_seen(head, state.number);
@@ -214,23 +225,21 @@ void postgres_head_query(struct postgres_head *head,
     pthread_cond_signal(&head->wake);
 }
 
-void postgres_head_note(struct postgres_head *head, const struct log_state *state)
+bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
+                        const struct pg_session *session, bool is_continued)
 {
     pthread_mutex_lock(&head->lock);
     bool starts = !head->has_started;
-    head->states[head->state_count++ % STATES_KEPT] = *state;
-    head->has_started = true;
+    bool is_valid = !pg_session_has_moved(session);
+    if (is_valid) {
+        head->state_count = is_continued ? head->state_count : 0;
+        head->states[head->state_count++ % STATES_KEPT] = *state;
+        head->has_started = true;
+    }
     pthread_mutex_unlock(&head->lock);
-    if (starts)
+    if (starts && is_valid)
         pthread_cond_signal(&head->wake);
-}
-
-int64_t postgres_head_newest(struct postgres_head *head)
-{
-    pthread_mutex_lock(&head->lock);
-    int64_t number = newest_number(head);
-    pthread_mutex_unlock(&head->lock);
-    return number;
+    return is_valid;
 }
 
 int64_t postgres_head_seen(struct postgres_head *head)
@@ -239,13 +248,6 @@ int64_t postgres_head_seen(struct postgres_head *head)
     int64_t number = head->seen;
     pthread_mutex_unlock(&head->lock);
     return number;
-}
-
-void postgres_head_forget(struct postgres_head *head)
-{
-    pthread_mutex_lock(&head->lock);
-    head->state_count = 0;
-    pthread_mutex_unlock(&head->lock);
 }
 
 struct store_server postgres_head_server(struct postgres_head *head)

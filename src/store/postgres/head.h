@@ -22,19 +22,18 @@ void postgres_head_destroy(struct postgres_head *head);
 void postgres_head_query(struct postgres_head *head,
                          void (*answered)(void *cls, const struct store_head *head), void *cls);
 
-/* Memory now has, or will have before the next query, that state of the database. The writer
- * thread. */
-void postgres_head_note(struct postgres_head *head, const struct log_state *state);
+/* Memory is to have that state of the database, of which it has learnt through the session.
+ * `is_continued`: it follows from the state before; otherwise states noted before may be of another
+ * history. False: another server has taken the place of the session's since, and perhaps does not
+ * have the state, so memory must not have it. The writer thread. */
+bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
+                        const struct pg_session *session, bool is_continued) BERTH_MUST_CHECK;
 
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t postgres_head_newest(struct postgres_head *head);
 
 /* The number in the last answer of the database; 0: none. Any thread. */
 int64_t postgres_head_seen(struct postgres_head *head);
-
-/* Memory has read the database from the beginning: states noted before may be of another history.
- * The writer thread. */
-void postgres_head_forget(struct postgres_head *head);
 
 /* See store_server(). The thread asks for these facts between queries. Any thread. */
 struct store_server postgres_head_server(struct postgres_head *head);

@@ -203,15 +203,14 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     return news;
 }
 
-static void mark_read(struct postgres_store *store, bool is_continued)
+/* Memory has what was read. False: it must not have it, because the server has been replaced. */
+static bool mark_read(struct postgres_store *store, bool is_continued, struct err *err)
 {
     check(store->sending == NULL);
-    if (!is_continued) {
-        /* The database may have gone back, and its sequences with it. */
-        postgres_head_forget(store->head);
-        postgres_distrust_ids(store);
-    }
-    postgres_head_note(store->head, &store->read.head);
+    if (!postgres_head_note(store->head, &store->read.head, store->follower, is_continued))
+        return postgres_refuse_replaced(store, "read", err);
+    if (!is_continued)
+        postgres_distrust_ids(store); /* it may have gone back, and its sequences with it */
     epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
     store->told_gone = 0;
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
@@ -222,6 +221,7 @@ static void mark_read(struct postgres_store *store, bool is_continued)
     else
         postgres_remember(store);
     store->has_state = true;
+    return true;
 }
 
 static bool stream_all(struct postgres_store *store, struct tree_order *forest, store_sink *sink,
@@ -244,8 +244,7 @@ enum store_result postgres_load(struct store *base, store_sink *sink, void *cls,
     bool ok = stream_all(store, &forest, sink, cls, err);
     tree_order_free(&forest);
     log_entries_free(&store->suspects);
-    if (ok)
-        mark_read(store, false);
+    ok = ok && mark_read(store, false, err);
     return ok ? STORE_OK : STORE_FAILED;
 }
 
@@ -286,9 +285,9 @@ enum store_result postgres_merge(struct store *base, const struct store_comparer
         *merged = ok;
     }
     tree_order_free(&forest);
+    ok = ok && (!*merged || mark_read(store, false, err));
+    *merged &= ok;
     store->has_state &= ok;
-    if (*merged)
-        mark_read(store, false);
     return ok ? STORE_OK : STORE_FAILED;
 }
 
@@ -299,11 +298,11 @@ enum store_result postgres_follow(struct store *base, const struct memory_view *
     const struct row_reader reader = postgres_row_reader(store);
     check(store->read.is_open);
     if (!reread_entries(&reader, &store->read.to_follow, &store->suspects, memory, sink, cls,
-                        err)) {
+                        err) ||
+        !mark_read(store, true, err)) {
         store->has_state &= !store->read.has_followed; /* memory does not have what that sent */
         return STORE_FAILED;
     }
-    mark_read(store, true);
     store->read.has_followed = true;
     return STORE_OK;
 }

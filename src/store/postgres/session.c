@@ -96,8 +96,7 @@ bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
 
 bool pg_session_has_moved(const struct pg_session *session)
 {
-    return session->conn != NULL && session->options.lineage != NULL &&
-           !session->server.is_pooled &&
+    return session->options.lineage != NULL && !session->server.is_pooled &&
            pg_lineage_has_moved(session->options.lineage, &session->server.id);
 }
 

@@ -46,7 +46,8 @@ void pg_session_notice_end(struct pg_session *session);
 /* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
 bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
 
-/* Whether the newest connection of its lineage is to another server; false behind a pooler. */
+/* Whether the newest connection of its lineage is to another server than the session's own, or its
+ * last one; false behind a pooler. */
 bool pg_session_has_moved(const struct pg_session *session);
 
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */

@@ -1,5 +1,6 @@
 /* Connects the sessions of a store. Writer thread only. */
 #include "base/clock.h"
+#include "store/postgres/failure.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/store_internal.h"
 
@@ -51,6 +52,13 @@ bool postgres_refuse_standby(const struct postgres_store *store, struct err *err
                    "the database '%.*s' is a standby: writes need the primary (see "
                    "target_session_attrs)",
                    SLICE_ARG(store->url.target));
+}
+
+bool postgres_refuse_replaced(const struct postgres_store *store, const char *done, struct err *err)
+{
+    (void)pg_failure_set(PG_LOST, store->url.target, done,
+                         SLICE_LIT("another server has taken over meanwhile"), err);
+    return false;
 }
 
 /* Also checks that the server accepts writes. */

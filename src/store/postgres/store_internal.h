@@ -186,6 +186,10 @@ void postgres_upkeep(struct store *store);
 
 /* sessions.c: sets the err, and returns false. */
 bool postgres_refuse_standby(const struct postgres_store *store, struct err *err);
+/* sessions.c: the same for a server that was replaced before it was known what it had `done`
+ * ("written", "read"). */
+bool postgres_refuse_replaced(const struct postgres_store *store, const char *done,
+                              struct err *err);
 /* sessions.c: connects the session, to a server that accepts writes, if it is not connected or is
  * connected to another server than the newest session. */
 bool postgres_ensure_session(struct postgres_store *store, struct pg_session *session,

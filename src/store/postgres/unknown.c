@@ -238,6 +238,12 @@ enum store_result postgres_unknown_wait(struct postgres_unknown *unknown, uint64
     return unknown->result;
 }
 
+const struct pg_session *postgres_unknown_session(const struct postgres_unknown *unknown)
+{
+    check(!unknown->is_running);
+    return unknown->session;
+}
+
 void postgres_unknown_give_up(struct postgres_unknown *unknown)
 {
     const uint64_t one = 1;

@@ -20,6 +20,9 @@ void postgres_unknown_begin(struct postgres_unknown *unknown, const struct log_r
 enum store_result postgres_unknown_wait(struct postgres_unknown *unknown,
                                         uint64_t until_us) BERTH_MUST_CHECK;
 
+/* The session with which the last result was found. Not while another one is pending. */
+const struct pg_session *postgres_unknown_session(const struct postgres_unknown *unknown);
+
 /* It is to end as soon as possible. */
 void postgres_unknown_give_up(struct postgres_unknown *unknown);
 

@@ -1,0 +1,85 @@
+/* News of a server that another one has replaced before they arrive: it may lack what they tell. */
+#include "store/fixture.h"
+
+#include "base/arena.h"
+#include "store/postgres/store_internal.h"
+
+/* Some session of the store has reached another server, which has just been started. */
+static void replace_server(struct store *base)
+{
+    const struct postgres_store *store = postgres_of_const(base);
+    struct pg_server_id id = pg_session_server(store->writer)->id;
+    struct pg_old_primary old;
+    assert_true(id.timeline > 0);
+    id.started++;
+    assert_true(pg_lineage_join(store->lineage, &id, &old));
+}
+
+static struct change_list new_trait(struct fixture *fixture, int64_t id, const char *name)
+{
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, id, name);
+    return list;
+}
+
+/* It is found out on the new server whether the batch is there. */
+static void test_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
+    bool foreign;
+    for (int times = 0; times < 2; times++) {
+        bool is_replaced = times == 1;
+        struct change_list list =
+            new_trait(fixture, 50001 + times, is_replaced ? "CUSTOM_B" : "CUSTOM_A");
+        const struct store_batch batch = {
+            .changes = list.items, .ends = &list.count, .requests = 1};
+        expect_news(fixture, store, STORE_NEWS_NONE);
+        assert_int_equal(store_commit(store, &batch, &stamp, &foreign, &fixture->err),
+                         STORE_PENDING);
+        if (is_replaced)
+            replace_server(store);
+        enum store_result result;
+        do
+            result = store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
+        while (result == STORE_PENDING);
+        assert_int_equal(result, STORE_OK);
+        assert_int_equal(store_figures(store).unknown_done, times);
+        assert_true(is_newest(store, &stamp));
+    }
+    store_close(store);
+}
+
+/* Memory must not have what was read there; the next read is one of the new server. */
+static void test_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *one = open_seeded(fixture, NULL);
+    struct store *two = fixture_open(fixture);
+    struct buf ignored = {0};
+    struct store_stamp stamp;
+    dump_store(fixture, two, &ignored);
+    struct change_list list = new_trait(fixture, 50001, "CUSTOM_A");
+    (void)commit_changes(fixture, two, &list);
+    assert_int_equal(store_begin_read(one, &fixture->err), STORE_NEWS_FOLLOW);
+    replace_server(one);
+    assert_int_equal(store_load(one, dump_change, &ignored, &fixture->err), STORE_FAILED);
+    assert_int_equal(fixture->err.status, 503);
+    assert_false(store_end_read(one, &stamp));
+    fixture->err = (struct err){.arena = fixture->arena};
+    expect_news(fixture, one, STORE_NEWS_FOLLOW);
+    expect_news(fixture, one, STORE_NEWS_NONE);
+    buf_free(&ignored);
+    store_close(one);
+    store_close(two);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_commit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_read, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
