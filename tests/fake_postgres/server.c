@@ -46,6 +46,7 @@ void server_begin(struct rng *rng, int nodes)
     server.node_count = nodes;
     server.changes = 1;
     server.last_pid = 1;
+    server.session_count = 0;
     server.timeline = 1;
     server.slow_commit = server.slow_answer = 0;
     for (int n = 0; n < SERVER_NODES; n++) {
@@ -70,6 +71,8 @@ struct session *server_connect(struct pg_conn *conn, int node)
         struct session *session = &server.sessions[s];
         if (session->is_used)
             continue;
+        if (s == server.session_count)
+            server.session_count++;
         session->is_used = true;
         session->pid = ++server.last_pid;
         session->node = node;

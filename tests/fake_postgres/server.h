@@ -97,6 +97,7 @@ struct server {
     uint64_t applied[SERVER_NODES]; /* the state that a node has */
     bool is_down[SERVER_NODES];     /* it accepts no connections */
     struct session sessions[SERVER_SESSIONS];
+    int session_count; /* those from there on have not been used yet */
     int last_pid;
     int64_t started[SERVER_NODES]; /* different for each start of each of them */
     int64_t timeline;              /* grows with each promotion */

@@ -40,7 +40,7 @@ void server_swallow(struct session *session)
 
 void server_terminate_all(int node)
 {
-    for (int s = 0; s < SERVER_SESSIONS; s++)
+    for (int s = 0; s < server.session_count; s++)
         if (server.sessions[s].is_used && (node < 0 || server.sessions[s].node == node))
             server_terminate(&server.sessions[s]);
     for (int n = 0; n < SERVER_NODES; n++)

@@ -151,7 +151,7 @@ static enum outcome end_stalled(struct call *call)
     rows(call);
     result_column(call->result, PG_INT4);
     result_column(call->result, PG_BOOL);
-    for (int s = 0; s < SERVER_SESSIONS; s++) {
+    for (int s = 0; s < server.session_count; s++) {
         struct session *holder = &server.sessions[s];
         if (!holder->is_used || holder->node != call->session->node ||
             !holder->transaction.has_lock || holder->first != NULL ||

@@ -88,7 +88,7 @@ static bool has_key(const struct transaction *transaction, uint64_t key)
 static const struct session *find_owner(const struct session *session, const uint64_t *keys,
                                         size_t count)
 {
-    for (int s = 0; s < SERVER_SESSIONS; s++) {
+    for (int s = 0; s < server.session_count; s++) {
         const struct session *other = &server.sessions[s];
         if (!other->is_used || other == session || other->node != session->node)
             continue;
@@ -103,7 +103,7 @@ static const struct session *find_owner(const struct session *session, const uin
 static enum outcome wait_for(struct call *call, const struct session *owner)
 {
     const struct session *at = owner;
-    for (int i = 0; i < SERVER_SESSIONS && at != NULL && at->is_blocked; i++) {
+    for (int i = 0; i < server.session_count && at != NULL && at->is_blocked; i++) {
         at = at->blocked_by;
         if (at == call->session)
             return call_fail(call, "40P01", "deadlock detected");
@@ -128,7 +128,7 @@ enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t co
 
 enum outcome transaction_lock(struct call *call)
 {
-    for (int s = 0; s < SERVER_SESSIONS; s++) {
+    for (int s = 0; s < server.session_count; s++) {
         const struct session *other = &server.sessions[s];
         if (other->is_used && other != call->session && other->node == call->session->node &&
             other->transaction.has_lock)
@@ -245,7 +245,7 @@ static bool is_overtaken(const struct session *session)
 
 void transaction_applied(int node, const struct state *state)
 {
-    for (int s = 0; s < SERVER_SESSIONS; s++) {
+    for (int s = 0; s < server.session_count; s++) {
         struct session *session = &server.sessions[s];
         if (session->is_used && session->node == node && conflicts(&session->transaction, state))
             session->transaction.is_doomed = true;

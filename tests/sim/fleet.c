@@ -175,9 +175,11 @@ static bool run_instance(void)
 
 static bool run_session(void)
 {
-    int first = rng_below(&fleet.rng, SERVER_SESSIONS);
-    for (int i = 0; i < SERVER_SESSIONS; i++) {
-        struct session *session = &server.sessions[(first + i) % SERVER_SESSIONS];
+    if (server.session_count == 0)
+        return false;
+    int first = rng_below(&fleet.rng, server.session_count);
+    for (int i = 0; i < server.session_count; i++) {
+        struct session *session = &server.sessions[(first + i) % server.session_count];
         if (!server_session_can_run(session))
             continue;
         server_session_run(session);
@@ -206,7 +208,7 @@ static bool pass_idle_time(void)
     uint64_t next_us = UINT64_MAX;
     for (int i = 0; i < fleet.count; i++)
         next_us = earlier(next_us, process_next_us(&fleet.instances[i].process));
-    for (int s = 0; s < SERVER_SESSIONS; s++)
+    for (int s = 0; s < server.session_count; s++)
         next_us = earlier(next_us, server_session_next_us(&server.sessions[s]));
     if (next_us == UINT64_MAX)
         return false;

@@ -71,6 +71,7 @@ struct instance {
     struct replica *replica;
     struct pipeline *pipeline;
     struct products products;
+    unsigned unanswered;        /* requests */
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
     uint64_t seen_at;          /* the state that it equals; 0: none yet */

@@ -29,9 +29,11 @@ static struct instance *some_instance(void)
 /* NULL: none was found. */
 static struct session *some_session(void)
 {
-    int first = rng_below(&fleet.rng, SERVER_SESSIONS);
-    for (int i = 0; i < SERVER_SESSIONS; i++) {
-        struct session *session = &server.sessions[(first + i) % SERVER_SESSIONS];
+    if (server.session_count == 0)
+        return NULL;
+    int first = rng_below(&fleet.rng, server.session_count);
+    for (int i = 0; i < server.session_count; i++) {
+        struct session *session = &server.sessions[(first + i) % server.session_count];
         if (session->is_used && session->conn != NULL)
             return session;
     }

@@ -116,6 +116,14 @@ static bool is_unknown(struct slice message)
     return memmem(message.data, message.len, text, strlen(text)) != NULL;
 }
 
+static void end_asked(struct asked *asked)
+{
+    asked->instance->unanswered--;
+    asked->instance = NULL;
+    arena_destroy(asked->request.err.arena);
+    asked->request.err.arena = NULL;
+}
+
 static void asked_done(struct pipeline_request *request)
 {
     struct asked *asked = (struct asked *)request;
@@ -130,9 +138,7 @@ static void asked_done(struct pipeline_request *request)
                   SLICE_ARG(err->message));
     fleet_digest((uint64_t)asked->answer * 1000 + (uint64_t)asked->status);
     check_answer(asked);
-    arena_destroy(request->err.arena);
-    request->err.arena = NULL;
-    asked->instance = NULL;
+    end_asked(asked);
 }
 
 /* What a client of another instance may have seen: the newest state. */
@@ -159,6 +165,7 @@ void instance_ask(struct instance *instance, bool is_read)
         .since = server.states.newest,
     };
     fleet.asked = asked;
+    instance->unanswered++;
     process_enter(&instance->process);
     if (is_read) {
         fleet.tally.reads++;
@@ -282,7 +289,7 @@ void instance_start(struct instance *instance)
 /* Its connections break as those of a process that has ended: what was sent may arrive. */
 static void cut_connections(const struct instance *instance)
 {
-    for (int s = 0; s < SERVER_SESSIONS; s++)
+    for (int s = 0; s < server.session_count; s++)
         if (server.sessions[s].is_used && server.sessions[s].process == &instance->process)
             server_cut(&server.sessions[s]);
 }
@@ -293,9 +300,7 @@ static void forget_asked(const struct instance *instance)
         if (asked->instance == instance) {
             asked->answer = ANSWER_LOST;
             check_answer(asked);
-            arena_destroy(asked->request.err.arena);
-            asked->request.err.arena = NULL;
-            asked->instance = NULL;
+            end_asked(asked);
         }
 }
 
@@ -309,12 +314,10 @@ void instance_kill(struct instance *instance)
     check(instance->has_ended);
     losses_forget(instance);
     forget_asked(instance);
+    check(instance->unanswered == 0);
 }
 
 bool instance_is_idle(const struct instance *instance)
 {
-    for (const struct asked *asked = fleet.asked; asked != NULL; asked = asked->next)
-        if (asked->instance == instance)
-            return false;
-    return instance->is_up && !process_can_run(&instance->process);
+    return instance->unanswered == 0 && instance->is_up && !process_can_run(&instance->process);
 }
