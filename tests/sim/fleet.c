@@ -262,10 +262,14 @@ static void make_step(void)
 
 /* ---- the end ---- */
 
+/* Sessions without a client may still commit what it has sent. */
 static bool is_at_rest(void)
 {
     for (int i = 0; i < fleet.count; i++)
         if (!instance_is_idle(&fleet.instances[i]))
+            return false;
+    for (int s = 0; s < server.session_count; s++)
+        if (server.sessions[s].is_used && server.sessions[s].conn == NULL)
             return false;
     return true;
 }
