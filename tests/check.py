@@ -84,8 +84,7 @@ def simulate(directory, world, seeds):
 
 
 def simulate_fleet(directory, seeds):
-    # seed 757 finds a loss that is not named, which is not mended yet
-    return [directory + "/tests/sim/sim_fleet", "--seed", "1001", "--seeds", str(seeds)]
+    return [directory + "/tests/sim/sim_fleet", "--seeds", str(seeds)]
 
 
 def sanitized(name, kinds):
