@@ -207,7 +207,7 @@ static void add_log_row(struct limit *limit, struct built *built)
 {
     built->before = limit->state;
     built->entries.len = 0;
-    log_append_all(&built->entries, built->changes, built->claims * CHANGES);
+    check(log_changes_append(&built->entries, built->changes, built->claims * CHANGES));
     memcpy(built->mark, &limit->serial, sizeof(limit->serial));
     const struct log_row row = {
         .number = built->before.number + 1,

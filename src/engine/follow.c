@@ -12,10 +12,18 @@
  */
 enum { ROUNDS_MOST = 16 };
 
+/* With a copy of its uuid, which may be valid only while it is noted. */
+struct lacking {
+    enum entity entity;
+    int64_t id;
+    size_t uuid_len;
+    char uuid[UUID_TEXT_MAX];
+};
+
 struct following {
     struct edit *edit;
     const struct version *before;
-    struct difference *missing;
+    struct lacking *missing;
     size_t count, capacity;
     bool fits; /* so far, all changes could be applied */
     bool is_foreign;
@@ -72,7 +80,11 @@ static void note_missing(void *cls, enum entity entity, int64_t id, struct slice
             reallocarray(following->missing, following->capacity, sizeof(*following->missing));
         check(following->missing != NULL);
     }
-    following->missing[following->count++] = (struct difference){entity, .id = id, .uuid = uuid};
+    struct lacking *lacking = &following->missing[following->count++];
+    check(uuid.len <= sizeof(lacking->uuid));
+    *lacking = (struct lacking){.entity = entity, .id = id, .uuid_len = uuid.len};
+    if (uuid.len > 0)
+        memcpy(lacking->uuid, uuid.data, uuid.len);
 }
 
 static void sink_checked(void *cls, const struct change *change)
@@ -87,9 +99,11 @@ static void sink_checked(void *cls, const struct change *change)
 static bool suspect_missing(struct pipeline *pipeline, struct following *following)
 {
     bool is_new = false;
-    for (size_t i = 0; i < following->count; i++)
-        is_new |= store_suspect(pipeline->store, following->missing[i].entity,
-                                following->missing[i].id, following->missing[i].uuid);
+    for (size_t i = 0; i < following->count; i++) {
+        const struct lacking *lacking = &following->missing[i];
+        is_new |= store_suspect(pipeline->store, lacking->entity, lacking->id,
+                                (struct slice){lacking->uuid, lacking->uuid_len});
+    }
     following->count = 0;
     following->is_foreign |= is_new;
     return is_new;

@@ -2,6 +2,7 @@
  * consumers and catalogs is checked; rows of berth's own tables refer to nothing. */
 #include "replica/missing.h"
 
+#include "base/hash.h"
 #include "replica/provider_consumers.h"
 
 static const struct slice NO_UUID;
@@ -153,6 +154,59 @@ static void check_consumer(struct checking *checking, const struct change_consum
         checking->note(checking->cls, ENTITY_CONSUMER, other->id, consumer_uuid(other));
 }
 
+/* Changes as another instance has planned them, which are not images of rows, have what they expect
+ * (model/change.h). */
+static void check_generation(struct checking *checking, const struct change_generation *change)
+{
+    const struct provider *provider =
+        version_provider_by_id(checking->version, change->provider_id);
+    bool is_image = change->expected == change->next;
+    if (provider == NULL || (!is_image && provider->generation != change->expected))
+        lack(checking, ENTITY_PROVIDER, change->provider_id);
+}
+
+static const struct consumer *find_consumer(const struct checking *checking, int64_t id,
+                                            struct slice uuid)
+{
+    uint64_t value;
+    bool is_there =
+        ptree_find(&checking->version->consumers, hash_text(uuid), (uint64_t)id, &value);
+    return is_there ? (const struct consumer *)(uintptr_t)value : NULL;
+}
+
+static void need_consumer(struct checking *checking, bool is_as_needed, int64_t id,
+                          struct slice uuid)
+{
+    if (is_as_needed)
+        return;
+    checking->note(checking->cls, ENTITY_CONSUMER, id, uuid);
+    checking->fits = false;
+}
+
+static void check_known_consumer(struct checking *checking, const struct change *change)
+{
+    const struct change_consumer *row = &change->consumer;
+    const struct consumer *known = find_consumer(checking, row->id, row->uuid);
+    bool is_delete = change->kind == CHANGE_CONSUMER_DELETE;
+    need_consumer(checking,
+                  known != NULL && known->generation == row->expected_generation &&
+                      (!is_delete || known->allocation_count == 0),
+                  row->id, row->uuid);
+    if (!is_delete)
+        check_consumer(checking, row);
+}
+
+static void check_allocation(struct checking *checking, const struct change *change)
+{
+    const struct change_allocation *row = &change->allocation;
+    need_consumer(checking, find_consumer(checking, row->consumer_id, row->consumer_uuid) != NULL,
+                  row->consumer_id, row->consumer_uuid);
+    if (change->kind == CHANGE_ALLOCATIONS_OF_DELETE)
+        return;
+    need_provider(checking, row->provider_id);
+    need_row(checking, &checking->version->classes, ENTITY_CLASS, row->class_id);
+}
+
 bool missing_check(const struct edit *edit, const struct change *change, missing_note *note,
                    void *cls)
 {
@@ -167,7 +221,7 @@ bool missing_check(const struct edit *edit, const struct change *change, missing
         check_place(&checking, &change->provider);
         break;
     case CHANGE_PROVIDER_GENERATION:
-        need_provider(&checking, change->generation.provider_id);
+        check_generation(&checking, &change->generation);
         break;
     case CHANGE_FOLLOW_PROVIDER_RESET:
         need_provider(&checking, change->provider.id);
@@ -188,11 +242,18 @@ bool missing_check(const struct edit *edit, const struct change *change, missing
         need_row(&checking, &version->aggregates, ENTITY_AGGREGATE, change->link.other_id);
         break;
     case CHANGE_CONSUMER_INSERT:
+        need_consumer(&checking,
+                      find_consumer(&checking, change->consumer.id, change->consumer.uuid) == NULL,
+                      change->consumer.id, change->consumer.uuid);
         check_consumer(&checking, &change->consumer);
         break;
+    case CHANGE_CONSUMER_UPDATE:
+    case CHANGE_CONSUMER_DELETE:
+        check_known_consumer(&checking, change);
+        break;
     case CHANGE_ALLOCATION_INSERT:
-        need_provider(&checking, change->allocation.provider_id);
-        need_row(&checking, &version->classes, ENTITY_CLASS, change->allocation.class_id);
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+        check_allocation(&checking, change);
         break;
     case CHANGE_MERGE_CATALOG_PUT:
     case CHANGE_MERGE_CATALOG_DELETE:

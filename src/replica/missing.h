@@ -1,5 +1,6 @@
-/* Whether rows of other programs fit into memory. They may refer to rows that memory does not have
- * yet, or delete rows to which rows in memory refer that the programs have deleted as well. */
+/* Whether rows of other programs, and changes of other instances, fit into memory. They may refer
+ * to rows that memory does not have yet, or delete rows to which rows in memory refer that the
+ * programs have deleted as well. */
 #ifndef BERTH_REPLICA_MISSING_H
 #define BERTH_REPLICA_MISSING_H
 
@@ -7,8 +8,8 @@
 #include "model/difference.h"
 #include "replica/edit.h"
 
-/* Receives an entity that must be read again, with its id; of a consumer, also its uuid, valid as
- * long as the edit. */
+/* Receives an entity that must be read again, with its id; of a consumer, also its uuid, valid
+ * during the call. */
 typedef void missing_note(void *cls, enum entity entity, int64_t id, struct slice uuid);
 
 /* For a change of a follow or merge that is to be applied to the edit: passes the entities that

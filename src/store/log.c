@@ -2,90 +2,24 @@
  * checked, and if anything is invalid the tables are read again. Pure; any one thread. */
 #include "store/log.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-enum { LOG_VERSION = 1, UUID_LEN = 36, UUID_RAW_LEN = 16 };
+#include "store/log_changes.h"
+#include "store/log_codec.h"
 
-static const char hex[] = "0123456789abcdef";
-
-/* One more than the digit's value; 0: not a digit. */
-static const unsigned char digits[UCHAR_MAX + 1] = {
-    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-};
-
-static bool is_dash(size_t at)
-{
-    return at == 8 || at == 13 || at == 18 || at == 23;
-}
-
-static int hex_value(char c)
-{
-    return digits[(unsigned char)c] - 1;
-}
-
-static bool pack_uuid(struct slice text, unsigned char raw[static UUID_RAW_LEN])
-{
-    if (text.len != UUID_LEN)
-        return false;
-    size_t nibbles = 0;
-    memset(raw, 0, UUID_RAW_LEN);
-    for (size_t i = 0; i < UUID_LEN; i++) {
-        int value = hex_value(text.data[i]);
-        if (is_dash(i) ? text.data[i] != '-' : value < 0)
-            return false;
-        if (is_dash(i))
-            continue;
-        raw[nibbles / 2] = (unsigned char)(raw[nibbles / 2] << 4 | value);
-        nibbles++;
-    }
-    return true;
-}
-
-static void unpack_uuid(const unsigned char *raw, char text[static UUID_LEN])
-{
-    size_t nibbles = 0;
-    for (size_t i = 0; i < UUID_LEN; i++) {
-        if (is_dash(i)) {
-            text[i] = '-';
-            continue;
-        }
-        unsigned char byte = raw[nibbles / 2];
-        text[i] = hex[nibbles % 2 == 0 ? byte >> 4 : byte & 15];
-        nibbles++;
-    }
-}
-
-static void append_varint(struct buf *blob, int64_t id)
-{
-    uint64_t rest = (uint64_t)id;
-    while (rest >= 0x80) {
-        buf_append_char(blob, (char)((rest & 0x7f) | 0x80));
-        rest >>= 7;
-    }
-    buf_append_char(blob, (char)rest);
-}
+enum { LOG_VERSION = 1 };
 
 static void append_consumer(struct buf *blob, int64_t id, struct slice uuid)
 {
-    unsigned char raw[UUID_RAW_LEN];
     buf_append_char(blob, LOG_CONSUMER);
-    append_varint(blob, id);
-    if (pack_uuid(uuid, raw)) {
-        buf_append_char(blob, 0);
-        buf_append(blob, raw, sizeof(raw));
-    } else {
-        check(uuid.len <= UUID_LEN);
-        buf_append_char(blob, (char)uuid.len);
-        buf_append_slice(blob, uuid);
-    }
+    log_put_number(blob, id);
+    log_put_uuid(blob, uuid);
 }
 
 static void append_plain(struct buf *blob, enum log_kind kind, int64_t id)
 {
     buf_append_char(blob, (char)kind);
-    append_varint(blob, id);
+    log_put_number(blob, id);
 }
 
 static void append_entry(struct buf *blob, const struct change *change)
@@ -190,76 +124,15 @@ void log_append_entry(struct buf *blob, const struct log_entry *entry)
         append_plain(blob, entry->kind, entry->id);
 }
 
-/* 0: it does not concern a consumer. */
-static int64_t consumer_of(const struct change *change)
-{
-    switch (change->kind) {
-    case CHANGE_CONSUMER_INSERT:
-    case CHANGE_CONSUMER_UPDATE:
-    case CHANGE_CONSUMER_DELETE:
-        return change->consumer.id;
-    case CHANGE_ALLOCATION_INSERT:
-    case CHANGE_ALLOCATIONS_OF_DELETE:
-        return change->allocation.consumer_id;
-    default:
-        return 0;
-    }
-}
-
 void log_append_all(struct buf *blob, const struct change *changes, size_t count)
 {
     int64_t last = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t consumer = consumer_of(&changes[i]);
+        int64_t consumer = log_changes_consumer(&changes[i]);
         if (consumer == 0 || consumer != last)
             log_append(blob, &changes[i]);
         last = consumer == 0 ? last : consumer;
     }
-}
-
-struct reader {
-    const unsigned char *at;
-    size_t left;
-};
-
-static bool read_byte(struct reader *reader, unsigned *byte)
-{
-    if (reader->left == 0)
-        return false;
-    *byte = *reader->at++;
-    reader->left--;
-    return true;
-}
-
-static bool read_varint(struct reader *reader, int64_t *id)
-{
-    uint64_t value = 0;
-    unsigned byte = 0x80;
-    for (unsigned shift = 0; (byte & 0x80) != 0; shift += 7) {
-        if (shift > 63 || !read_byte(reader, &byte))
-            return false;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-    }
-    *id = (int64_t)value;
-    return true;
-}
-
-static bool read_uuid(struct reader *reader, struct log_entry *entry)
-{
-    unsigned len;
-    if (!read_byte(reader, &len) || len > UUID_LEN)
-        return false;
-    size_t stored = len == 0 ? UUID_RAW_LEN : len;
-    if (reader->left < stored)
-        return false;
-    if (len == 0)
-        unpack_uuid(reader->at, entry->uuid);
-    else
-        memcpy(entry->uuid, reader->at, stored);
-    entry->uuid_len = len == 0 ? UUID_LEN : (uint8_t)len;
-    reader->at += stored;
-    reader->left -= stored;
-    return true;
 }
 
 static struct log_entry *push(struct log_entries *entries)
@@ -279,11 +152,40 @@ void log_entries_push(struct log_entries *entries, const struct log_entry *entry
     *push(entries) = *entry;
 }
 
+/* The entries of a blob that has the changes themselves. */
+struct naming {
+    struct log_entries *entries;
+    int64_t last; /* the consumer of the last entry; 0: none */
+};
+
+static bool name_changed(void *cls, const struct change *change)
+{
+    struct naming *naming = cls;
+    int64_t consumer = log_changes_consumer(change);
+    if (consumer != 0 && consumer == naming->last)
+        return true;
+    if (naming->entries->count == LOG_ENTRIES_MAX)
+        return false;
+    struct log_entry *entry = push(naming->entries);
+    *entry =
+        (struct log_entry){.kind = LOG_PROVIDER_GENERATION, .id = change->generation.provider_id};
+    if (consumer != 0) {
+        const struct slice uuid = log_changes_uuid(change);
+        *entry =
+            (struct log_entry){.kind = LOG_CONSUMER, .uuid_len = (uint8_t)uuid.len, .id = consumer};
+        memcpy(entry->uuid, uuid.data, uuid.len);
+        naming->last = consumer;
+    }
+    return true;
+}
+
 bool log_parse(struct slice blob, struct log_entries *entries)
 {
-    struct reader reader = {(const unsigned char *)blob.data, blob.len};
+    struct log_reader reader = log_reader_of(blob);
     unsigned byte;
-    if (!read_byte(&reader, &byte))
+    if (log_changes_is(blob))
+        return log_changes_read(blob, name_changed, &(struct naming){.entries = entries});
+    if (!log_get_byte(&reader, &byte))
         return true;
     if (byte != LOG_VERSION)
         return false;
@@ -291,12 +193,12 @@ bool log_parse(struct slice blob, struct log_entries *entries)
         if (entries->count == LOG_ENTRIES_MAX)
             return false;
         struct log_entry *entry = push(entries);
-        if (!read_byte(&reader, &byte) ||
+        if (!log_get_byte(&reader, &byte) ||
             (byte >= LOG_KIND_COUNT && byte != LOG_PROVIDER_FOREIGN) ||
-            !read_varint(&reader, &entry->id))
+            !log_get_number(&reader, &entry->id))
             return false;
         entry->kind = (enum log_kind)byte;
-        if (entry->kind == LOG_CONSUMER && !read_uuid(&reader, entry))
+        if (entry->kind == LOG_CONSUMER && !log_get_uuid(&reader, entry->uuid, &entry->uuid_len))
             return false;
     }
     return true;

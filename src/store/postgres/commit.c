@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "log/log.h"
+#include "store/log_changes.h"
 #include "store/postgres/detail.h"
 #include "store/postgres/failure.h"
 #include "store/postgres/unknown.h"
@@ -176,15 +177,25 @@ static size_t changes_of(const struct store_batch *batch)
     return batch->requests == 0 ? 0 : batch->ends[batch->requests - 1];
 }
 
+/* The changes themselves, unless others have to read the tables. */
+static void make_entries(struct postgres_store *store, const struct store_batch *batch)
+{
+    size_t count = changes_of(batch);
+    store->touched.len = 0;
+    if (store->unlogged.count == 0 && count > 0 &&
+        log_changes_append(&store->touched, batch->changes, count))
+        return;
+    for (size_t i = 0; i < store->unlogged.count; i++)
+        log_append_entry(&store->touched, &store->unlogged.data[i]);
+    log_append_all(&store->touched, batch->changes, count);
+}
+
 /* Names what the batch changes, in the row of the log. */
 static void make_row(struct sending *sending)
 {
     struct postgres_store *store = sending->store;
     const struct store_batch *batch = &sending->batch;
-    store->touched.len = 0;
-    for (size_t i = 0; i < store->unlogged.count; i++)
-        log_append_entry(&store->touched, &store->unlogged.data[i]);
-    log_append_all(&store->touched, batch->changes, changes_of(batch));
+    make_entries(store, batch);
     postgres_make_mark(store, sending->mark);
     memcpy(sending->before, store->followed.digest, LOG_DIGEST_LEN);
     sending->row = (struct log_row){
@@ -490,7 +501,8 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
     }
     if (sending->is_unknown)
         return commit_decide(store, take_answer_about_unknown(sending, until_us, err), stamp);
-    enum pg_outcome outcome = pg_pipeline_drive(store->writer, until_us, sending->deadline_us, err);
+    enum pg_outcome outcome =
+        pg_pipeline_drive(store->writer, NULL, until_us, sending->deadline_us, err);
     return commit_decide(store, take_outcome(sending, outcome, err), stamp);
 }
 

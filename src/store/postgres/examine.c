@@ -194,7 +194,8 @@ bool postgres_examine(struct store *base, const struct store_examiner *examiner,
     if (store->read.has_followed)
         postgres_end_suspicion(store);
     store->read.has_followed = false;
-    bool ok = ask(store, err) && take_answers(store, examiner, &horizon, &lacks, err);
+    bool ok = postgres_need_snapshot(store, err) && ask(store, err) &&
+              take_answers(store, examiner, &horizon, &lacks, err);
     if (!ok)
         pg_session_close(store->follower); /* the snapshot is of no use any more */
     for (size_t i = 0; ok && i < TABLES; i++)

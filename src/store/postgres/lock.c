@@ -25,7 +25,7 @@ static bool send_lock(struct postgres_store *store, struct err *err)
     return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == PG_OK &&
            pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == PG_OK &&
            pg_pipeline_queue(session, &lock, err) == PG_OK &&
-           pg_pipeline_start(session, err) == PG_OK;
+           postgres_queue_news(store, session, err) && pg_pipeline_start(session, err) == PG_OK;
 }
 
 static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
@@ -33,6 +33,7 @@ static enum store_lock lock_failed(struct postgres_store *store, struct err *err
     bool is_held = strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
     uint64_t now_us = clock_monotonic_us();
     pg_session_close(store->writer);
+    postgres_free_locked(store);
     store->is_locking = false;
     if (store->wanted_us == 0)
         store->wanted_us = now_us;
@@ -53,8 +54,8 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
         return lock_failed(store, err);
     store->is_locking = true;
     uint64_t until_us = clock_monotonic_us() + CALL_MS * UINT64_C(1000);
-    enum pg_outcome outcome =
-        pg_pipeline_drive(store->writer, until_us, store->lock_deadline_us, err);
+    enum pg_outcome outcome = pg_pipeline_drive(store->writer, store->locked_rows, until_us,
+                                                store->lock_deadline_us, err);
     if (outcome == PG_WOKEN)
         return STORE_LOCK_HELD;
     if (outcome != PG_OK)
@@ -65,10 +66,17 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
     return STORE_LOCKED;
 }
 
+void postgres_free_locked(struct postgres_store *store)
+{
+    for (size_t i = 0; i < POSTGRES_LOCKED_ROWS; i++)
+        pg_rows_free(&store->locked_rows[i]);
+}
+
 void postgres_unlock(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     struct err ignored = postgres_ignored(store);
+    postgres_free_locked(store);
     if (store->is_locking)
         pg_session_close(store->writer); /* the server ends the statement */
     store->is_locking = store->is_locked = false;

@@ -94,7 +94,8 @@ void postgres_close(struct store *base)
     pg_session_destroy(store->writer);
     pg_session_destroy(store->follower);
     pg_lineage_destroy(store->lineage);
-    log_entries_free(&store->read.to_follow);
+    postgres_free_read(store);
+    postgres_free_locked(store);
     log_entries_free(&store->suspects);
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);

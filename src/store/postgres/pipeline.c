@@ -331,14 +331,17 @@ enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
                           : pg_exchange_lose(session, NULL, err);
 }
 
-enum pg_outcome pg_pipeline_drive(struct pg_session *session, uint64_t until_us,
-                                  uint64_t deadline_us, struct err *err)
+enum pg_outcome pg_pipeline_drive(struct pg_session *session, struct pg_rows *rows,
+                                  uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
+    const struct pg_queue *queue = &session->queue;
     enum pg_outcome got = PG_OK;
     PGresult *answer = NULL;
     while (got == PG_OK && (got = pg_pipeline_poll(session, until_us, deadline_us, err)) == PG_OK) {
         got = next_result(session, -1, deadline_us, &answer, err);
-        if (got == PG_OK)
+        if (got == PG_OK && rows != NULL)
+            rows[queue->entries[queue->next - 1].statement].result = answer;
+        else if (got == PG_OK)
             PQclear(answer);
     }
     return got == PG_END ? end_pipeline(session, deadline_us, err) : got;

@@ -19,8 +19,8 @@ static bool check_schema(struct store *base, char revision[static STORE_REVISION
                          struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
-    check(store->read.is_open);
-    return pg_migrate_check_served(store->follower, revision, postgres_deadline(store), err);
+    return postgres_need_snapshot(store, err) &&
+           pg_migrate_check_served(store->follower, revision, postgres_deadline(store), err);
 }
 
 static struct store_going_back why_went_back(const struct store *store)

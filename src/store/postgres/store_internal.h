@@ -30,10 +30,20 @@ enum {
 /* The open read. */
 struct postgres_read {
     bool is_open;
-    struct log_state head; /* of the snapshot */
+    bool has_snapshot;     /* otherwise its rows were read with the lock */
+    struct log_state head; /* the newest state */
     bool went_back;        /* it no longer has the state that memory has */
+    struct pg_rows since;  /* of the log, from the state that memory has on */
+    bool has_changes;      /* these have the changes themselves; otherwise: */
     struct log_entries to_follow;
     bool has_followed;
+};
+
+/* The results of the statements that take the lock. */
+enum {
+    POSTGRES_LOCKED_HEAD = 2,
+    POSTGRES_LOCKED_SINCE,
+    POSTGRES_LOCKED_ROWS,
 };
 
 /* Ids of one table that were reserved. */
@@ -101,7 +111,8 @@ struct postgres_store {
     bool is_locked;            /* the writer has an open transaction with the lock */
     bool is_locking;           /* the writer has sent the statement that takes the lock */
     uint64_t lock_deadline_us; /* then its answer must be there */
-    struct sending *sending;   /* the pending batch, in its err's arena; NULL: there is none */
+    struct pg_rows locked_rows[POSTGRES_LOCKED_ROWS]; /* until a read takes them */
+    struct sending *sending; /* the pending batch, in its err's arena; NULL: there is none */
     struct postgres_unknown *unknown; /* finds out what became of a batch */
     bool waits_in_vain;               /* the lock was not free within the limit */
     uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
@@ -211,6 +222,33 @@ struct err postgres_ignored(struct postgres_store *store);
 void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN]);
 /* sessions.c: the time until which the server must have answered. */
 uint64_t postgres_deadline(const struct postgres_store *store);
+
+/* lock.c: frees what was read with the lock. */
+void postgres_free_locked(struct postgres_store *store);
+/* snapshot.c: queues the statements that read the log's newest row, and those since the one that
+ * memory has. */
+bool postgres_queue_news(struct postgres_store *store, struct pg_session *session,
+                         struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: begins the follower's snapshot and reads these rows, which the caller frees. */
+bool postgres_begin_snapshot(struct postgres_store *store, struct pg_rows *head,
+                             struct pg_rows *since, struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: the state of the newest row. */
+bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
+                        struct log_state *head, struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: tables are going to be read, of the state that the open read has. */
+bool postgres_need_snapshot(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: frees what a read has of the log. */
+void postgres_free_read(struct postgres_store *store);
+/* snapshot.c: memory has the state that is being read. `is_continued`: it has followed the log.
+ * False: it must not have it, because the server has been replaced. */
+bool postgres_mark_read(struct postgres_store *store, bool is_continued,
+                        struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: whether the transactions that have been looked at (examine.c) were numbered by
+ * another cluster than that of the open read. */
+bool postgres_is_other_cluster(const struct postgres_store *store);
+/* follow.c: whether the rows of the log that were read lead from the state that memory has to the
+ * newest one. */
+bool postgres_explains(struct postgres_store *store);
 
 /* ids.c */
 /* The ids given out so far belong to the batch that is handed over. */

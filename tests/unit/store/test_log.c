@@ -23,7 +23,8 @@ static void malformed(void **state)
     (void)state;
     expect("", 0, true, 0);
     expect("\1", 1, true, 0);
-    expect("\2", 1, false, 0);
+    expect("\2", 1, true, 0);
+    expect("\3", 1, false, 0);
     expect("\1\0\7", 3, true, 1);
     expect("\1\0", 2, false, 0);
     expect("\1\0\x80", 3, false, 0);
