@@ -246,6 +246,7 @@ PARTS = [
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
     Part("reports", script("tests/databases/reports.py", "--build", "build"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
+    Part("values", script("tests/databases/values.py", "--build", "build"), waits=True),
     Part("metal-instances", script("tests/databases/metal_instances.py", "--build", "build"), waits=True),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
