@@ -246,6 +246,8 @@ PARTS = [
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
     Part("reports", script("tests/databases/reports.py", "--build", "build"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
+    Part("valet-instances", script("tests/databases/valet_instances.py", "--berthd", "build/berthd"),
+         on_postgres("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
     Part("values", script("tests/databases/values.py", "--build", "build"), waits=True),
     Part("metal-instances", script("tests/databases/metal_instances.py", "--build", "build"), waits=True),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),

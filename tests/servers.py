@@ -67,6 +67,7 @@ class Server:
                  limits=None, strategy="noauth2", connection=None):
         self.directory = directory
         self.database = None if connection else os.path.join(directory, name)
+        self.tables = connection or self.database  # for rows()
         self.port = port or free_port()
         self.environment = environment or {}
         self.limits = limits  # called in the child before it is executed
@@ -226,11 +227,25 @@ def claim_body(generation, resources_of):
 
 
 def rows(database, sql, *arguments):
+    """Of a file, or of a database on a server by its URL."""
+    if database.startswith("postgresql"):
+        return server_rows(database, sql.replace("?", "%s"), arguments)
     connection = sqlite3.connect(database, timeout=10)
     try:
         found = connection.execute(sql, arguments).fetchall()
         connection.commit()
         return found
+    finally:
+        connection.close()
+
+
+def server_rows(url, sql, arguments):
+    import psycopg2
+    connection = psycopg2.connect(url.replace("+psycopg2", ""))
+    try:
+        with connection, connection.cursor() as cursor:
+            cursor.execute(sql, arguments or None)
+            return cursor.fetchall() if cursor.description else []
     finally:
         connection.close()
 

@@ -15,7 +15,7 @@ def over_capacity(file):
             FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
             JOIN resource_classes c ON c.id = a.resource_class_id
             LEFT JOIN inventories i ON i.resource_provider_id = p.id AND i.resource_class_id = c.id
-            GROUP BY p.id, c.id"""):
+            GROUP BY p.id, p.name, c.id, c.name, i.total, i.reserved, i.allocation_ratio"""):
         if capacity is None or used > math.floor(capacity):
             yield f"{provider} has {used} of {resource} in use, of {capacity}"
 

@@ -3,6 +3,7 @@
 acknowledged writes are there completely, refused ones are not, and the books (books.py) are correct after each kill.
 
     tests/valet/chaos.py --berthd build/berthd [--rounds 15] [--berths N] [--seed N]
+    tests/databases/with_postgres.py tests/valet/chaos.py --berthd build/berthd …     on PostgreSQL instead of a file
 
 The last line is `N passed, N failed`.
 """
@@ -47,10 +48,15 @@ def rack_uuid(number):
 class ValetClient:
     """The Valet API, as an admin of the member project."""
 
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    """`ports`: each request goes to the next one."""
+
+    def __init__(self, *ports):
+        self.connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=30) for port in ports]
+        self.asked = 0
 
     def ask(self, method, path, body=None):
+        self.connection = self.connections[self.asked % len(self.connections)]
+        self.asked += 1
         self.connection.request(method, path, None if body is None else json.dumps(body),
                                 {"x-auth-token": "admin", "x-project-id": MEMBER})
         answer = self.connection.getresponse()
@@ -133,11 +139,11 @@ def some_resources(chance):
 
 
 class Worker(threading.Thread):
-    def __init__(self, berth, known, seed, stop, act):
+    def __init__(self, berths, known, seed, stop, act):
         super().__init__(daemon=True)
-        self.berth, self.known, self.stop, self.act = berth, known, stop, act
+        self.berth, self.known, self.stop, self.act = berths[0], known, stop, act
         self.chance = random.Random(seed)
-        self.valet_api, self.client = ValetClient(berth.valet_port), berth.client()
+        self.valet_api, self.client = ValetClient(*(one.valet_port for one in berths)), self.berth.client()
 
     def run(self):
         try:
@@ -253,14 +259,14 @@ def claim_as_non_member(worker):
 def verdict_of(berth, known):
     found = list(known.problems)
     rows = {}
-    for _, plan_id, orchestration, _ in books.placements(berth.database):
+    for _, plan_id, orchestration, _ in books.placements(berth.tables):
         rows.setdefault(plan_id, set()).add(orchestration)
-    plans = {row[0] for row in servers.rows(berth.database, "SELECT uuid FROM berth_valet_plans")}
+    plans = {row[0] for row in servers.rows(berth.tables, "SELECT uuid FROM berth_valet_plans")}
     for plan_id, names in known.plans.items():
         if plan_id not in plans or rows.get(plan_id, set()) != names:
             found.append(f"plan {plan_id} has {rows.get(plan_id)}, not {names}")
     found += [f"plan {plan_id} is there again" for plan_id in known.gone & plans]
-    return found + books.problems(berth.database, known.deleted_servers)
+    return found + books.problems(berth.tables, known.deleted_servers)
 
 
 def operate(worker):
@@ -286,7 +292,9 @@ def play_round(berths, known, seed, kill):
     """Each berthd on the file has clients; all are stopped at once, or one of two goes on."""
     stop = threading.Event()
     acts = [plan, plan, plan, claim_as_non_member, claim_as_non_member, operate]
-    workers = [Worker(berths[number % len(berths)], known, f"{seed}-{number}", stop, act) for number, act in enumerate(acts)]
+    first = [berths[number % len(berths)] for number in range(len(acts))]
+    workers = [Worker([one, *(other for other in berths if other is not one)], known, f"{seed}-{number}", stop, act)
+               for number, (one, act) in enumerate(zip(first, acts))]
     for worker in workers:
         worker.start()
     time.sleep(0.1 + random.Random(seed).random() * 0.5)
@@ -305,12 +313,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berthd", default="build/berthd")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--berths", type=int, default=1, help="on the one file")
+    parser.add_argument("--berths", type=int, default=1, help="on one database; the requests of each client go to one after the other")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     score, known = servers.Score(), Known()
     with tempfile.TemporaryDirectory(prefix="berth-valet-") as directory:
-        berths = [servers.Berthd(options.berthd, directory, valet_port=servers.free_port()) for _ in range(options.berths)]
+        url = servers.new_database()  # None: a file
+        berths = [servers.Berthd(options.berthd, directory, valet_port=servers.free_port(), connection=url)
+                  for _ in range(options.berths)]
         berth = berths[0]
         try:
             for one in berths:
