@@ -207,11 +207,17 @@ static void effects_note_consumer(struct effects *effects, enum change_kind kind
     consumer->row = consumer->is_gone ? NULL : row;
 }
 
-/* A key for a catalog and an id; there are fewer than 8 catalogs. */
+/* A key for an id, and for its table by a number. */
+static int64_t key_of(int64_t id, unsigned table)
+{
+    _Static_assert(STORE_ID_MOST <= INT64_MAX >> 4, "an id leaves four bits");
+    return (int64_t)((uint64_t)id << 4 | table);
+}
+
 static int64_t name_key(enum change_kind insert, int64_t id)
 {
     _Static_assert(CHANGE_CONSUMER_TYPE_INSERT < 16, "kinds of catalogs are four bits");
-    return id << 4 | (int64_t)insert;
+    return key_of(id, (unsigned)insert);
 }
 
 static void note_name(struct effects *effects, const struct change *change)
@@ -229,7 +235,7 @@ static int64_t row_key(enum change_kind kind, int64_t id)
 {
     _Static_assert((CHANGE_VALET_PLACEMENT_DELETE - CHANGE_NODE_PUT) / 2 < 16,
                    "our own tables are four bits");
-    return id << 4 | (int64_t)((unsigned)(kind - CHANGE_NODE_PUT) / 2);
+    return key_of(id, (unsigned)(kind - CHANGE_NODE_PUT) / 2);
 }
 
 static struct effect_row *effects_row_of(const struct effects *effects, int64_t key)

@@ -217,6 +217,8 @@ enum store_table {
     STORE_VALET, /* those of model/valet.h, in its order */
     STORE_TABLE_COUNT = STORE_VALET + VALET_TABLE_COUNT
 };
+/* No number is larger: ids are combined with small numbers. */
+#define STORE_ID_MOST (INT64_MAX >> 4)
 int64_t store_next_id(struct store *store, enum store_table table);
 
 /* Whether the database gave out no id for one of the calls since this function was last called, or

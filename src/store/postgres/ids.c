@@ -45,10 +45,13 @@ static const char *table_name(enum store_table table)
     return NULL;
 }
 
+/* From here on, numbers are no ids. */
+static const int64_t NO_ID = STORE_ID_MOST / 2;
+
 /* The largest id that a row can have. */
 static int64_t largest_id(enum store_table table)
 {
-    return table >= STORE_NODES ? INT64_MAX : PG_ID_MOST;
+    return table >= STORE_NODES ? NO_ID - 1 : PG_ID_MOST;
 }
 
 static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows *rows)
@@ -222,7 +225,7 @@ int64_t postgres_next_id(struct store *base, enum store_table table)
         store->lack = lack;
         store->lacking = table;
     }
-    return INT64_MAX / 2 + store->lacks++;
+    return NO_ID + store->lacks++;
 }
 
 bool postgres_lacks_id(struct store *base, struct err *err)

@@ -3,12 +3,12 @@
 #include "store/sqlite/internal.h"
 
 /* No counter reaches this value: another program wrote it, and further ids would overflow. */
-static const int64_t ID_MAX = INT64_MAX / 2;
+static const int64_t ID_MAX = STORE_ID_MOST;
 
 /* The largest id in a column that refers to rows of another table. */
 #define REFERRED(column, table)                                                                    \
     "(SELECT ifnull(max(" column "), 0) FROM " table " WHERE typeof(" column ") = 'integer'"       \
-    " AND " column " < 4611686018427387903)"
+    " AND " column " < 576460752303423487)"
 
 bool sqlite_read_next_ids(struct sqlite_store *store, struct err *err)
 {
