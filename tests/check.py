@@ -92,12 +92,10 @@ def sanitized(name, kinds):
     berthd = directory + "/berthd"
     # what only counts steps finds no other errors than its neighbours
     costly = ("valet/solve/hostile",)
-    # it changes stacks, of which ASan warns
-    fibers = ("sim_fleet",)
     # code that starts no threads and shares nothing between threads has no races
     single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "api/text/", "engine/merge",
               "store/schema", "store/failing", "placement/write/", "replica/slotset", "valet/solve/", "valet/api/stack")
-    without = ",".join(single if name == "tsan" else costly + fibers)
+    without = ",".join(single if name == "tsan" else costly)
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
