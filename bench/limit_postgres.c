@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "latencies.h"
+#include "store/log_changes.h"
 #include "store/postgres/session_internal.h"
 #include "store/postgres/store_internal.h"
 #include "store/postgres/write_sql.h"
@@ -254,7 +255,8 @@ static void build(struct limit *limit, struct built *built, size_t claims)
     add_message(built, POSTGRES_BEGIN, NULL);
     add_message(built, POSTGRES_LOCK, "limit_lock");
     add_log_row(limit, built);
-    const struct store_batch batch = {built->changes, built->ends, built->claims};
+    const struct store_batch batch = {
+        .changes = built->changes, .ends = built->ends, .requests = built->claims};
     struct waves waves = waves_arrange(&batch, built->arena);
     for (size_t i = 0; i < waves.count; i++)
         add_bundle(limit, built, &waves.bundles[i]);
