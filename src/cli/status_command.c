@@ -121,6 +121,27 @@ static void print_log(const json_t *log)
     puts(" ago");
 }
 
+/* The table whose ids are used up furthest. */
+static void print_ids(const json_t *ids)
+{
+    const char *table;
+    const char *most = NULL;
+    json_t *used;
+    json_object_foreach((json_t *)(uintptr_t)ids, table, used)
+    {
+        if (strcmp(table, "most") != 0 &&
+            (most == NULL || json_integer_value(used) > number_of(ids, most)))
+            most = table;
+    }
+    if (most == NULL)
+        return;
+    print_name("", 0);
+    fputs("ids: ", stdout);
+    output_text(stdout, most);
+    printf(" %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "\n", number_of(ids, most),
+           number_of(ids, "most"));
+}
+
 static void print_instance(const json_t *one)
 {
     print_text_of(one, "host");
@@ -156,6 +177,7 @@ static void print_server(const json_t *page)
     fputs(json_is_true(json_object_get(server, "tls")) ? ", TLS" : ", no TLS", stdout);
     puts(json_is_true(json_object_get(server, "pooled")) ? ", through a pooler" : "");
     print_log(json_object_get(page, "log"));
+    print_ids(json_object_get(page, "ids"));
     json_array_foreach(instances, i, one)
     {
         print_name("instances", i);

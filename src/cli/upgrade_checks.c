@@ -92,6 +92,10 @@ static bool check_server(const struct conf *conf, struct upgrade_results *result
     if (report.log_head > 0)
         buf_printf(&details, " Newest batch: %lld, %lld s ago.", (long long)report.log_head,
                    (long long)report.log_head_s);
+    const struct store_ids *ids = report_most_used_ids(&report);
+    if (ids != NULL)
+        buf_printf(&details, " Ids: %s %lld of %d.", ids->table, (long long)ids->used,
+                   STORE_IDS_MOST);
     for (size_t i = 0; i < report.instance_count; i++) {
         buf_append_lit(&details, " Instance: ");
         report_write_instance(&report.instances[i], &details);

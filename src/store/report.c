@@ -2,6 +2,7 @@
 #include "store/report.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "store/driver.h"
 #include "store/schema_drivers.h"
@@ -33,6 +34,15 @@ void report_warn(struct store_report *report, struct arena *arena, const char *f
     va_end(args);
 }
 
+const struct store_ids *report_most_used_ids(const struct store_report *report)
+{
+    const struct store_ids *most = NULL;
+    for (size_t i = 0; i < report->id_count; i++)
+        if (most == NULL || report->ids[i].used > most->used)
+            most = &report->ids[i];
+    return most;
+}
+
 struct store_report report_copy(const struct store_report *report, struct arena *arena)
 {
     struct store_report copy = *report;
@@ -40,6 +50,10 @@ struct store_report report_copy(const struct store_report *report, struct arena 
     copy.warnings = NULL;
     copy.instance_count = copy.instance_capacity = 0;
     copy.warning_count = copy.warning_capacity = 0;
+    if (report->id_count > 0) {
+        copy.ids = arena_alloc(arena, report->id_count * sizeof(*copy.ids));
+        memcpy(copy.ids, report->ids, report->id_count * sizeof(*copy.ids));
+    }
     for (size_t i = 0; i < report->instance_count; i++)
         report_add_instance(&copy, arena, &report->instances[i]);
     for (size_t i = 0; i < report->warning_count; i++)

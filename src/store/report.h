@@ -18,15 +18,24 @@ struct store_instance {
     bool is_own;    /* the instance that makes the report */
 };
 
+/* How far the ids of a table with ids of 32 bits are used up. */
+struct store_ids {
+    const char *table; /* static */
+    int64_t used;      /* the largest id that a row has or that was handed out; 0: none */
+};
+enum { STORE_IDS_MOST = INT32_MAX };
+
 /* Texts belong to the arena that was given. */
 struct store_report {
     uint64_t made_us; /* of clock_monotonic_us() */
     struct store_server server;
-    bool has_log;       /* berth's tables are there and can be read; otherwise 0 and none: */
-    int64_t log_head;   /* the number of the newest batch; 0: there was none yet */
-    int64_t log_head_s; /* how many seconds ago it was committed */
-    int64_t log_rows;   /* at most that many: from the oldest to the newest */
-    int64_t log_bytes;  /* on disk, with the index */
+    bool has_log;          /* berth's tables are there and can be read; otherwise 0 and none: */
+    int64_t log_head;      /* the number of the newest batch; 0: there was none yet */
+    int64_t log_head_s;    /* how many seconds ago it was committed */
+    int64_t log_rows;      /* at most that many: from the oldest to the newest */
+    int64_t log_bytes;     /* on disk, with the index */
+    struct store_ids *ids; /* of each such table; none if they cannot be read */
+    size_t id_count;
     struct store_instance *instances;
     size_t instance_count, instance_capacity;
     struct slice *warnings; /* each a sentence without its full stop */
@@ -37,6 +46,9 @@ void report_add_instance(struct store_report *report, struct arena *arena,
                          const struct store_instance *instance);
 void report_warn(struct store_report *report, struct arena *arena, const char *format, ...)
     BERTH_PRINTF(3, 4);
+
+/* The table whose ids are used up furthest; NULL: none is known. */
+const struct store_ids *report_most_used_ids(const struct store_report *report);
 
 /* Copies all that belongs to an arena. */
 struct store_report report_copy(const struct store_report *report, struct arena *arena);

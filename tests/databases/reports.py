@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from admin_pages import json_page, page  # noqa: E402
+from admin_pages import json_page, metrics, page  # noqa: E402
 from pgbouncer import PgBouncer  # noqa: E402
 from postgres import Postgres, url  # noqa: E402
 from processes import wait_until  # noqa: E402
@@ -96,9 +96,12 @@ def safe_server(reports, server):
                    and f"process {first.process.pid}, version " in text and "warning" not in text, text)
     shown = reports.run("berth", "status", "--admin", f"127.0.0.1:{admin}").stdout
     reports.expect("berth status", "server         primary at " in shown and f"process {first.process.pid}, version " in shown
-                   and "(this one)" in shown and "****" in shown and server.password not in shown, shown)
+                   and "(this one)" in shown and re.search(r"ids: \w+ [1-9]\d* of 2147483647", shown) and "****" in shown and server.password not in shown, shown)
+    ids = metrics(admin)
+    used = ids.get('berth_database_ids_used{table="resource_providers"}')
+    reports.expect("metrics of ids", used and 1 <= used < 100000, ids)
     code, details, error = reports.check(server.url())
-    reports.expect("placement-status", code == 0 and "Newest batch: 1, " in details and f"process {second.process.pid}, " in details
+    reports.expect("placement-status", code == 0 and " of 2147483647. " in details and "Newest batch: 1, " in details and f"process {second.process.pid}, " in details
                    and server.password not in details, (code, details, error))
     second.stop()
     first.kill()
@@ -110,11 +113,16 @@ def unsafe_server(reports, server):
     details = reports.expect_warning(
         server.url(), "fsync is off", "full_page_writes is off", "synchronous_commit is off", "autovacuum or track_counts is off",
         "idle_session_timeout is 1h")
-    reports.expect("nothing else is unsafe", details.count(". ") == details.count(". Server: ") + 4, details)
+    reports.expect("nothing else is unsafe", details.count(". ") == details.count(". Server: ") + details.count(". Ids: ") + 4, details)
     server.sql(FAKES)
     reports.expect_warning(
         server.url(options="-csearch_path=fake,pg_catalog,public"), r"process 4711 \(pg_dump\) has been open for 90 minutes",
         "the prepared transaction 'it''s old' has been open for 11 minutes", "clock is (59|60) s ahead of this")
+    server.sql("SELECT setval('allocations_id_seq', 1800000000)")
+    server.sql("INSERT INTO traits (id, name) VALUES (1700000000, 'CUSTOM_LAST')")
+    reports.expect_warning(server.url(), r"ids of the table allocations are used up to 1800000000 of 2147483647: after",
+                           r"ids of the table traits are used up to 1700000000 of")
+    server.sql("DELETE FROM traits WHERE id = 1700000000; SELECT setval('allocations_id_seq', 1)")
     code, details, _ = reports.check(server.url(options="-csearch_path=fake,pg_catalog,public"))
     reports.expect("young ones are no danger", not re.search("4712|4713|young|elsewhere", details), details)
 
@@ -123,6 +131,13 @@ def odd_schemas(reports, server):
     server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' OWNER " + server.user, database="postgres")
     code, details, error = reports.check(server.url("latin"))
     reports.expect("another encoding is refused", code == 255 and "must be UTF8" in error, (code, details, error))
+    server.sql("UPDATE pg_database SET datcollversion = 'old' WHERE datname = current_database()")
+    server.sql("CREATE COLLATION careless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+               "ALTER TABLE users ALTER external_id TYPE varchar(255) COLLATE careless")
+    reports.expect_warning(server.url(), "the collation of the database has version .* and was old when its indexes",
+                           "users.external_id has a collation for which different names can be equal")
+    server.sql("UPDATE pg_database SET datcollversion = pg_database_collation_actual_version(oid)")
+    server.sql("ALTER TABLE users ALTER external_id TYPE varchar(255) COLLATE \"default\"")
     server.sql("ALTER TABLE consumers DROP CONSTRAINT uniq_consumers0uuid")
     server.sql("ALTER TABLE berth_log DROP COLUMN entries")
     server.sql("ALTER TABLE traits RENAME COLUMN name TO label")

@@ -51,6 +51,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_DATABASE_SKIPPED, GAUGE, "berth_database_skipped_rows", "", "Rows that could not be loaded; each is named in the log once."),
     ROW(METRIC_DATABASE_LOG_HEAD, GAUGE, "berth_database_log_head", "", "Number of the newest batch in the log of changes."),
     ROW(METRIC_DATABASE_UNREPLICATED, COUNTER, "berth_database_unreplicated_batches_total", "", "Batches that were committed although somebody had cancelled their wait for a synchronous standby."),
+    ROW(METRIC_DATABASE_IDS, GAUGE, "berth_database_ids_used", "table", "Largest id of 32 bits that a row has or that was handed out, of at most 2147483647."),
     ROW(METRIC_DATABASE_EPOCH, GAUGE, "berth_database_epoch", "", "Number of times that the database went back, as recorded in it."),
     ROW(METRIC_DATABASE_WENT_BACK, COUNTER, "berth_database_went_back_total", "", "Times that the database was found in an earlier state than memory: a backup was restored, or a failover has lost commits."),
     ROW(METRIC_DATABASE_LOST, COUNTER, "berth_database_lost_total", "kind", "What memory had and the database then no longer had, or in an older or other form."),

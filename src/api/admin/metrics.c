@@ -8,8 +8,10 @@
 #include "api/definition.h"
 #include "api/services/meter.h"
 #include "api/services/slow_lane.h"
+#include "base/arena.h"
 #include "base/memory_budget.h"
 #include "log/log.h"
+#include "store/report.h"
 
 static const double US_PER_S = 1e6;
 
@@ -224,6 +226,20 @@ static void write_unknown_commits(const struct store_figures *store, struct expo
     exposition_count(exposition, &unknown, 1, store->unknown_open);
 }
 
+/* As of the last report, which is about a minute old. */
+static void write_ids(const struct store *store, struct exposition *exposition)
+{
+    struct arena *arena = arena_create();
+    struct store_report report;
+    exposition_begin(exposition, METRIC_DATABASE_IDS);
+    if (store_report(store, arena, &report))
+        for (size_t i = 0; i < report.id_count; i++) {
+            struct label label = label_of("table", report.ids[i].table);
+            exposition_count(exposition, &label, 1, (uint64_t)report.ids[i].used);
+        }
+    arena_destroy(arena);
+}
+
 static void write_database(const struct admin *admin, const struct pipeline_figures *figures,
                            struct exposition *exposition)
 {
@@ -243,6 +259,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_SKIPPED, store.skipped_rows);
     exposition_single(exposition, METRIC_DATABASE_LOG_HEAD, store.log_head);
     exposition_single(exposition, METRIC_DATABASE_UNREPLICATED, store.unreplicated);
+    write_ids(admin->store, exposition);
     exposition_single(exposition, METRIC_DATABASE_EPOCH, store.epoch);
     write_losses(&figures->losses, exposition);
     exposition_single(exposition, METRIC_DATABASE_LOG_PRUNED, store.log_pruned);

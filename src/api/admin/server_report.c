@@ -32,6 +32,16 @@ static void append_server(const struct store_server *server, uint64_t now_us, st
                (unsigned long long)((now_us - server->seen_us) / 1000000));
 }
 
+static void append_ids(const struct store_report *report, struct buf *out)
+{
+    if (report->id_count == 0)
+        return;
+    buf_append_lit(out, ", \"ids\": {");
+    for (size_t i = 0; i < report->id_count; i++)
+        buf_printf(out, "\"%s\": %lld, ", report->ids[i].table, (long long)report->ids[i].used);
+    buf_printf(out, "\"most\": %d}", STORE_IDS_MOST);
+}
+
 static void append_instances(const struct store_report *report, struct buf *out)
 {
     buf_append_lit(out, ", \"instances\": [");
@@ -62,6 +72,7 @@ void server_report_append_json(const struct store_report *report, uint64_t now_u
                    " \"bytes\": %lld}",
                    (long long)report->log_head, (long long)report->log_head_s,
                    (long long)report->log_rows, (long long)report->log_bytes);
+    append_ids(report, out);
     append_instances(report, out);
     buf_append_lit(out, ", \"warnings\": [");
     for (size_t i = 0; i < report->warning_count; i++) {
@@ -76,6 +87,9 @@ void server_report_append_text(const struct store_report *report, struct buf *ou
     buf_append_lit(out, "server: ");
     report_write_server(&report->server, out);
     buf_append_char(out, '\n');
+    const struct store_ids *ids = report_most_used_ids(report);
+    if (ids != NULL)
+        buf_printf(out, "ids: %s %lld of %d\n", ids->table, (long long)ids->used, STORE_IDS_MOST);
     for (size_t i = 0; i < report->instance_count; i++) {
         buf_append_lit(out, "instance: ");
         report_write_instance(&report->instances[i], out);

@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "store/postgres/collation.h"
+#include "store/postgres/id_figures.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/own_tables.h"
 #include "store/rows.h"
@@ -214,6 +216,69 @@ static enum pg_outcome check_unique(const struct dangers *d, struct err *err)
     return outcome;
 }
 
+enum { IDS_WARNED_PERCENT = 75 };
+
+/* Also fills in the report. */
+static enum pg_outcome check_ids(const struct dangers *d, struct err *err)
+{
+    struct pg_id_figure figures[PG_ID_TABLES];
+    enum pg_outcome outcome = pg_id_figures_read(d->session, figures, d->deadline_us, err);
+    if (outcome != PG_OK)
+        return outcome;
+    struct store_ids *ids = arena_alloc(d->arena, PG_ID_TABLES * sizeof(*ids));
+    for (size_t i = 0; i < PG_ID_TABLES; i++) {
+        const struct pg_id_figure *figure = &figures[i];
+        ids[i].table = figure->table;
+        ids[i].used = figure->largest > figure->handed_out ? figure->largest : figure->handed_out;
+        if (ids[i].used > STORE_IDS_MOST / 100 * IDS_WARNED_PERCENT)
+            report_warn(d->report, d->arena,
+                        "ids of the table %s are used up to %lld of %d: after the last one, "
+                        "requests that need a new one are refused",
+                        ids[i].table, (long long)ids[i].used, STORE_IDS_MOST);
+    }
+    d->report->ids = ids;
+    d->report->id_count = PG_ID_TABLES;
+    return PG_OK;
+}
+
+/* berthd does not start on such a database. */
+static enum pg_outcome check_collations(const struct dangers *d, struct err *err)
+{
+    struct err why = {.arena = d->arena};
+    if (pg_collation_check(d->session, d->deadline_us, &why))
+        return PG_OK;
+    if (pg_session_is_open(d->session) && pg_session_failure(d->session)->sqlstate[0] == '\0') {
+        report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why.message));
+        return PG_OK;
+    }
+    err_set(err, why.status, NULL, "%.*s", SLICE_ARG(why.message));
+    return PG_FAILED;
+}
+
+enum { COLLATION_VERSIONS_FROM = 150000 };
+
+/* The order of an index on texts is that of the system's library when it was created. The C
+ * collation has no version. */
+static const char COLLATION_VERSION[] =
+    "SELECT datcollversion, pg_database_collation_actual_version(oid) FROM pg_database"
+    " WHERE datname = current_database()"
+    " AND datcollversion IS DISTINCT FROM pg_database_collation_actual_version(oid)";
+
+static enum pg_outcome check_collation_version(const struct dangers *d, struct err *err)
+{
+    struct pg_rows rows = {0};
+    if (pg_session_server(d->session)->version < COLLATION_VERSIONS_FROM)
+        return PG_OK;
+    enum pg_outcome outcome = dangers_read(d, COLLATION_VERSION, &rows, err);
+    if (outcome == PG_OK && pg_rows_count(&rows) > 0)
+        report_warn(d->report, d->arena,
+                    "the collation of the database has version %.*s and was %.*s when its indexes "
+                    "were created: they may miss rows",
+                    SLICE_ARG(pg_rows_bytes(&rows, 0, 1)), SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
+    pg_rows_free(&rows);
+    return outcome;
+}
+
 /* A database in which berth has never run lacks all of its tables, which is as it should be. */
 static const char OWN_COUNT[] =
     "SELECT count(*) FROM pg_class WHERE left(relname, 6) = 'berth_' AND relkind IN ('r', 'p')"
@@ -276,6 +341,12 @@ enum pg_outcome dangers_of_tables(const struct dangers *d, bool *can_read, struc
         outcome = check_columns(d, err);
     if (outcome == PG_OK && is_served)
         outcome = check_unique(d, err);
+    if (outcome == PG_OK && is_served)
+        outcome = check_ids(d, err);
+    if (outcome == PG_OK && is_served)
+        outcome = check_collations(d, err);
+    if (outcome == PG_OK)
+        outcome = check_collation_version(d, err);
     if (outcome == PG_OK)
         outcome = check_own_tables(d, &has_own, err);
     *can_read = outcome == PG_OK && has_rights && has_own;
