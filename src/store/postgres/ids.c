@@ -61,6 +61,7 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
     *block = (struct id_block){.ids = calloc(count + 1, sizeof(*block->ids)),
                                .is_told = block->is_told,
                                .highest = block->highest,
+                               .read = block->read,
                                .floor = block->floor};
     check(block->ids != NULL);
     for (size_t i = 0; i < count; i++) {
@@ -208,8 +209,18 @@ void postgres_note_id(struct postgres_store *store, enum rows_table table, int64
 {
     const struct rows_info *info = rows_info(table);
     enum store_table ids = info == NULL ? rows_record_info(table)->ids : info->ids;
-    if (ids < STORE_TABLE_COUNT && id > store->ids[ids].highest)
-        store->ids[ids].highest = id;
+    if (ids >= STORE_TABLE_COUNT)
+        return;
+    struct id_block *block = &store->ids[ids];
+    block->read = id > block->read ? id : block->read;
+    block->highest = id > block->highest ? id : block->highest;
+}
+
+/* Ids of classes are not reserved: other instances may have used them by now. */
+static void skip_used(struct id_block *block)
+{
+    while (block->used < block->count && block->ids[block->used] <= block->read)
+        block->used++;
 }
 
 int64_t postgres_next_id(struct store *base, enum store_table table)
@@ -218,6 +229,8 @@ int64_t postgres_next_id(struct store *base, enum store_table table)
     if (store->has_reconnected)
         postgres_distrust_ids(store);
     struct id_block *block = &store->ids[table];
+    if (table == STORE_CLASSES)
+        skip_used(block);
     enum lack lack = block->used < block->count ? LACKS_NONE : refill(store, table);
     if (lack == LACKS_NONE)
         return block->ids[block->used++];

@@ -57,6 +57,7 @@ struct id_block {
                        */
     bool is_told;     /* that this is so was logged */
     int64_t highest;  /* that memory may have, or has had */
+    int64_t read;     /* the highest of a row that was read */
     int64_t floor;    /* ids are higher: the highest when they were last distrusted */
 };
 

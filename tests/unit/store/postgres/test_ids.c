@@ -94,6 +94,28 @@ static void test_blocks_at_the_end(void **state)
     store_close(store);
 }
 
+/* Two instances may have the same ids for classes: what one has used, the other skips as soon as it
+ * knows. */
+static void test_classes_of_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2] = {open_seeded(fixture, NULL), fixture_open(fixture)};
+    expect_news(fixture, stores[1], STORE_NEWS_RELOAD);
+    for (int i = 0; i < 3; i++) {
+        int64_t id = store_next_id(stores[0], STORE_CLASSES);
+        store_next_id(stores[1], STORE_CLASSES);
+        struct change_list list = changes_of(fixture);
+        const char *name = arena_printf(fixture->arena, "CUSTOM_%d", i).data;
+        add_catalog(&list, CHANGE_CLASS_INSERT, id, name);
+        (void)commit_changes(fixture, stores[0], &list);
+        expect_news(fixture, stores[1], STORE_NEWS_FOLLOW);
+        store_reuse_ids(stores[1]);
+        assert_true(store_next_id(stores[1], STORE_CLASSES) > id);
+    }
+    for (int store = 0; store < 2; store++)
+        store_close(stores[store]);
+}
+
 /* Sequences of 64 bits: those of a database that an old server created. */
 static void test_wide_sequence(void **state)
 {
@@ -185,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_read_keeps_ids, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_each_is_used, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_classes_of_others, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_wide_sequence, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
