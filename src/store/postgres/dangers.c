@@ -146,8 +146,18 @@ enum pg_outcome dangers_of_server(const struct dangers *d, struct err *err)
 
 /* ---- the tables ---- */
 
-/* A migration's check may find the revision unsupported without the server having refused
- * anything. */
+/* A check that berthd makes when it starts may find what it refuses without the server having
+ * refused anything. */
+static enum pg_outcome warn_or_fail(const struct dangers *d, const struct err *why, struct err *err)
+{
+    if (pg_session_is_open(d->session) && pg_session_failure(d->session)->sqlstate[0] == '\0') {
+        report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why->message));
+        return PG_OK;
+    }
+    err_set(err, why->status, NULL, "%.*s", SLICE_ARG(why->message));
+    return PG_FAILED;
+}
+
 static enum pg_outcome check_revision(const struct dangers *d, bool *is_served, struct err *err)
 {
     char revision[STORE_REVISION_BYTES];
@@ -155,12 +165,7 @@ static enum pg_outcome check_revision(const struct dangers *d, bool *is_served, 
     *is_served = pg_migrate_check_served(d->session, revision, d->deadline_us, &why);
     if (*is_served)
         return PG_OK;
-    if (pg_session_is_open(d->session) && pg_session_failure(d->session)->sqlstate[0] == '\0') {
-        report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why.message));
-        return PG_OK;
-    }
-    err_set(err, why.status, NULL, "%.*s", SLICE_ARG(why.message));
-    return PG_FAILED;
+    return warn_or_fail(d, &why, err);
 }
 
 static void append_columns_of(struct buf *sql, const struct rows_info *info)
@@ -247,12 +252,7 @@ static enum pg_outcome check_collations(const struct dangers *d, struct err *err
     struct err why = {.arena = d->arena};
     if (pg_collation_check(d->session, d->deadline_us, &why))
         return PG_OK;
-    if (pg_session_is_open(d->session) && pg_session_failure(d->session)->sqlstate[0] == '\0') {
-        report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why.message));
-        return PG_OK;
-    }
-    err_set(err, why.status, NULL, "%.*s", SLICE_ARG(why.message));
-    return PG_FAILED;
+    return warn_or_fail(d, &why, err);
 }
 
 enum { COLLATION_VERSIONS_FROM = 150000 };
