@@ -1,6 +1,8 @@
 /* A database that went back, and one that was copied to another cluster, on a real server. */
 #include "store/fixture.h"
 
+#include <stdio.h>
+
 #include "store/postgres/store_internal.h"
 
 static void run_sql(const struct fixture *fixture, const char *sql)
@@ -98,6 +100,174 @@ static void test_killed_meanwhile(void **state)
     store_close(store);
 }
 
+/* ---- what a state contains ---- */
+
+static struct store_stamp stamp_at(struct fixture *fixture, struct store *store, int64_t number)
+{
+    commit_until(fixture, store, number);
+    return log_state_stamp(&postgres_of(store)->followed);
+}
+
+/* The same number in another history. */
+static struct store_stamp other_stamp(const struct store_stamp *stamp)
+{
+    struct log_state state;
+    memcpy(&state, stamp->bytes, sizeof(state));
+    state.mark[0] ^= 1;
+    return log_state_stamp(&state);
+}
+
+/* A later state contains an earlier one only if memory has had both, in one history. */
+static void test_covers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    const struct store_stamp early = stamp_at(fixture, store, 5);
+    const struct store_stamp late = stamp_at(fixture, store, 6);
+    const struct store_stamp other_early = other_stamp(&early);
+    const struct store_stamp other_late = other_stamp(&late);
+    assert_true(store_covers(store, &early, &early));
+    assert_true(store_covers(store, &late, &early));
+    assert_false(store_covers(store, &early, &late));
+    assert_false(store_covers(store, &late, &other_early));
+    assert_false(store_covers(store, &other_late, &early));
+    assert_false(store_covers(store, &late, &other_late));
+    postgres_of(store)->has_state = false;
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_true(store_covers(store, &late, &late));
+    assert_false(store_covers(store, &late, &early));
+    store_close(store);
+}
+
+/* ---- a log that is not what instances write ---- */
+
+static struct store *open_at_nine(struct fixture *fixture)
+{
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    commit_until(fixture, store, 5);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    commit_until(fixture, store, 9);
+    store_close(store);
+    return other;
+}
+
+static void test_unchanged(void **state)
+{
+    struct store *store = open_at_nine(*state);
+    expect_news(*state, store, STORE_NEWS_FOLLOW);
+    store_close(store);
+}
+
+/* What happened since the state that memory has is not known, so everything is compared. */
+static void test_broken_chain(void **state)
+{
+#define NEWEST "(SELECT max(number) FROM berth_log)"
+    static const char *const damages[] = {
+        "UPDATE berth_log SET digest = decode(repeat('00', 16), 'hex') WHERE number = " NEWEST
+        " - 2",
+        "UPDATE berth_log SET mark = decode(repeat('00', 16), 'hex') WHERE number = " NEWEST " - 2",
+        "UPDATE berth_log SET entries = decode('0100', 'hex') WHERE number = " NEWEST " - 3",
+        "UPDATE berth_log SET entries = decode('01ff', 'hex') WHERE number = " NEWEST,
+        "DELETE FROM berth_log WHERE number = " NEWEST " - 2",
+        "DELETE FROM berth_log WHERE number <= " NEWEST " - 4",
+    };
+#undef NEWEST
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+        commit_until(fixture, store, postgres_of(other)->followed.number + 4);
+        run_sql(fixture, damages[i]);
+        expect_news(fixture, other, STORE_NEWS_RELOAD);
+    }
+    store_close(store);
+    store_close(other);
+}
+
+/* Empty batches of another instance, on top of a state. */
+static void append_rows(struct store *store, int count)
+{
+    struct log_state state = postgres_of(store)->followed;
+    struct buf sql = {0};
+    struct err err = {.arena = postgres_of(store)->scratch};
+    char before[2 * LOG_DIGEST_LEN + 1];
+    for (int i = 0; i < count; i++) {
+        const struct log_state last = state;
+        const struct log_row row = {.number = last.number + 1,
+                                    .mark = {"another instance", LOG_MARK_LEN},
+                                    .before = {(const char *)last.digest, LOG_DIGEST_LEN},
+                                    .entries = SLICE_LIT("")};
+        for (size_t k = 0; k < LOG_DIGEST_LEN; k++)
+            snprintf(before + 2 * k, 3, "%02x", last.digest[k]);
+        buf_printf(&sql, "%s(%lld, 'another instance', decode('%s', 'hex'), now(), '')",
+                   i == 0 ? "INSERT INTO berth_log VALUES " : ", ", (long long)row.number, before);
+        assert_true(log_row_state(&row, &state));
+    }
+    buf_append_char(&sql, '\0');
+    assert_int_equal(pg_session_run(postgres_of(store)->follower, sql.data, "written",
+                                    postgres_deadline(postgres_of(store)), &err),
+                     PG_OK);
+    buf_free(&sql);
+}
+
+/* As many batches are followed as are read at once. If there are more, what is read does not lead
+ * to the newest state. */
+static void test_many_rows(void **state)
+{
+    struct store *store = open_seeded(*state, NULL);
+    append_rows(store, 10000);
+    expect_news(*state, store, STORE_NEWS_FOLLOW);
+    append_rows(store, 10001);
+    expect_news(*state, store, STORE_NEWS_RELOAD);
+    store_close(store);
+}
+
+/* The row that memory has is another one by now. */
+static void test_other_row(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_at_nine(fixture);
+    run_sql(fixture, "UPDATE berth_log SET entries = '' WHERE number = 5");
+    expect_news(fixture, store, STORE_NEWS_WENT_BACK);
+    store_close(store);
+}
+
+static enum log_newest newest_of(struct store *store, const char *sql)
+{
+    struct pg_session *session = postgres_of(store)->follower;
+    const struct pg_statement statement = {.sql = sql, .binary_results = true, .what = "read"};
+    struct log_state found;
+    struct err err = {.arena = postgres_of(store)->scratch};
+    struct pg_rows rows = {0};
+    assert_int_equal(
+        pg_session_execute(session, &statement, &rows, postgres_deadline(postgres_of(store)), &err),
+        PG_OK);
+    enum log_newest newest = log_newest_state(&rows, &found);
+    pg_rows_free(&rows);
+    return newest;
+}
+
+/* What a standby has is not the newest state, whatever it is. */
+static void test_newest(void **state)
+{
+    struct store *store = open_seeded(*state, NULL);
+    const char *mark = "SELECT 5::bigint, decode(repeat('00', 16), 'hex'),"
+                       " decode(repeat('00', 16), 'hex'), ''::bytea, ";
+    struct fixture *fixture = *state;
+    const char *primary = arena_printf(fixture->arena, "%sfalse%c", mark, '\0').data;
+    const char *standby = arena_printf(fixture->arena, "%strue%c", mark, '\0').data;
+    assert_int_equal(newest_of(store, primary), LOG_NEWEST_KNOWN);
+    assert_int_equal(newest_of(store, standby), LOG_NEWEST_STANDBY);
+    assert_int_equal(newest_of(store, "SELECT 5::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
+                     LOG_NEWEST_FOREIGN);
+    assert_int_equal(
+        newest_of(store, "SELECT NULL::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
+        LOG_NEWEST_KNOWN);
+    store_close(store);
+}
+
 /* ---- another cluster ---- */
 
 static void ignore_change(void *cls, const struct change *change)
@@ -156,9 +326,9 @@ static void test_other_cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_twice),
-        TEST(test_killed_meanwhile),
-        TEST(test_lower_numbers),
+        TEST(test_twice),         TEST(test_killed_meanwhile), TEST(test_covers),
+        TEST(test_unchanged),     TEST(test_broken_chain),     TEST(test_many_rows),
+        TEST(test_other_row),     TEST(test_newest),           TEST(test_lower_numbers),
         TEST(test_other_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
