@@ -626,6 +626,28 @@ static void test_deletes_compare_generations(void **state)
     store_close(store);
 }
 
+/* Whether the project changes as well or not. */
+static void test_consumers_compare_generations(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!fixture_is_server())
+        skip();
+    struct store *store = open_seeded(fixture, NULL);
+    for (int64_t generation = 1; generation < 3; generation++) {
+        struct change_list list = changes_of(fixture);
+        add_consumer(&list, CHANGE_CONSUMER_UPDATE, 1, UUID_C, generation + 6);
+        struct change *update = &list.items[0];
+        update->is_generation_only = generation == 1;
+        update->consumer.expected_generation = generation + 5;
+        assert_true(refused(fixture, store, &list)->memory_is_wrong);
+        expect_news(fixture, store, STORE_NEWS_FOLLOW);
+        update->consumer.expected_generation = generation;
+        update->consumer.generation = generation + 1;
+        commit_changes(fixture, store, &list);
+    }
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -652,6 +674,7 @@ int main(void)
         TEST(test_a_missing_row_is_refused),
         TEST(test_an_old_generation_is_refused),
         TEST(test_deletes_compare_generations),
+        TEST(test_consumers_compare_generations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,6 +268,50 @@ static void test_newest(void **state)
     store_close(store);
 }
 
+/* ---- commits on top of a state that is gone ---- */
+
+/* Commits without taking the news. */
+static enum store_result commit_blindly(struct fixture *fixture, struct store *store,
+                                        const char *name)
+{
+    struct change_list list = changes_of(fixture);
+    struct store_stamp stamp;
+    bool foreign;
+    add_catalog(&list, CHANGE_PROJECT_INSERT, store_next_id(store, STORE_PROJECTS), name);
+    fixture->err = (struct err){.arena = fixture->arena};
+    return commit_list(store, &list, &stamp, &foreign, &fixture->err);
+}
+
+/* Another instance has written a row with the number of the one that is gone. */
+static void test_other_row_before(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *other = open_at_nine(fixture);
+    struct store *store = fixture_open(fixture);
+    expect_news(fixture, other, STORE_NEWS_FOLLOW);
+    delete_log_after(fixture, 8);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_int_equal(commit_blindly(fixture, other, "too soon"), STORE_TAKEN);
+    commit_until(fixture, store, 9);
+    assert_int_equal(commit_blindly(fixture, other, "too late"), STORE_TAKEN);
+    found(fixture, other, 9, 9);
+    assert_int_equal(commit_blindly(fixture, other, "in time"), STORE_OK);
+    store_close(store);
+    store_close(other);
+}
+
+/* Memory has read an empty log. Its first rows have been pruned since, so number 1 is free. */
+static void test_first_row_is_pruned(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    store_close(open_seeded(fixture, NULL));
+    run_sql(fixture, "UPDATE berth_log SET number = number + 10");
+    assert_int_equal(commit_blindly(fixture, store, "p"), STORE_TAKEN);
+    store_close(store);
+}
+
 /* ---- another cluster ---- */
 
 static void ignore_change(void *cls, const struct change *change)
@@ -326,9 +370,17 @@ static void test_other_cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_twice),         TEST(test_killed_meanwhile), TEST(test_covers),
-        TEST(test_unchanged),     TEST(test_broken_chain),     TEST(test_many_rows),
-        TEST(test_other_row),     TEST(test_newest),           TEST(test_lower_numbers),
+        TEST(test_twice),
+        TEST(test_killed_meanwhile),
+        TEST(test_covers),
+        TEST(test_unchanged),
+        TEST(test_broken_chain),
+        TEST(test_many_rows),
+        TEST(test_other_row),
+        TEST(test_newest),
+        TEST(test_other_row_before),
+        TEST(test_first_row_is_pruned),
+        TEST(test_lower_numbers),
         TEST(test_other_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
