@@ -43,10 +43,36 @@ static void check_namesakes(struct checking *checking, const struct change_provi
             checking->note(checking->cls, ENTITY_PROVIDER, others[i]->id, NO_UUID);
 }
 
+/* The provider from which that one descends next; NULL: it is a root. */
+static const struct provider *above(const struct version *version, const struct provider *provider)
+{
+    return provider->parent.v == NUMBER_NONE ? NULL : version_provider(version, provider->parent);
+}
+
+/* The new parent must not be below the provider. If it is, it was moved before, or, in a database
+ * that has a cycle, all of it must be read at once. */
+static void check_no_cycle(struct checking *checking, const struct change_provider *row)
+{
+    const struct version *version = checking->version;
+    const struct provider *parent = version_provider_by_id(version, row->parent_id);
+    const struct provider *at = parent;
+    while (at != NULL && at->id != row->id)
+        at = above(version, at);
+    if (at == NULL)
+        return;
+    lack(checking, ENTITY_PROVIDER, parent->id);
+    for (at = parent; at->id != row->id && above(version, at)->id != row->id;) {
+        at = above(version, at);
+        lack(checking, ENTITY_PROVIDER, at->id);
+    }
+}
+
 static void check_place(struct checking *checking, const struct change_provider *row)
 {
-    if (row->parent_id != 0)
+    if (row->parent_id != 0) {
         need_provider(checking, row->parent_id);
+        check_no_cycle(checking, row);
+    }
     check_namesakes(checking, row);
 }
 
