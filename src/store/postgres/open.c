@@ -100,6 +100,7 @@ void postgres_close(struct store *base)
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
+    consumer_ids_free(&store->consumer_ids);
     buf_free(&store->touched);
     epochs_free(&store->epochs);
     acknowledged_close(&store->acknowledged);

@@ -4,31 +4,85 @@
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 
+enum { DEADLINE_ROWS = 100 }; /* for each, as long as for the answer to any other statement */
+
 static struct pg_statement statement_of(const struct buf *sql)
 {
     return (struct pg_statement){.sql = sql->data, .binary_results = true, .what = "read"};
+}
+
+/* The position of the column of a table of upstream. */
+static unsigned column_at(enum rows_table table, const char *name, bool of_consumer)
+{
+    const struct rows_info *info = rows_info(table);
+    unsigned at = 0;
+    while (((info->columns[at].flags & ROWS_OF_CONSUMER) != 0) != of_consumer ||
+           strcmp(info->columns[at].name, name) != 0)
+        check(++at < info->count);
+    return at;
+}
+
+/* Rows of a table, while everything is read. */
+struct streaming {
+    struct postgres_store *store;
+    enum rows_table table;
+    unsigned uuid;     /* the column with the consumer's uuid */
+    unsigned consumer; /* and that with its id */
+};
+
+static struct streaming begin_streaming(struct postgres_store *store, enum rows_table table)
+{
+    struct streaming streaming = {.store = store, .table = table};
+    if (table == ROWS_CONSUMERS) {
+        consumer_ids_free(&store->consumer_ids);
+        streaming.uuid = column_at(table, "uuid", false);
+    } else if (table == ROWS_ALLOCATIONS) {
+        streaming.uuid = column_at(table, "consumer_id", false);
+        streaming.consumer = column_at(table, "id", true);
+    }
+    return streaming;
+}
+
+/* Consumers come before allocations. False: the row is invisible, because it has no consumer. */
+static bool join_consumer(const struct streaming *streaming, struct cell *cells)
+{
+    struct consumer_ids *ids = &streaming->store->consumer_ids;
+    const struct cell *uuid = &cells[streaming->uuid];
+    if (streaming->table == ROWS_CONSUMERS && !uuid->is_null)
+        consumer_ids_add(ids, uuid->text, cells[0].integer);
+    if (streaming->table != ROWS_ALLOCATIONS)
+        return true;
+    int64_t id = uuid->is_null ? 0 : consumer_ids_find(ids, uuid->text);
+    cells[streaming->consumer] = (struct cell){.integer = id};
+    return id != 0;
 }
 
 static bool stream(void *cls, enum rows_table table, row_take *take, void *take_cls,
                    struct err *err)
 {
     struct postgres_store *store = cls;
+    struct streaming streaming = begin_streaming(store, table);
     struct buf sql = {0};
     struct pg_rows rows = {0};
     struct pg_cells cells;
     pg_rows_sql_all(table, &sql);
     const struct pg_statement statement = statement_of(&sql); /* planned for the size it has now */
-    enum pg_outcome outcome =
-        pg_stream_begin(store->follower, &statement, postgres_deadline(store), err);
+    uint64_t deadline_us = postgres_deadline(store);
+    enum pg_outcome outcome = pg_stream_begin(store->follower, &statement, deadline_us, err);
     pg_cells_begin(&cells, table);
-    while (outcome == PG_OK) {
-        outcome = pg_stream_next(store->follower, &rows, postgres_deadline(store), err);
+    for (size_t row = 0; outcome == PG_OK; row++) {
+        if (row % DEADLINE_ROWS == 0)
+            deadline_us = postgres_deadline(store);
+        outcome = pg_stream_next(store->follower, &rows, deadline_us, err);
         if (outcome == PG_OK) {
             pg_cells_read(&cells, &rows, 0);
             postgres_note_id(store, table, cells.at[0].integer);
-            take(take_cls, cells.at);
+            if (join_consumer(&streaming, cells.at))
+                take(take_cls, cells.at);
         }
     }
+    if (table == ROWS_ALLOCATIONS)
+        consumer_ids_free(&store->consumer_ids);
     pg_rows_free(&rows);
     buf_free(&sql);
     return outcome == PG_END;

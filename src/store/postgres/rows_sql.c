@@ -33,14 +33,21 @@ static void append_referred(struct buf *sql, const struct rows_column *column)
     buf_append_char(sql, ')');
 }
 
-/* `is_checked`: a reference that need not be there is read as NULL if there is no such row. */
-static void append_columns(struct buf *sql, const struct rows_info *info, bool is_checked)
+/* Which rows of a table are read. Allocations get the ids of their consumers from the server,
+ * unless all are read (row_reader.c). */
+enum scope { SCOPE_ALL, SCOPE_RECENT, SCOPE_IDS };
+
+/* With SCOPE_IDS, a reference that need not be there is read as NULL if there is no such row. */
+static void append_columns(struct buf *sql, const struct rows_info *info, bool is_joined,
+                           bool is_checked)
 {
     for (unsigned i = 0; i < info->count; i++) {
         const struct rows_column *column = &info->columns[i];
         buf_append_slice(sql, slice_of(i == 0 ? "SELECT " : ", "));
         if (is_checked && (column->flags & (ROWS_REFERS | ROWS_NEEDED)) == ROWS_REFERS)
             append_referred(sql, column);
+        else if ((column->flags & ROWS_OF_CONSUMER) != 0 && !is_joined)
+            buf_append_lit(sql, "NULL::integer");
         else
             buf_printf(sql, "%c.%s", (column->flags & ROWS_OF_CONSUMER) != 0 ? 'c' : 't',
                        column->name);
@@ -83,16 +90,17 @@ static bool append_lookup(struct buf *sql, enum rows_table table)
     return true;
 }
 
-static void append_from(struct buf *sql, enum rows_table table, bool is_checked)
+static void append_from(struct buf *sql, enum rows_table table, enum scope scope)
 {
+    bool is_joined = scope != SCOPE_ALL && (table == ROWS_ALLOCATIONS || table == ROWS_HOLDERS);
     if (rows_is_record(table))
         append_record_columns(sql, rows_record_info(table));
     else
-        append_columns(sql, rows_info(table), is_checked);
-    if (is_checked && append_lookup(sql, table))
+        append_columns(sql, rows_info(table), is_joined, scope == SCOPE_IDS);
+    if (scope == SCOPE_IDS && append_lookup(sql, table))
         return;
     buf_printf(sql, " FROM %s t", rows_name(table));
-    if (table == ROWS_ALLOCATIONS || table == ROWS_HOLDERS)
+    if (is_joined)
         buf_append_lit(sql, " JOIN consumers c ON c.uuid = t.consumer_id");
 }
 
@@ -104,7 +112,7 @@ static bool has_id(enum rows_table table)
 
 void pg_rows_sql_all(enum rows_table table, struct buf *sql)
 {
-    append_from(sql, table, false);
+    append_from(sql, table, SCOPE_ALL);
     if (has_id(table))
         buf_append_lit(sql, " ORDER BY t.id");
     end_sql(sql);
@@ -112,7 +120,7 @@ void pg_rows_sql_all(enum rows_table table, struct buf *sql)
 
 void pg_rows_sql_recent(enum rows_table table, uint32_t transaction, struct buf *sql)
 {
-    append_from(sql, table, false);
+    append_from(sql, table, SCOPE_RECENT);
     buf_printf(sql, " WHERE age(t.xmin) <= age('%u'::xid)", transaction);
     end_sql(sql);
 }
@@ -135,7 +143,7 @@ static void append_references(struct buf *sql, enum rows_table table)
 
 void pg_rows_sql_of_ids(enum rows_table table, struct buf *sql)
 {
-    append_from(sql, table, true);
+    append_from(sql, table, SCOPE_IDS);
     if (rows_is_record(table)) {
         buf_append_lit(sql, " WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id");
         end_sql(sql);

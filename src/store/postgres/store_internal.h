@@ -12,6 +12,7 @@
 #include "store/log.h"
 #include "store/postgres/acknowledged.h"
 #include "store/postgres/array.h"
+#include "store/postgres/consumer_ids.h"
 #include "store/postgres/epochs.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
@@ -120,6 +121,7 @@ struct postgres_store {
     unsigned crowded;   /* so many batches more are planned under the lock */
 
     struct skipped skipped;
+    struct consumer_ids consumer_ids; /* while everything is read */
     struct store_refusal refusal;
     struct id_block ids[STORE_TABLE_COUNT];
     enum lack lack;           /* the first since postgres_lacks_id() */
