@@ -107,12 +107,16 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     return news;
 }
 
+static const struct pg_server_id NO_SERVER;
+
 static bool stream_all(struct postgres_store *store, struct tree_order *forest, store_sink *sink,
                        void *cls, struct err *err)
 {
     const struct row_reader reader = postgres_row_reader(store);
     bool ok = postgres_need_snapshot(store, err);
-    store->examined_system = ok ? pg_session_server(store->follower)->id.system : 0;
+    const struct pg_server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
+    store->examined_system = id.system;
+    store->examined_timeline = id.timeline;
     ok = ok && postgres_read_horizon(store, &store->examined_from, err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);

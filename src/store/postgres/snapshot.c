@@ -91,7 +91,8 @@ static struct pg_session *session_of(const struct postgres_store *store)
 
 bool postgres_is_other_cluster(const struct postgres_store *store)
 {
-    return pg_session_server(session_of(store))->id.system != store->examined_system;
+    const struct pg_server_id *id = &pg_session_server(session_of(store))->id;
+    return id->system != store->examined_system || id->timeline != store->examined_timeline;
 }
 
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err)

@@ -100,8 +100,11 @@ struct postgres_store {
     struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
     int64_t examined_from;        /* transactions below this number have been looked at */
-    uint64_t examined_system;     /* the cluster whose numbers these are; 0: not known */
-    uint64_t examine_at_us;       /* not before then */
+    /* The cluster and the timeline of it that memory was read from. On another one, transactions
+     * have other numbers, or what other programs wrote may be gone. 0: not known. */
+    uint64_t examined_system;
+    uint32_t examined_timeline;
+    uint64_t examine_at_us;                      /* not before then */
     uint64_t examinations_us[EXAMINATIONS_KEPT]; /* how long the last ones took */
     uint64_t examinations;
     struct log_entries suspects; /* entities that are to be read again */

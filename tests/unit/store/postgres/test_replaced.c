@@ -75,11 +75,25 @@ static void test_read(void **state)
     store_close(two);
 }
 
+/* What other programs wrote may be gone there, of which the log says nothing: everything is
+ * compared once. */
+static void test_promotion(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    postgres_of(store)->examined_timeline--; /* as if memory had been read before the promotion */
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_commit, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_read, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_promotion, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
