@@ -35,10 +35,13 @@ static const struct examined_table tables[] = {
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
+/* Also while memory is known to be wrong: then the news that this takes are all of it, and nobody
+ * else may take them, because the log's newest row is still that of memory. */
 bool postgres_should_examine(const struct store *base)
 {
     const struct postgres_store *store = postgres_of_const(base);
-    return store->has_state && !store->is_locked && clock_monotonic_us() >= store->examine_at_us;
+    return (store->has_state || !store->read.is_open) && !store->is_locked &&
+           clock_monotonic_us() >= store->examine_at_us;
 }
 
 void postgres_put_off_examination(struct postgres_store *store)

@@ -81,8 +81,14 @@ static void test_promotion(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
     expect_news(fixture, store, STORE_NEWS_NONE);
     postgres_of(store)->examined_timeline--; /* as if memory had been read before the promotion */
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
+    postgres_of(store)->examine_at_us = 0;
+    assert_false(store_should_examine(store));
+    assert_false(store_end_read(store, &stamp)); /* it has failed */
+    assert_true(store_should_examine(store));
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     expect_news(fixture, store, STORE_NEWS_NONE);
     store_close(store);
