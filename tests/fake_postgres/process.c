@@ -236,11 +236,11 @@ void process_pause(void)
     wait(WAIT_NOTHING, UINT64_MAX);
 }
 
-void process_idle(bool (*has_work)(void *cls), void *cls)
+void process_idle(bool (*has_work)(void *cls), void *cls, uint64_t us)
 {
     world.running->has_work = has_work;
     world.running->work = cls;
-    wait(WAIT_WORK, UINT64_MAX);
+    wait(WAIT_WORK, us == UINT64_MAX ? us : world.now_us + us);
 }
 
 bool process_reap(struct process *process)

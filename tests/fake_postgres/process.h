@@ -51,8 +51,9 @@ uint64_t process_next_us(const struct process *process);
 
 /* From a task: lets the simulation go on, until the next run. */
 void process_pause(void);
-/* The same until something is to be done, which the function finds out. */
-void process_idle(bool (*has_work)(void *cls), void *cls);
+/* The same until something is to be done, which the function finds out, or until the time has
+ * passed (UINT64_MAX: for ever). */
+void process_idle(bool (*has_work)(void *cls), void *cls, uint64_t us);
 
 /* Frees tasks that have ended; false: some have not. */
 bool process_reap(struct process *process);

@@ -178,8 +178,10 @@ static unsigned change(const struct plan *plan, const struct arrays *arrays, siz
 
 /* ---- constraints ---- */
 
-/* A row that has one of the keys and is not the same: unique values are keys. */
-static bool is_duplicate(const struct rows *rows, const struct row_write *write)
+/* A row that has one of the keys and is not the same: unique values are keys. Returns the position
+ * of the key among those of the row, of which the first is the primary one; ROW_KEYS: there is
+ * none. */
+static size_t find_duplicate(const struct rows *rows, const struct row_write *write)
 {
     uint64_t keys[ROW_KEYS];
     uint64_t others[ROW_KEYS];
@@ -189,9 +191,46 @@ static bool is_duplicate(const struct rows *rows, const struct row_write *write)
         for (size_t a = 0; a < count && rows->row[i].birth != write->row.birth; a++)
             for (size_t b = 0; b < other_count; b++)
                 if (keys[a] == others[b])
-                    return true;
+                    return a;
     }
-    return false;
+    return ROW_KEYS;
+}
+
+/* The text of a unique column, of which a row has one or two in the order of its keys. */
+static enum outcome fail_duplicate(struct call *call, enum rows_table table, size_t key,
+                                   const struct change *image)
+{
+    const struct rows_info *info = rows_info(table);
+    size_t texts = 0;
+    call_fail(call, "23505", "duplicate key value violates unique constraint");
+    call->result->constraint = key == 0 ? "some_pkey" : "some_uniq";
+    for (unsigned c = 0; c < info->count && key > 0; c++) {
+        struct slice text;
+        if (info->columns[c].cell != CELL_TEXT || ++texts < key)
+            continue;
+        memcpy(&text, (const char *)image + info->columns[c].at, sizeof(text));
+        call->result->detail = arena_printf(call->result->arena, "Key (%s)=(%.*s) already exists.",
+                                            info->columns[c].name, SLICE_ARG(text))
+                                   .data;
+        break;
+    }
+    return OUTCOME_ERROR;
+}
+
+static bool has_provider(const struct tables *tables, int64_t id)
+{
+    return id == 0 || tables_find(tables, TABLE_PROVIDERS, id) != NULL;
+}
+
+/* The foreign keys that another program's writes can break: a provider's to its parent and root,
+ * and that of its traits to the provider. */
+static bool is_dangling(const struct tables *tables, const struct row_write *write)
+{
+    const struct change *image = &write->row.image;
+    if (write->table == TABLE_PROVIDERS)
+        return !has_provider(tables, image->provider.parent_id) ||
+               !has_provider(tables, image->provider.root_id);
+    return write->table == TABLE_PROVIDER_TRAITS && !has_provider(tables, image->link.provider_id);
 }
 
 static enum outcome execute(struct call *call, const struct plan *plan,
@@ -201,12 +240,14 @@ static enum outcome execute(struct call *call, const struct plan *plan,
         transaction_write(call->session, &effects->writes[i]);
     const struct view view = transaction_view(call->session);
     const struct rows *rows = &view.tables->rows[plan->table];
-    for (size_t i = 0; i < effects->count; i++)
-        if (!effects->writes[i].is_delete && is_duplicate(rows, &effects->writes[i])) {
-            call_fail(call, "23505", "duplicate key value violates unique constraint");
-            call->result->constraint = "some_pkey";
-            return OUTCOME_ERROR;
-        }
+    for (size_t i = 0; i < effects->count; i++) {
+        const struct row_write *write = &effects->writes[i];
+        size_t key = write->is_delete ? ROW_KEYS : find_duplicate(rows, write);
+        if (key < ROW_KEYS)
+            return fail_duplicate(call, plan->table, key, &write->row.image);
+        if (!write->is_delete && is_dangling(view.tables, write))
+            return call_fail(call, "23503", "insert or update violates foreign key constraint");
+    }
     return OUTCOME_DONE;
 }
 

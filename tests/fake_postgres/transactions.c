@@ -323,3 +323,67 @@ enum outcome transaction_commit(struct call *call)
     catch_up(session->node);
     return OUTCOME_DONE;
 }
+
+/* ---- another program ---- */
+
+/* Whether an open transaction has inserted a row that refers to the provider: the other program's
+ * transaction would wait for it, or fail. */
+static bool is_referred(const struct session *session, int64_t provider_id)
+{
+    for (size_t i = 0; i < session->transaction.write_count; i++) {
+        const struct row_write *write = &session->transaction.writes[i];
+        const struct change *image = &write->row.image;
+        if (!write->is_delete &&
+            ((write->table == TABLE_PROVIDERS && image->provider.parent_id == provider_id) ||
+             (write->table == TABLE_PROVIDER_TRAITS && image->link.provider_id == provider_id)))
+            return true;
+    }
+    return false;
+}
+
+static bool conflicts_with_write(const struct session *session, const struct row_write *write)
+{
+    uint64_t keys[ROW_KEYS];
+    size_t count = row_keys(write->table, &write->row.image, keys);
+    for (size_t i = 0; i < count; i++)
+        if (has_key(&session->transaction, keys[i]))
+            return true;
+    return write->is_delete && write->table == TABLE_PROVIDERS &&
+           is_referred(session, write->row.image.provider.id);
+}
+
+/* A node that has the newest state, and no open transaction that conflicts; -1: there is none. */
+static int find_node(const struct row_write *writes, size_t count)
+{
+    int node = 0;
+    while (node < server.node_count && server.applied[node] != server.states.newest)
+        node++;
+    for (int s = 0; s < server.session_count && node < server.node_count; s++) {
+        const struct session *session = &server.sessions[s];
+        for (size_t i = 0; i < count && session->is_used && session->node == node; i++)
+            if (conflicts_with_write(session, &writes[i]))
+                return -1;
+    }
+    return node < server.node_count ? node : -1;
+}
+
+bool server_write(const struct row_write *writes, size_t count)
+{
+    int node = find_node(writes, count);
+    if (node < 0)
+        return false;
+    struct state *draft = states_draft(&server.states);
+    uint64_t *keys = calloc(count * ROW_KEYS + 1, sizeof(*keys));
+    size_t key_count = 0;
+    check(keys != NULL);
+    for (size_t i = 0; i < count; i++) {
+        struct row_write write = writes[i];
+        write.row.revision = ++server.states.clock;
+        key_count += row_keys(write.table, &write.row.image, &keys[key_count]);
+        states_write(&draft->tables, &write);
+    }
+    states_join(&draft->tables);
+    states_append(&server.states, draft, keys, key_count);
+    catch_up(node);
+    return true;
+}

@@ -18,6 +18,10 @@ struct fleet fleet;
 
 enum { STEPS = 3000, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 10000 };
 
+/* The pause after a look for what other programs have written is fifty times as long as the look. A
+ * connection may swallow one for five seconds; one that fails is made again after five more. */
+enum { PAUSE_US = 600000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 3000000 };
+
 /* ---- failures ---- */
 
 /* Of the seed that runs. */
@@ -121,7 +125,7 @@ static void begin_seed(uint64_t seed)
     fleet.seed = seed;
     fleet.digest = seed;
     fleet.step = 0;
-    fleet.is_quiet = false;
+    fleet.is_quiet = fleet.has_foreign = false;
     fleet.asked = NULL;
     fleet.batches = NULL;
     fleet.favourite = 0;
@@ -299,6 +303,28 @@ static void read_newest(struct instance *instance)
     sim_fail("reads fail, although nothing goes wrong any more");
 }
 
+static void run_for(uint64_t us)
+{
+    uint64_t until_us = process_now_us() + us;
+    while (process_now_us() < until_us) {
+        process_pass_us((uint64_t)rng_below(&fleet.rng, 300));
+        if (!go_on() && !pass_idle_time())
+            process_pass_us(until_us - process_now_us());
+    }
+}
+
+/* When connections work again, another program writes once more: every instance notices that within
+ * the promised time. */
+static void end_foreign(void)
+{
+    if (fleet.permille[FLEET_FOREIGN] == 0)
+        return;
+    process_pass_us(PAUSE_US);
+    run_for(CONNECTED_AGAIN_US);
+    foreign_write();
+    run_for(NOTICED_US);
+}
+
 static void run_seed(uint64_t seed)
 {
     begin_seed(seed);
@@ -306,6 +332,7 @@ static void run_seed(uint64_t seed)
         make_step();
     faults_end();
     come_to_rest();
+    end_foreign();
     for (int i = 0; i < fleet.count; i++)
         read_newest(&fleet.instances[i]);
     check_end();
@@ -371,6 +398,7 @@ static bool report(uint64_t seeds)
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
         {"reloads", tally->reloads, 50},
+        {"transactions of another program", tally->foreign_writes, 50},
     };
     bool enough = report_events(events, sizeof(events) / sizeof(events[0]), seeds);
     fleet.tally.faults[FLEET_SLOW_COMMIT] = server.slow_commits;

@@ -6,7 +6,9 @@
  * never is, that an acknowledged write is in the database unless the database went back, that what
  * is gone then is named by each instance that had it, that a strict read gets a state that the
  * database had while the read waited, that each version equals the state whose stamp it has, that
- * capacities hold, and that in the end all replicas equal the tables. One thread. */
+ * capacities hold, and that in the end all replicas equal the tables. In some seeds another program
+ * writes as well (fleet_foreign.c): memory may lack what it has written lately, but not for longer
+ * than docs/postgresql.md promises, which is checked in the end. One thread. */
 #ifndef BERTH_SIM_FLEET_H
 #define BERTH_SIM_FLEET_H
 
@@ -30,6 +32,7 @@ enum fleet_fault {
     FLEET_GO_BACK,     /* the newest commits are lost */
     FLEET_CLOCK,       /* clocks jump */
     FLEET_PRUNE,       /* the log's oldest rows are deleted */
+    FLEET_FOREIGN,     /* another program writes, and writes no log */
     FLEET_FAULT_COUNT
 };
 extern const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT];
@@ -89,6 +92,7 @@ struct fleet_tally {
     uint64_t gone_backs, named_losses; /* as instances have noticed them */
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
+    uint64_t foreign_writes;
 };
 
 struct fleet {
@@ -98,7 +102,8 @@ struct fleet {
     bool is_quiet;    /* nothing goes wrong any more */
     struct rng rng;
     int permille[FLEET_FAULT_COUNT];
-    int lag; /* how seldom a node of a cluster applies a commit */
+    bool has_foreign; /* another program has written */
+    int lag;          /* how seldom a node of a cluster applies a commit */
     int count;
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */
     int favourite; /* the instance to which most requests are sent */
@@ -141,6 +146,11 @@ void losses_note(void *cls, const struct loss *loss);
 /* The instance's memory now has that state. */
 void losses_check(struct instance *instance, const struct state *has);
 void losses_forget(struct instance *instance);
+
+/* ---- fleet_foreign.c ---- */
+
+/* Another program executes a transaction, or fails to. */
+void foreign_write(void);
 
 /* ---- fleet_faults.c ---- */
 

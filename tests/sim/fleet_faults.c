@@ -2,7 +2,7 @@
  */
 #include "fleet.h"
 
-enum { SECOND_US = 1000000, BACK_MOST = 4 };
+enum { SECOND_US = 1000000, BACK_MOST = 4, FOREIGN_MOST = 4 };
 
 /* Rows of the log are kept for longer than an instance is stopped. */
 enum { PRUNED_AFTER_US = 100 * SECOND_US };
@@ -19,6 +19,7 @@ const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT] = {
     [FLEET_GO_BACK] = "go-back",
     [FLEET_CLOCK] = "clock",
     [FLEET_PRUNE] = "prune",
+    [FLEET_FOREIGN] = "foreign",
 };
 
 static struct instance *some_instance(void)
@@ -111,6 +112,10 @@ static void strike(enum fleet_fault fault)
         return;
     case FLEET_PRUNE:
         server_prune((unsigned)rng_below(&fleet.rng, 8), process_now_us() - PRUNED_AFTER_US);
+        return;
+    case FLEET_FOREIGN:
+        for (int left = 1 + rng_below(&fleet.rng, FOREIGN_MOST); left > 0; left--)
+            foreign_write();
         return;
     case FLEET_SLOW_COMMIT:
     case FLEET_SLOW_ANSWER:

@@ -13,7 +13,7 @@
 #include "store/postgres/migrate.h"
 #include "store/postgres/store_internal.h"
 
-enum { BUSY_TIMEOUT_MS = 5000, AGAIN_US = 50000, RECYCLE_US = 20000000 };
+enum { BUSY_TIMEOUT_MS = 5000, AGAIN_US = 50000, LOOK_US = 500000, RECYCLE_US = 20000000 };
 
 /* ---- what is replaced ---- */
 
@@ -250,15 +250,28 @@ static void add_figures(struct instance *instance)
     fleet.tally.reloads += figures.reloads;
 }
 
+/* As the writer thread does it, also while there are no requests. */
+static void look_for_others(struct instance *instance)
+{
+    struct pipeline *pipeline = instance->pipeline;
+    struct err ignored = {.arena = pipeline->arena};
+    if (store_should_examine(instance->store) && news_take(pipeline, &ignored) == NEWS_FAILED)
+        pipeline_beat(pipeline);
+    arena_reset(pipeline->arena);
+}
+
 static void serve(struct instance *instance)
 {
+    bool has_others = fleet.permille[FLEET_FOREIGN] > 0;
     instance->is_up = true;
     while (!instance->process.is_ending) {
         if (pipeline_run_once(instance->pipeline))
             process_pause();
         else
-            process_idle(has_work, instance);
+            process_idle(has_work, instance, has_others ? LOOK_US : UINT64_MAX);
         store_upkeep(instance->store);
+        if (has_others)
+            look_for_others(instance);
     }
     instance->is_up = false;
     add_figures(instance);
