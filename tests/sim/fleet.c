@@ -126,6 +126,7 @@ static void begin_seed(uint64_t seed)
     fleet.digest = seed;
     fleet.step = 0;
     fleet.is_quiet = fleet.has_foreign = false;
+    memset(fleet.remembered, 0, sizeof(fleet.remembered));
     fleet.asked = NULL;
     fleet.batches = NULL;
     fleet.favourite = 0;
@@ -395,6 +396,7 @@ static bool report(uint64_t seeds)
         {"of them acknowledged", tally->lost_acknowledged, 5},
         {"times an instance noticed that", tally->gone_backs, 20},
         {"losses named", tally->named_losses, 20},
+        {"times a new process noticed it of an earlier one", tally->gone_before_restart, 2},
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
         {"reloads", tally->reloads, 50},

@@ -4,7 +4,8 @@
  *
  * It checks that no batch is committed twice, that one which was answered with a definite failure
  * never is, that an acknowledged write is in the database unless the database went back, that what
- * is gone then is named by each instance that had it, that a strict read gets a state that the
+ * is gone then is named by each instance that had it, or reported by the process that is started in
+ * its place, that a strict read gets a state that the
  * database had while the read waited, that each version equals the state whose stamp it has, that
  * capacities hold, and that in the end all replicas equal the tables. In some seeds another program
  * writes as well (fleet_foreign.c): memory may lack what it has written lately, but not for longer
@@ -17,6 +18,8 @@
 #include "fake_postgres/process.h"
 #include "fake_postgres/server.h"
 #include "products/products.h"
+#include "store/postgres/epochs.h"
+#include "store/postgres/log_rows.h"
 
 enum { FLEET_INSTANCES = 3, FLEET_NODES = SERVER_NODES, ASKED_AT_ONCE = 512 };
 
@@ -66,6 +69,12 @@ struct named_batch {
     struct asked *asked[ASKED_AT_ONCE];
 };
 
+/* The newest state that an instance has had, which outlives its process. */
+struct remembered {
+    struct log_state state; /* number 0: none */
+    struct epoch_row epoch;
+};
+
 struct instance {
     struct process process; /* first */
     bool is_up;             /* it serves */
@@ -78,6 +87,7 @@ struct instance {
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
     uint64_t seen_at;          /* the state that it equals; 0: none yet */
+    struct log_state before;   /* the newest state that an earlier process has had */
     struct named_loss *losses; /* that it has named since */
     size_t planned_count;      /* requests of the last plan with changes */
     struct asked *planned[ASKED_AT_ONCE];
@@ -90,6 +100,7 @@ struct fleet_tally {
     uint64_t commits, taken_numbers, lost_batches, lost_acknowledged;
     uint64_t taken, follows, reloads;
     uint64_t gone_backs, named_losses; /* as instances have noticed them */
+    uint64_t gone_before_restart;      /* at their start */
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
     uint64_t foreign_writes;
@@ -109,6 +120,7 @@ struct fleet {
     int favourite; /* the instance to which most requests are sent */
     int loyalty;   /* for about so many times */
     struct instance instances[FLEET_INSTANCES];
+    struct remembered remembered[FLEET_INSTANCES];
     struct asked *asked; /* all of the seed */
     struct named_batch *batches;
     uint64_t digest;
@@ -132,6 +144,8 @@ bool instance_is_idle(const struct instance *instance);
 
 void check_commit(void *cls, const struct session *session, const struct state *before,
                   const struct state *after);
+/* It has been loaded: what an earlier process has had, and is gone, is reported. */
+void check_restart(const struct instance *instance);
 /* The instance's newest version, if it is another one than the last time. */
 void check_version(struct instance *instance);
 void check_answer(struct asked *asked);

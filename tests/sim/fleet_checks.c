@@ -1,5 +1,6 @@
 /* What must be true whatever happens: see fleet.h. One thread. */
 #include "compare.h"
+#include "engine/pipeline_internal.h"
 #include "fleet.h"
 #include "sim.h"
 #include "store/log.h"
@@ -162,6 +163,29 @@ static bool was_committed(const struct version_stamp *stamp)
     const struct named_batch *batch =
         find_batch((struct slice){(const char *)state.mark, LOG_MARK_LEN});
     return batch != NULL && batch->commits > 0;
+}
+
+/* Rows that were pruned count as there. */
+static bool has_row(const struct state *state, const struct log_state *row)
+{
+    if (state->log_count > 0 && row->number < state->log[0]->number)
+        return true;
+    const struct log_line *line = state_line(state, row->number);
+    return line != NULL && memcmp(line->mark.data, row->mark, LOG_MARK_LEN) == 0;
+}
+
+void check_restart(const struct instance *instance)
+{
+    const struct version *version = replica_newest(instance->replica);
+    const struct state *state = is_stamped(&version->stamp) ? find_state(&version->stamp, 0) : NULL;
+    if (state == NULL || instance->before.number == 0)
+        return;
+    bool is_gone = !has_row(state, &instance->before);
+    fleet.tally.gone_before_restart += is_gone;
+    if (is_gone != (counter_read(&instance->pipeline->losses.counters.events) > 0))
+        sim_fail("instance %d %s that row %lld, which it had before its restart, is gone",
+                 instance->process.number, is_gone ? "does not report" : "reports wrongly",
+                 (long long)instance->before.number);
 }
 
 void check_version(struct instance *instance)
