@@ -66,18 +66,30 @@ static enum store_news examine(struct postgres_store *store)
     return STORE_NEWS_WENT_BACK;
 }
 
+/* Whether the first of the rows is that of the state that memory has. It was when the lock was
+ * asked for; while it was awaited, memory may have followed others. */
+static bool begin_with_state(const struct postgres_store *store, const struct pg_rows *since)
+{
+    struct log_row row;
+    return pg_rows_count(since) > 0 && log_row_read(since, 0, &row) &&
+           row.number == store->followed.number;
+}
+
 /* The rows that were read with the lock, if they are all that is needed: nobody writes meanwhile.
- */
+ * Only the first read gets them: a later one may begin after the batch has been sent. */
 static bool take_locked_rows(struct postgres_store *store, struct pg_rows *head)
 {
     struct pg_rows *rows = store->locked_rows;
-    if (!store->is_locked || rows[POSTGRES_LOCKED_HEAD].result == NULL || !store->has_state ||
-        store->suspects.count > 0)
-        return false;
-    *head = rows[POSTGRES_LOCKED_HEAD];
-    store->read.since = rows[POSTGRES_LOCKED_SINCE];
-    rows[POSTGRES_LOCKED_HEAD] = rows[POSTGRES_LOCKED_SINCE] = (struct pg_rows){0};
-    return true;
+    bool will_do = store->is_locked && rows[POSTGRES_LOCKED_HEAD].result != NULL &&
+                   store->has_state && store->suspects.count == 0 &&
+                   begin_with_state(store, &rows[POSTGRES_LOCKED_SINCE]);
+    if (will_do) {
+        *head = rows[POSTGRES_LOCKED_HEAD];
+        store->read.since = rows[POSTGRES_LOCKED_SINCE];
+        rows[POSTGRES_LOCKED_HEAD] = rows[POSTGRES_LOCKED_SINCE] = (struct pg_rows){0};
+    }
+    postgres_free_locked(store);
+    return will_do;
 }
 
 enum store_news postgres_begin_read(struct store *base, struct err *err)

@@ -114,12 +114,97 @@ static void test_suspected_before(void **state)
     store_close(other);
 }
 
+static enum store_result commit_project(struct fixture *fixture, struct store *store, int64_t id,
+                                        const char *name)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, id, name);
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
+    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
+}
+
+/* What was read with the lock is old as soon as the batch has been sent: a read that does not wait
+ * for it asks the server. */
+static void test_rows_of_the_lock_are_used_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
+    bool foreign;
+    assert_true(store_suspect(store, ENTITY_PROVIDER, 2, (struct slice){0}));
+    assert_int_equal(lock_and_read(store, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)follow(fixture, store); /* of the tables, not of those rows */
+    assert_true(store_end_read(store, &stamp));
+    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    psql(fixture, "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM projects WHERE id = 101) LOOP COMMIT;"
+                  " END LOOP; END'");
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)store_end_read(store, &stamp);
+    struct err err = {.arena = fixture->arena};
+    assert_int_equal(store_await(store, UINT64_MAX, &stamp, &foreign, &err), STORE_OK);
+    store_close(store);
+}
+
+static enum store_result await_decision(struct fixture *fixture, struct store *store)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    return store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
+}
+
+/* The store is in the queue for the lock, behind those that are already there. */
+static void queue_up(struct fixture *fixture, struct store *store, int waiting)
+{
+    assert_int_equal(store_lock(store, &fixture->err), STORE_LOCK_HELD);
+    psql(fixture, arena_printf(fixture->arena,
+                               "DO 'BEGIN WHILE (SELECT count(*) FROM pg_locks l JOIN pg_database"
+                               " d ON d.oid = l.database WHERE locktype = ''advisory'' AND NOT"
+                               " granted AND datname = current_database()) < %d LOOP END LOOP;"
+                               " END'",
+                               waiting)
+                      .data);
+}
+
+/* While the lock is awaited, memory has followed what others have written, so that the rows that
+ * come with the lock begin before its state. */
+static void test_memory_is_newer_than_the_lock(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *holder = open_seeded(fixture, NULL);
+    struct store *next = fixture_open(fixture);
+    struct store *last = fixture_open(fixture);
+    struct store_stamp stamp;
+    expect_news(fixture, next, STORE_NEWS_RELOAD);
+    expect_news(fixture, last, STORE_NEWS_RELOAD);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    queue_up(fixture, next, 1);
+    queue_up(fixture, last, 2);
+    assert_int_equal(commit_project(fixture, holder, 101, "one"), STORE_PENDING);
+    assert_int_equal(await_decision(fixture, holder), STORE_OK);
+    assert_int_equal(lock_into(fixture, next, NULL), STORE_NEWS_FOLLOW);
+    assert_true(store_end_read(next, &stamp));
+    assert_int_equal(read_into(fixture, last, NULL), STORE_NEWS_FOLLOW);
+    assert_true(store_end_read(last, &stamp));
+    assert_int_equal(commit_project(fixture, next, 102, "two"), STORE_PENDING);
+    assert_int_equal(await_decision(fixture, next), STORE_OK);
+    expect_news(fixture, last, STORE_NEWS_FOLLOW);
+    store_close(holder);
+    store_close(next);
+    store_close(last);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_without_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_under_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_suspected_before, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_memory_is_newer_than_the_lock, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_rows_of_the_lock_are_used_once, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
