@@ -173,6 +173,7 @@ static void check_consumer(struct checking *checking, const struct change_consum
 {
     const struct version *version = checking->version;
     const struct consumer *other = version_consumer(version, row->uuid);
+    checking->fits &= row->project_id != 0 && row->user_id != 0;
     need_row(checking, &version->projects, ENTITY_PROJECT, row->project_id);
     need_row(checking, &version->users, ENTITY_USER, row->user_id);
     need_row(checking, &version->types, ENTITY_CONSUMER_TYPE, row->type_id);

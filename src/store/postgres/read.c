@@ -51,7 +51,7 @@ static bool is_still_empty(const struct postgres_store *store)
     return store->followed.number == 0 && store->read.head.number == 0;
 }
 
-static enum store_news examine(struct postgres_store *store)
+static enum store_news find_news(struct postgres_store *store)
 {
     const struct pg_rows *since = &store->read.since;
     bool is_same = is_still_empty(store) || log_state_equal(&store->read.head, &store->followed);
@@ -107,7 +107,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
          postgres_begin_snapshot(store, &head, &store->read.since, err)) &&
         postgres_read_head(store, &head, &store->read.head, err)) {
         store->has_state &= !postgres_is_other_cluster(store);
-        news = examine(store);
+        news = find_news(store);
         store->read.is_open = true;
         if (store->is_locked && store->read.head.number > store->followed.number)
             store->crowded = POSTGRES_CROWDED;

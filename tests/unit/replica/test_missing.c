@@ -126,6 +126,27 @@ static const struct {
      5},
 };
 
+/* A blob of the log may have been written by any program. */
+static void refuses_what_has_no_owner(void **state)
+{
+    (void)state;
+    struct replica *replica = replica_create();
+    struct edit *edit = replica_edit_empty(replica);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        apply_change(edit, &rows[i]);
+    for (int owners = 0; owners < 4; owners++) {
+        const struct change change = {.kind = CHANGE_CONSUMER_INSERT,
+                                      .consumer = {9, owners & 1 ? OWNER : 0,
+                                                   owners & 2 ? OWNER : 0, 0, 1, 0,
+                                                   SLICE_LIT("x")}};
+        struct lack lack = {0};
+        assert_int_equal(missing_check(edit, &change, note, &lack), owners == 3);
+        assert_int_equal(lack.count, 0);
+    }
+    replica_abandon(replica, edit);
+    replica_destroy(replica);
+}
+
 static void compares_what_is_expected(void **state)
 {
     (void)state;
@@ -148,6 +169,7 @@ static void compares_what_is_expected(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(compares_what_is_expected)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compares_what_is_expected),
+                                       cmocka_unit_test(refuses_what_has_no_owner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
