@@ -220,12 +220,15 @@ static void line_columns(struct call *call)
         result_column(call->result, PG_BYTES);
 }
 
-static void add_line(struct call *call, const struct log_line *line)
+static void add_line(struct call *call, const struct log_line *line, bool omits_entries)
 {
     result_add_int(call->result, line->number);
     result_add_bytes(call->result, line->mark);
     result_add_bytes(call->result, line->digest);
-    result_add_bytes(call->result, line->entries);
+    if (omits_entries)
+        result_add_null(call->result);
+    else
+        result_add_bytes(call->result, line->entries);
 }
 
 /* The first row from that number on. */
@@ -265,12 +268,13 @@ static enum outcome select_newest(struct call *call)
     const struct view view = transaction_view(call->session);
     const struct log_line *head = view_head(&view);
     bool has_epochs = contains(call, "FROM berth_epochs");
+    bool omits_known = contains(call, "CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END");
     line_columns(call);
     result_column(call->result, PG_BOOL);
     if (has_epochs)
         result_column(call->result, PG_TEXT);
     if (head != NULL)
-        add_line(call, head);
+        add_line(call, head, omits_known && slice_equal(head->mark, parameter_bytes(call, 1)));
     for (int i = 0; head == NULL && i < 4; i++)
         result_add_null(call->result);
     result_add_bool(call->result, false);
@@ -304,7 +308,7 @@ static enum outcome select_since(struct call *call)
     line_columns(call);
     for (unsigned i = 0; i < view.state->log_count; i++)
         if (view.state->log[i]->number >= from && call->result->rows < most)
-            add_line(call, view.state->log[i]);
+            add_line(call, view.state->log[i], false);
     return OUTCOME_DONE;
 }
 
@@ -379,7 +383,7 @@ static const struct {
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
     {"SELECT number, mark FROM berth_log WHERE number >= ", select_mark},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
-    {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
+    {"SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1", select_newest},
     {"SELECT n.*, (SELECT string_agg(epoch", select_newest},
     {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES", insert_epoch},
     {"SELECT nextval(s.name) FROM", next_ids},

@@ -57,30 +57,52 @@ static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err
            pg_session_connect(head->session, deadline_us, err) == PG_OK;
 }
 
+/* The newest state that memory has had; all zero: none. */
+static struct log_state newest_known(struct postgres_head *head)
+{
+    struct log_state state = {0};
+    pthread_mutex_lock(&head->lock);
+    if (head->state_count > 0)
+        state = head->states[(head->state_count - 1) % STATES_KEPT];
+    pthread_mutex_unlock(&head->lock);
+    return state;
+}
+
 int64_t postgres_head_newest(struct postgres_head *head)
 {
-    pthread_mutex_lock(&head->lock);
-    int64_t number =
-        head->state_count == 0 ? 0 : head->states[(head->state_count - 1) % STATES_KEPT].number;
-    pthread_mutex_unlock(&head->lock);
-    return number;
+    return newest_known(head).number;
+}
+
+/* Usually memory has the newest state, and the server need not send what its batch has changed. */
+static bool ask_unless_known(struct postgres_head *head, const struct log_state *known,
+                             struct log_state *state, uint64_t deadline_us, struct err *err)
+{
+    const struct pg_parameter mark =
+        pg_bytes((struct slice){(const char *)known->mark, LOG_MARK_LEN});
+    const struct pg_statement statement = {.sql = LOG_NEWEST_UNLESS_KNOWN,
+                                           .parameters = &mark,
+                                           .parameters_n = 1,
+                                           .binary_results = true,
+                                           .is_prepared = true,
+                                           .what = "read"};
+    struct pg_rows rows = {0};
+    bool ok = pg_session_execute(head->session, &statement, &rows, deadline_us, err) == PG_OK &&
+              log_newest_state(&rows, known, state) == LOG_NEWEST_KNOWN;
+    pg_rows_free(&rows);
+    return ok;
 }
 
 /* *known: the number of the newest state that memory had when the query was sent. */
 static bool ask_once(struct postgres_head *head, struct log_state *state, int64_t *known,
                      uint64_t deadline_us)
 {
-    const struct pg_statement statement = {
-        .sql = LOG_NEWEST, .binary_results = true, .is_prepared = true, .what = "read"};
     struct err err = {.arena = arena_create()};
-    struct pg_rows rows = {0};
     bool ok = connect(head, deadline_us, &err);
-    *known = postgres_head_newest(head);
-    ok = ok && pg_session_execute(head->session, &statement, &rows, deadline_us, &err) == PG_OK &&
-         log_newest_state(&rows, state) == LOG_NEWEST_KNOWN;
+    const struct log_state newest = newest_known(head);
+    *known = newest.number;
+    ok = ok && ask_unless_known(head, &newest, state, deadline_us, &err);
     if (!ok)
         pg_session_close(head->session);
-    pg_rows_free(&rows);
     arena_destroy(err.arena);
     return ok;
 }

@@ -45,18 +45,32 @@ bool log_row_state(const struct log_row *row, struct log_state *state)
     return true;
 }
 
-const char LOG_NEWEST[] = LOG_NEWEST_SQL;
+const char LOG_NEWEST_UNLESS_KNOWN[] =
+    "SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END,"
+    " pg_is_in_recovery() FROM (SELECT 1) one" LOG_NEWEST_FROM;
 
-enum log_newest log_newest_state(const struct pg_rows *rows, struct log_state *state)
+/* A mark is that of one batch, so a row with the same number and mark is the same row. */
+static bool is_known(const struct log_row *row, const struct log_state *known)
+{
+    return known != NULL && row->entries.data == NULL && row->number == known->number &&
+           slice_equal(row->mark, (struct slice){(const char *)known->mark, LOG_MARK_LEN});
+}
+
+enum log_newest log_newest_state(const struct pg_rows *rows, const struct log_state *known,
+                                 struct log_state *state)
 {
     struct log_row row;
     int64_t is_standby = 1;
     *state = (struct log_state){0};
     if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
         return LOG_NEWEST_STANDBY;
-    if (!log_row_read(rows, 0, &row) || log_row_state(&row, state))
+    if (!log_row_read(rows, 0, &row))
         return LOG_NEWEST_KNOWN;
-    return LOG_NEWEST_FOREIGN;
+    if (is_known(&row, known))
+        *state = *known;
+    else if (row.entries.data == NULL || !log_row_state(&row, state))
+        return LOG_NEWEST_FOREIGN;
+    return LOG_NEWEST_KNOWN;
 }
 
 bool log_state_equal(const struct log_state *a, const struct log_state *b)

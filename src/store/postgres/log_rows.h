@@ -37,13 +37,16 @@ bool log_row_read(const struct pg_rows *rows, size_t at, struct log_row *row);
 /* The state whose newest row this is. False: another program wrote the row. */
 bool log_row_state(const struct log_row *row, struct log_state *state);
 
+#define LOG_NEWEST_FROM                                                                            \
+    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"                      \
+    " ORDER BY number DESC LIMIT 1) l ON true"
 /* Reads the newest row, and whether the server is a standby: one row, of NULLs if the log is
  * empty. */
 #define LOG_NEWEST_SQL                                                                             \
-    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) one"        \
-    " LEFT JOIN LATERAL (SELECT number, mark, digest, entries FROM berth_log"                      \
-    " ORDER BY number DESC LIMIT 1) l ON true"
-extern const char LOG_NEWEST[];
+    "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) "           \
+    "one" LOG_NEWEST_FROM
+/* The same without the entries, if the row has that mark: whoever knows the row needs no digest. */
+extern const char LOG_NEWEST_UNLESS_KNOWN[];
 enum { LOG_NEWEST_COLUMNS = 5 };
 
 enum log_newest {
@@ -52,8 +55,10 @@ enum log_newest {
     LOG_NEWEST_STANDBY, /* a standby may be behind: what it has is not the newest state */
 };
 
-/* The state in the result of that statement. */
-enum log_newest log_newest_state(const struct pg_rows *rows, struct log_state *state);
+/* The state in the result of one of these statements. `known`: the state with the mark, of the
+ * second one; NULL: the result is that of the first one. */
+enum log_newest log_newest_state(const struct pg_rows *rows, const struct log_state *known,
+                                 struct log_state *state);
 
 bool log_state_equal(const struct log_state *a, const struct log_state *b);
 

@@ -71,7 +71,7 @@ bool postgres_begin_snapshot(struct postgres_store *store, struct pg_rows *head,
 bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
                         struct log_state *head, struct err *err)
 {
-    enum log_newest newest = log_newest_state(rows, head);
+    enum log_newest newest = log_newest_state(rows, NULL, head);
     epochs_note(&store->epochs, pg_rows_bytes(rows, 0, LOG_NEWEST_COLUMNS));
     if (newest == LOG_NEWEST_STANDBY)
         pg_session_close(store->follower); /* the next one may lead to the primary */

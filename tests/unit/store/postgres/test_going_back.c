@@ -244,7 +244,7 @@ static enum log_newest newest_of(struct store *store, const char *sql)
     assert_int_equal(
         pg_session_execute(session, &statement, &rows, postgres_deadline(postgres_of(store)), &err),
         PG_OK);
-    enum log_newest newest = log_newest_state(&rows, &found);
+    enum log_newest newest = log_newest_state(&rows, NULL, &found);
     pg_rows_free(&rows);
     return newest;
 }
