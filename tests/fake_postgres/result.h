@@ -8,9 +8,10 @@
 
 #include "base/arena.h"
 #include "base/slice.h"
+#include "model/record.h"
 #include "store/postgres/statement.h"
 
-enum { RESULT_COLUMNS_MOST = 64 };
+enum { RESULT_COLUMNS_MOST = 1 + RECORD_FIELDS_MAX };
 
 struct pg_result {
     struct pg_result *next;

@@ -417,7 +417,9 @@ enum outcome statement_execute(struct call *call)
         if (strncmp(call->sql, statements[i].beginning, strlen(statements[i].beginning)) == 0)
             return statements[i].execute(call);
     bool is_known = false;
-    enum outcome outcome = statement_write(call, &is_known);
+    enum outcome outcome = statement_record(call, &is_known);
+    if (!is_known)
+        outcome = statement_write(call, &is_known);
     if (!is_known)
         outcome = statement_read(call, &is_known);
     if (!is_known) {

@@ -37,6 +37,7 @@ void statements_forget(void)
     }
     texts.is_made = false;
     write_plans_forget();
+    statements_forget_records();
 }
 
 static enum pg_type type_of(const struct rows_column *column)
@@ -200,13 +201,6 @@ static bool read_since(struct call *call)
     return false;
 }
 
-/* The simulation has no rows of berth's own tables. */
-static void read_nothing(struct call *call)
-{
-    call->result = result_rows(call->message->is_binary);
-    result_column(call->result, PG_INT8);
-}
-
 enum outcome statement_read(struct call *call, bool *is_known)
 {
     make_texts();
@@ -219,7 +213,7 @@ enum outcome statement_read(struct call *call, bool *is_known)
         *is_known = true;
         const struct view view = transaction_view(call->session);
         if (rows_is_record(table))
-            read_nothing(call);
+            records_read(call, (enum record_table)(table - ROWS_RECORDS), is_all, view.tables);
         else if (is_all)
             read_all(call, table, view.tables);
         else

@@ -178,24 +178,6 @@ static unsigned change(const struct plan *plan, const struct arrays *arrays, siz
 
 /* ---- constraints ---- */
 
-/* A row that has one of the keys and is not the same: unique values are keys. Returns the position
- * of the key among those of the row, of which the first is the primary one; ROW_KEYS: there is
- * none. */
-static size_t find_duplicate(const struct rows *rows, const struct row_write *write)
-{
-    uint64_t keys[ROW_KEYS];
-    uint64_t others[ROW_KEYS];
-    size_t count = row_keys(write->table, &write->row.image, keys);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        size_t other_count = row_keys(write->table, &rows->row[i].image, others);
-        for (size_t a = 0; a < count && rows->row[i].birth != write->row.birth; a++)
-            for (size_t b = 0; b < other_count; b++)
-                if (keys[a] == others[b])
-                    return a;
-    }
-    return ROW_KEYS;
-}
-
 /* The text of a unique column, of which a row has one or two in the order of its keys. */
 static enum outcome fail_duplicate(struct call *call, enum rows_table table, size_t key,
                                    const struct change *image)
@@ -223,14 +205,16 @@ static bool has_provider(const struct tables *tables, int64_t id)
 }
 
 /* The foreign keys that another program's writes can break: a provider's to its parent and root,
- * and that of its traits to the provider. */
+ * and those of its traits. */
 static bool is_dangling(const struct tables *tables, const struct row_write *write)
 {
     const struct change *image = &write->row.image;
     if (write->table == TABLE_PROVIDERS)
         return !has_provider(tables, image->provider.parent_id) ||
                !has_provider(tables, image->provider.root_id);
-    return write->table == TABLE_PROVIDER_TRAITS && !has_provider(tables, image->link.provider_id);
+    return write->table == TABLE_PROVIDER_TRAITS &&
+           (!has_provider(tables, image->link.provider_id) ||
+            tables_find(tables, TABLE_TRAITS, image->link.other_id) == NULL);
 }
 
 static enum outcome execute(struct call *call, const struct plan *plan,
@@ -242,7 +226,7 @@ static enum outcome execute(struct call *call, const struct plan *plan,
     const struct rows *rows = &view.tables->rows[plan->table];
     for (size_t i = 0; i < effects->count; i++) {
         const struct row_write *write = &effects->writes[i];
-        size_t key = write->is_delete ? ROW_KEYS : find_duplicate(rows, write);
+        size_t key = write->is_delete ? ROW_KEYS : row_find_duplicate(rows, write);
         if (key < ROW_KEYS)
             return fail_duplicate(call, plan->table, key, &write->row.image);
         if (!write->is_delete && is_dangling(view.tables, write))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "process.h"
+#include "store/record_tables.h"
 
 enum { MESSAGE_BYTES = 200 };
 
@@ -47,6 +48,30 @@ static uint64_t text_key(enum table table, struct slice text)
     return rng_mix((uint64_t)(uintptr_t)text.data + (uint64_t)table);
 }
 
+/* The texts of records are part of them. */
+static uint64_t content_key(enum table table, unsigned field, struct slice text)
+{
+    uint64_t key = (uint64_t)table * RECORD_FIELDS_MAX + field;
+    for (size_t i = 0; i < text.len; i++)
+        key = rng_mix(key + (unsigned char)text.data[i]);
+    return key;
+}
+
+static size_t record_keys(enum table table, const struct change *image,
+                          uint64_t keys[static ROW_KEYS])
+{
+    const struct record_shape *shape = record_tables[table - TABLE_NODES].shape;
+    size_t count = 0;
+    keys[count++] = id_key(table, image->row.id, 0);
+    for (unsigned f = 0; f < shape->stored && image->row.record != NULL; f++) {
+        if ((shape->fields[f].flags & RECORD_UNIQUE) == 0 || record_is_null(image->row.record, f))
+            continue;
+        check(count < ROW_KEYS);
+        keys[count++] = content_key(table, f, record_text(image->row.record, f));
+    }
+    return count;
+}
+
 size_t row_keys(enum table table, const struct change *image, uint64_t keys[static ROW_KEYS])
 {
     switch (table) {
@@ -70,10 +95,27 @@ size_t row_keys(enum table table, const struct change *image, uint64_t keys[stat
         keys[0] = id_key(table, image->allocation.id, 0);
         return 1;
     default:
+        if (table >= TABLE_NODES)
+            return record_keys(table, image, keys);
         keys[0] = id_key(table, image->catalog.id, 0);
         keys[1] = text_key(table, image->catalog.name);
-        return table <= TABLE_TYPES ? 2 : 1;
+        return 2;
     }
+}
+
+size_t row_find_duplicate(const struct rows *rows, const struct row_write *write)
+{
+    uint64_t keys[ROW_KEYS];
+    uint64_t others[ROW_KEYS];
+    size_t count = row_keys(write->table, &write->row.image, keys);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        size_t other_count = row_keys(write->table, &rows->row[i].image, others);
+        for (size_t a = 0; a < count && rows->row[i].birth != write->row.birth; a++)
+            for (size_t b = 0; b < other_count; b++)
+                if (keys[a] == others[b])
+                    return a;
+    }
+    return ROW_KEYS;
 }
 
 static bool has_key(const struct transaction *transaction, uint64_t key)

@@ -37,8 +37,11 @@ enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t co
 enum outcome transaction_lock(struct call *call);
 
 /* The keys of a row: that of its primary key first. Returns their number. */
-enum { ROW_KEYS = 3 };
+enum { ROW_KEYS = 4 };
 size_t row_keys(enum table table, const struct change *image, uint64_t keys[static ROW_KEYS]);
+/* Another row that has one of the keys of this one: unique values are keys. Returns the position of
+ * the key, of which the first is the primary one; ROW_KEYS: there is no such row. */
+size_t row_find_duplicate(const struct rows *rows, const struct row_write *write);
 uint64_t line_key(int64_t number);
 uint64_t epoch_key(int64_t epoch);
 

@@ -20,7 +20,7 @@ enum { STEPS = 3000, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 100
 
 /* The pause after a look for what other programs have written is fifty times as long as the look. A
  * connection may swallow one for five seconds; one that fails is made again after five more. */
-enum { PAUSE_US = 600000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 3000000 };
+enum { PAUSE_US = 1800000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 3000000 };
 
 /* ---- failures ---- */
 
@@ -136,6 +136,7 @@ static void begin_seed(uint64_t seed)
     server.hooks.on_commit = check_commit;
     fill();
     faults_draw();
+    fleet.has_metal = rng_below(&fleet.rng, 3) == 0;
     fleet.reads = draw(&(const int[4]){1, 10, 40, 60});
     fleet.loyalty = draw(&(const int[4]){2, 5, 20, 60});
     fleet.count = 1 + rng_below(&fleet.rng, FLEET_INSTANCES);
@@ -320,8 +321,11 @@ static void end_foreign(void)
 {
     if (fleet.permille[FLEET_FOREIGN] == 0)
         return;
-    process_pass_us(PAUSE_US);
     run_for(CONNECTED_AGAIN_US);
+    while (go_on())
+        process_pass_us((uint64_t)rng_below(&fleet.rng, 300)); /* no look is under way then */
+    process_pass_us(PAUSE_US);
+    run_for(NOTICED_US);
     foreign_write();
     run_for(NOTICED_US);
 }
@@ -384,6 +388,7 @@ static bool report(uint64_t seeds)
         {"writes", tally->writes, 5000},
         {"accepted", tally->accepted, 2000},
         {"refused", tally->refused, 1000},
+        {"accepted by the Bare Metal API", tally->metal, 100},
         {"with an unknown outcome", tally->unknown, 10},
         {"without an answer", tally->unanswered, 50},
         {"reads", tally->reads, 2000},

@@ -13,6 +13,7 @@
 #ifndef BERTH_SIM_FLEET_H
 #define BERTH_SIM_FLEET_H
 
+#include "baremetal/write/node_rule.h"
 #include "clients.h"
 #include "engine/pipeline.h"
 #include "fake_postgres/process.h"
@@ -83,6 +84,7 @@ struct instance {
     struct replica *replica;
     struct pipeline *pipeline;
     struct products products;
+    struct metal metal;
     unsigned unanswered;        /* requests */
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
@@ -104,6 +106,7 @@ struct fleet_tally {
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
     uint64_t foreign_writes;
+    uint64_t metal; /* accepted requests at the Bare Metal API that wrote something */
 };
 
 struct fleet {
@@ -114,6 +117,7 @@ struct fleet {
     struct rng rng;
     int permille[FLEET_FAULT_COUNT];
     bool has_foreign; /* another program has written */
+    bool has_metal;   /* there are requests at the Bare Metal API */
     int lag;          /* how seldom a node of a cluster applies a commit */
     int count;
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */

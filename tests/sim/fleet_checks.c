@@ -73,6 +73,11 @@ static void check_references(const struct tables *tables)
         ok &= has_id(tables, TABLE_PROVIDERS, row->provider_id) &&
               has_id(tables, TABLE_CLASSES, row->class_id) && row->consumer_id != 0;
     }
+    for (uint32_t i = 0; i < rows[TABLE_CONSUMERS].count; i++) {
+        const struct change_consumer *row = &rows[TABLE_CONSUMERS].row[i].image.consumer;
+        ok &= has_id(tables, TABLE_PROJECTS, row->project_id) &&
+              has_id(tables, TABLE_USERS, row->user_id);
+    }
     if (!ok)
         sim_fail("a row refers to one that is missing");
 }
@@ -276,6 +281,8 @@ static void count_answer(const struct asked *asked)
     }
     tally->accepted += asked->answer == ANSWER_OK;
     tally->refused += asked->answer == ANSWER_REFUSED;
+    tally->metal +=
+        asked->answer == ANSWER_OK && asked->changes && client_is_at_metal(&asked->input);
     tally->unknown += asked->answer == ANSWER_UNKNOWN;
     tally->unanswered += asked->answer == ANSWER_LOST;
 }

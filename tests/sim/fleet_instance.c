@@ -171,7 +171,7 @@ static void draw_input(struct client_request *input)
     oracle_read(&view, &states_newest(&server.states)->tables);
     do
         client_draw(input, &view, &fleet.rng);
-    while (client_is_at_metal(input) || input->op == OP_WAIT);
+    while ((client_is_at_metal(input) && !fleet.has_metal) || input->op == OP_WAIT);
 }
 
 void instance_ask(struct instance *instance, bool is_read)
@@ -223,7 +223,15 @@ static bool open_pipeline(struct instance *instance)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
-    const struct rules *rules = products_open(&instance->products, NULL);
+    instance->metal = (struct metal){
+        .mirror = true,
+        .host = SLICE_LIT("host"),
+        .instance = SLICE_LIT("host 1"),
+        .fake_delay_us = 1000000,
+        .incomplete_project_id = universe_project(0),
+        .incomplete_user_id = universe_user(0),
+    };
+    const struct rules *rules = products_open(&instance->products, &instance->metal);
     instance->replica = replica_create();
     instance->pipeline = pipeline_create(instance->store, instance->replica, rules, &err);
     arena_destroy(arena);

@@ -53,6 +53,8 @@ static void read_providers(struct oracle *oracle, const struct tables *tables)
     rows = &tables->rows[TABLE_PROVIDER_AGGREGATES];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct change_link *row = &rows->row[i].image.link;
+        if (tables_find(tables, TABLE_PROVIDERS, row->provider_id) == NULL)
+            continue; /* another program has deleted it, and no generation was compared */
         oracle->provider[provider_of(tables, row->provider_id)]
             .aggregates[number_of(tables, TABLE_AGGREGATES, row->other_id)] = true;
     }
