@@ -61,8 +61,9 @@ static enum pg_outcome delete_chunk(struct prune *prune, struct pg_session *sess
 enum pg_outcome prune_log(struct prune *prune, struct pg_session *session, int64_t newest,
                           uint64_t *deleted, uint64_t deadline_us, struct err *err)
 {
-    if (prune->until > newest)
-        prune->until = 0; /* the database went back */
+    if (newest < prune->newest || newest < prune->until)
+        prune->until = 0; /* the database went back, and has old rows again */
+    prune->newest = newest;
     for (unsigned i = 0; i < PRUNE_CHUNKS_MOST; i++) {
         int64_t last = 0;
         enum pg_outcome outcome = find_chunk(prune, session, &last, deadline_us, err);

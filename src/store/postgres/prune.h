@@ -16,7 +16,8 @@ enum {
 };
 
 struct prune {
-    int64_t until; /* the rows up to that number have been deleted, by whichever instance */
+    int64_t until;  /* the rows up to that number have been deleted, by whichever instance */
+    int64_t newest; /* of the last call */
 };
 
 /* Deletes the oldest rows, as far as they need not be kept, by a statement for each PRUNE_AT_ONCE.

@@ -169,6 +169,19 @@ static void test_log_of_a_restored_backup(void **state)
     assert_int_equal(deleted_by(&prune, 0), 0);
 }
 
+/* Rows that were deleted are there again, below those that may be deleted next. */
+static void test_log_with_old_rows_again(void **state)
+{
+    (void)state;
+    struct prune prune = {0};
+    log_rows(1, 3000, PRUNE_KEPT_S + 600);
+    assert_int_equal(deleted_by(&prune, 3000), 2000);
+    run(session, "DELETE FROM berth_log");
+    log_rows(1, 2900, PRUNE_KEPT_S + 600);
+    assert_int_equal(deleted_by(&prune, 2900), 1000);
+    value_is("SELECT min(number) FROM berth_log", "1001");
+}
+
 /* An instance that has not noticed it yet keeps the newest rows all the same: a log without rows
  * would begin anew. */
 static void test_log_that_has_gone_back(void **state)
@@ -216,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_instances, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_log_of_a_restored_backup, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_log_with_old_rows_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_log_that_has_gone_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread, set_up, tear_down),
     };
