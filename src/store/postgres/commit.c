@@ -429,6 +429,15 @@ static enum store_result confirm(struct postgres_store *store, struct store_stam
     return again(store, err);
 }
 
+/* The batch could refer to what another program had written to the server that memory was read
+ * from, and that is gone. The log does not tell, so everything is read from the new one. */
+static enum store_result read_again(struct postgres_store *store, struct err *err)
+{
+    pg_session_close(store->writer);
+    pg_session_close(store->follower);
+    return again(store, err);
+}
+
 static enum store_result try_commit(struct postgres_store *store, const struct store_batch *batch,
                                     struct store_stamp *stamp, struct err *err)
 {
@@ -440,6 +449,8 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
         return confirm(store, stamp, err);
     if (!store->is_locked && !postgres_ensure_writer(store, err))
         return STORE_FAILED;
+    if (!store->is_locked && !postgres_is_server_of_memory(store, store->writer))
+        return read_again(store, err);
     return send_batch(store, batch, err);
 }
 

@@ -89,10 +89,16 @@ static struct pg_session *session_of(const struct postgres_store *store)
     return store->read.has_snapshot ? store->follower : store->writer;
 }
 
+bool postgres_is_server_of_memory(const struct postgres_store *store,
+                                  const struct pg_session *session)
+{
+    const struct pg_server_id *id = &pg_session_server(session)->id;
+    return id->system == store->examined_system && id->timeline == store->examined_timeline;
+}
+
 bool postgres_is_other_cluster(const struct postgres_store *store)
 {
-    const struct pg_server_id *id = &pg_session_server(session_of(store))->id;
-    return id->system != store->examined_system || id->timeline != store->examined_timeline;
+    return !postgres_is_server_of_memory(store, session_of(store));
 }
 
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err)

@@ -253,6 +253,9 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued,
 /* snapshot.c: whether the transactions that have been looked at (examine.c) were numbered by
  * another cluster than that of the open read. */
 bool postgres_is_other_cluster(const struct postgres_store *store);
+/* The opposite, for a session of the store. */
+bool postgres_is_server_of_memory(const struct postgres_store *store,
+                                  const struct pg_session *session);
 /* follow.c: whether the rows of the log that were read lead from the state that memory has to the
  * newest one. */
 bool postgres_explains(struct postgres_store *store);

@@ -94,12 +94,29 @@ static void test_promotion(void **state)
     store_close(store);
 }
 
+/* Neither is a batch committed there that was planned on what may be gone. */
+static void test_commit_after_promotion(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = new_trait(fixture, 50001, "CUSTOM_A");
+    struct store_stamp stamp;
+    bool foreign;
+    postgres_of(store)->examined_timeline--;
+    assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_TAKEN);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_OK);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_commit, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_read, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_promotion, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_commit_after_promotion, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
