@@ -1,5 +1,5 @@
-/* Loaded before the C library (LD_PRELOAD): the wall clock of the process differs from the machine's
- * by BERTH_TEST_CLOCK_SHIFT seconds. The other clocks are the machine's. */
+/* Loaded before the C library (LD_PRELOAD): the wall clock of the process differs from the
+ * machine's by BERTH_TEST_CLOCK_SHIFT seconds. The other clocks are the machine's. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>
