@@ -248,6 +248,7 @@ PARTS = [
          on_postgres("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
     Part("values", script("tests/databases/values.py", "--build", "build"), waits=True),
     Part("metal-instances", script("tests/databases/metal_instances.py", "--build", "build"), waits=True),
+    Part("rolling", script("tests/databases/rolling.py", "--build", "build"), tier="full"),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
