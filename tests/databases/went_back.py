@@ -16,13 +16,15 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from postgres import Postgres  # noqa: E402
+from postgres import Postgres, program  # noqa: E402
+from processes import wait_until  # noqa: E402
 
 CAPACITY = 10
 
@@ -85,6 +87,59 @@ def restarted(server, berth, provider, state):
     yield "a restart: a damaged file is no obstacle", used(berth.client(), provider) == 1, None
 
 
+class Reader(threading.Thread):
+    """Reads a provider again and again; how often it was not found."""
+
+    def __init__(self, berth, provider):
+        super().__init__()
+        self.client, self.path = berth.client(), f"/resource_providers/{provider}"
+        self.missed, self.is_over = 0, False
+        self.start()
+
+    def run(self):
+        while not self.is_over:
+            self.missed += self.client.ask("GET", self.path)[0] == 404
+
+    def end(self):
+        self.is_over = True
+        self.join()
+        return self.missed
+
+
+def held_later(client, consumer):
+    """What it holds. A read that the restore has ended, because each waited for the other, is answered 503."""
+    answers = []
+
+    def is_answered():
+        status, answer = client.ask("GET", f"/allocations/{consumer}")
+        answers.append(answer)
+        return status == 200
+    wait_until(is_answered, "reads do not work again")
+    return answers[-1]["allocations"]
+
+
+def replaced(server, berths, provider):
+    """All tables are replaced in one transaction, as by pg_restore: what is in them both times is there at any moment."""
+    dump = os.path.join(server.place.path, "dump")
+    server.place.run(program("pg_dump"), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres", "-Fc", "-f", dump,
+                     server.database)
+    for number in range(3):
+        lost = claim(berths[0].client(), provider, 1)[0]
+        known = [berth.client().ask("GET", f"/allocations/{lost}")[1]["allocations"] for berth in berths]
+        yield f"replaced {number}: all have read what will be gone", all(known), known
+        seen = [len(berth.log()) for berth in berths]
+        readers = [Reader(berth, provider) for berth in berths]
+        server.place.run(program("pg_restore"), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres", "--clean",
+                         "--single-transaction", "-d", server.database, dump)
+        there = [held_later(berth.client(), lost) for berth in berths]
+        yield f"replaced {number}: what is gone is not shown", not any(there), there
+        missed = [reader.end() for reader in readers]
+        yield f"replaced {number}: no read misses what is there", not any(missed), missed
+        told = [berth.log()[old:] for berth, old in zip(berths, seen)]
+        yield (f"replaced {number}: nothing else is named", all("went back" in text and f"gone: consumer {lost}" in text
+               and "gone: resource_provider" not in text and "gone: trait" not in text for text in told), told)
+
+
 def cases(server, berths):
     one, other = (servers.Client(berth.port) for berth in berths)
     provider = str(uuid.uuid4())
@@ -129,6 +184,7 @@ def cases(server, berths):
                (began, state))
         left = go_back(server, state, keeps)
         yield f"{what}: once more", used(one, provider) == used(other, provider) == 0, (used(one, provider), used(other, provider))
+    yield from replaced(server, berths, provider)
     yield from restarted(server, berths[0], provider, state)
     told = [berth.log().count("went back") for berth in berths]
     yield "the log says so", all(told), told

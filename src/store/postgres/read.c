@@ -92,6 +92,30 @@ static bool take_locked_rows(struct postgres_store *store, struct pg_rows *head)
     return will_do;
 }
 
+static bool read_newest(struct postgres_store *store, struct pg_rows *head, struct err *err)
+{
+    return (!store->read.has_snapshot ||
+            postgres_begin_snapshot(store, head, &store->read.since, err)) &&
+           postgres_read_head(store, head, &store->read.head, err);
+}
+
+/* A table that is newer than the snapshot looks empty. While a restore replaces all tables in one
+ * transaction, a read waits for it, with a snapshot from before, and then finds nothing. So what
+ * seems to be gone is looked for once more, in a newer snapshot. */
+static bool read_again_if_gone(struct postgres_store *store, struct pg_rows *head, struct err *err)
+{
+    if (!store->read.has_snapshot || !is_gone(store, &store->read.since))
+        return true;
+    pg_rows_free(head);
+    postgres_free_read(store);
+    if (pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), err) !=
+        PG_OK) {
+        pg_session_close(store->follower);
+        return false;
+    }
+    return read_newest(store, head, err);
+}
+
 enum store_news postgres_begin_read(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
@@ -103,9 +127,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     postgres_free_read(store);
     store->read = (struct postgres_read){0};
     store->read.has_snapshot = !take_locked_rows(store, &head);
-    if ((!store->read.has_snapshot ||
-         postgres_begin_snapshot(store, &head, &store->read.since, err)) &&
-        postgres_read_head(store, &head, &store->read.head, err)) {
+    if (read_newest(store, &head, err) && read_again_if_gone(store, &head, err)) {
         store->has_state &= !postgres_is_other_cluster(store);
         news = find_news(store);
         store->read.is_open = true;
