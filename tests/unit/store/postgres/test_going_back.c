@@ -54,6 +54,20 @@ static void test_twice(void **state)
     store_close(store);
 }
 
+/* The sequences went back as well: whatever was reserved, others may get again. */
+static void test_ids_are_not_used(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    commit_until(fixture, store, 5);
+    int64_t id = store_next_id(store, STORE_PROJECTS);
+    run_sql(fixture, "SELECT setval('projects_id_seq', 900)");
+    delete_log_after(fixture, 4);
+    found(fixture, store, 5, 4);
+    assert_true(store_next_id(store, STORE_PROJECTS) > id + 16); /* of the block's 32 ids */
+    store_close(store);
+}
+
 static struct store *open_remembering(struct fixture *fixture)
 {
     const struct store_options options = {.connection = slice_of(fixture->url),
@@ -371,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_twice),
+        TEST(test_ids_are_not_used),
         TEST(test_killed_meanwhile),
         TEST(test_covers),
         TEST(test_unchanged),
