@@ -99,7 +99,8 @@ static bool open_and_load(struct daemon *daemon)
     daemon->api.pipeline =
         pipeline_start(daemon->store, daemon->api.replica,
                        products_open(&daemon->products, &daemon->metal), &daemon->err);
-    if (daemon->api.pipeline == NULL || !pipeline_start_pulse(daemon->api.pipeline, &daemon->err))
+    if (daemon->api.pipeline == NULL || !pipeline_start_pulse(daemon->api.pipeline, &daemon->err) ||
+        !pipeline_start_observer(daemon->api.pipeline, &daemon->err))
         return false;
     report_losses(daemon);
     daemon->baremetal.conductor =

@@ -1,20 +1,27 @@
-/* Compares what other programs have written lately with memory, in the state of the database that
- * memory has: whatever differs is read again. Writer thread only. */
+/* See examine.h. One thread, on a pinned version. */
+#include "engine/examine.h"
+
 #include <stdlib.h>
 
-#include "engine/pipeline_internal.h"
 #include "replica/compare.h"
 
 struct examining {
-    struct pipeline *pipeline;
+    struct suspects *suspects;
     const struct version *version;
-    bool is_different;
 };
+
+void suspects_add(void *cls, enum entity entity, int64_t id, struct slice uuid)
+{
+    struct suspects *suspects = cls;
+    suspects->list.items = arena_grow(suspects->arena, suspects->list.items, suspects->list.count,
+                                      &suspects->capacity, sizeof(struct difference));
+    suspects->list.items[suspects->list.count++] =
+        (struct difference){.entity = entity, .id = id, .uuid = arena_copy(suspects->arena, uuid)};
+}
 
 static void suspect(struct examining *examining, enum entity entity, int64_t id, struct slice uuid)
 {
-    (void)store_suspect(examining->pipeline->store, entity, id, uuid);
-    examining->is_different = true;
+    suspects_add(examining->suspects, entity, id, uuid);
 }
 
 static enum entity entity_of(enum change_kind kind)
@@ -96,10 +103,17 @@ static void examine_ids(void *cls, enum entity entity, const int64_t *ids, size_
     }
 }
 
-bool examine_database(struct pipeline *pipeline, const struct version *version)
+static void examine_nothing(void *cls)
 {
-    struct examining examining = {pipeline, version, false};
-    const struct store_examiner examiner = {examine_recent, examine_count, examine_ids, &examining};
-    struct err ignored = {.arena = pipeline->arena}; /* the next one looks at the same rows */
-    return store_examine(pipeline->store, &examiner, &ignored) && examining.is_different;
+    struct examining *examining = cls;
+    examining->suspects->is_incomplete = true;
+}
+
+bool examine_rows(struct store_observer *rows, const struct version *version,
+                  struct suspects *suspects, struct err *err)
+{
+    struct examining examining = {suspects, version};
+    const struct store_examiner examiner = {examine_recent, examine_count, examine_ids,
+                                            examine_nothing, &examining};
+    return store_observer_examine(rows, &examiner, err);
 }

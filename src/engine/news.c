@@ -153,11 +153,6 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
         ahead_drop(pipeline);
     struct edit *edit =
         is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, err);
-    /* While a batch is pending, memory may lack rows that it has written. */
-    if ((found == STORE_NEWS_NONE || edit != NULL) && !pipeline->is_pending &&
-        store_should_examine(pipeline->store))
-        pipeline->reads_again = examine_database(
-            pipeline, edit == NULL ? replica_newest(pipeline->replica) : edit->version);
     bool holds = store_end_read(pipeline->store, &stamp);
     if (is_late)
         return NEWS_LATE;
@@ -180,18 +175,10 @@ enum store_news news_begin(struct pipeline *pipeline, struct err *err)
     return store_begin_read(pipeline->store, err);
 }
 
-static enum news read_once(struct pipeline *pipeline, struct err *err)
+enum news news_try(struct pipeline *pipeline, struct err *err)
 {
     enum store_news found = news_begin(pipeline, err);
     return found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
-}
-
-enum news news_try(struct pipeline *pipeline, struct err *err)
-{
-    enum news news = read_once(pipeline, err);
-    bool again = pipeline->reads_again;
-    pipeline->reads_again = false;
-    return news == NEWS_TAKEN && again ? read_once(pipeline, err) : news;
 }
 
 enum news news_take(struct pipeline *pipeline, struct err *err)

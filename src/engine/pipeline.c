@@ -79,11 +79,11 @@ bool pipeline_run_once(struct pipeline *pipeline)
     return true;
 }
 
-/* Also while there are no requests, so that the first one after a pause finds them. */
-static void look_for_others(struct pipeline *pipeline)
+/* Also while there are no requests, so that the first one after a pause finds what is right. */
+static void read_if_wrong(struct pipeline *pipeline)
 {
     struct err err = {.arena = pipeline->arena};
-    if (store_should_examine(pipeline->store) && news_take(pipeline, &err) == NEWS_FAILED)
+    if (store_should_read(pipeline->store) && news_take(pipeline, &err) == NEWS_FAILED)
         pipeline_beat(pipeline); /* it took as long as the time limit; it is logged as an outage */
     arena_reset(pipeline->arena);
 }
@@ -107,7 +107,7 @@ static void *writer(void *cls)
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
             store_upkeep(pipeline->store);
-            look_for_others(pipeline);
+            read_if_wrong(pipeline);
             replica_tidy(pipeline->replica);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }
@@ -162,6 +162,7 @@ void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_
 
 void pipeline_destroy(struct pipeline *pipeline)
 {
+    observer_destroy(pipeline->observer);
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
     currency_destroy(pipeline->currency);
@@ -222,6 +223,23 @@ bool pipeline_start_pulse(struct pipeline *pipeline, struct err *err)
            err_set(err, 503, NULL, "cannot start the thread that keeps memory current");
 }
 
+bool pipeline_start_observer(struct pipeline *pipeline, struct err *err)
+{
+    struct store_observer *rows = store_observe(pipeline->store, err);
+    if (rows == NULL)
+        return !err_is_set(err);
+    pipeline->observer = observer_start(rows, pipeline->replica, pipeline->currency,
+                                        (struct currency_writer){submit_to_writer, pipeline});
+    return pipeline->observer != NULL ||
+           err_set(err, 503, NULL, "cannot start the thread that observes the database");
+}
+
+void pipeline_set_scrub_interval(struct pipeline *pipeline, uint64_t interval_us)
+{
+    if (pipeline->observer != NULL)
+        observer_set_scrub_interval(pipeline->observer, interval_us);
+}
+
 void pipeline_set_reads_most(struct pipeline *pipeline, uint64_t reads_most_us)
 {
     currency_set_reads_most(pipeline->currency, reads_most_us);
@@ -234,6 +252,7 @@ void pipeline_give_up(struct pipeline *pipeline)
 
 void pipeline_stop(struct pipeline *pipeline)
 {
+    observer_stop(pipeline->observer);
     pulse_stop(pipeline->pulse);
     currency_stop(pipeline->currency);
     pthread_mutex_lock(&pipeline->lock);
@@ -295,6 +314,7 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
     for (unsigned i = 0; i < OUTAGE_EXTENT_COUNT; i++)
         figures.outages[i] = counter_read(&pipeline->outage.begun[i]);
     figures.currency = currency_figures(pipeline->currency);
+    figures.observer = observer_figures(pipeline->observer);
     figures.losses = read_losses(&pipeline->losses.counters);
     uint64_t known_us = now_us - pipeline_known_at_us(pipeline);
     if (known_us < figures.fresh_us)

@@ -7,6 +7,7 @@
 #include "base/histogram.h"
 #include "engine/currency.h"
 #include "engine/loss_report.h"
+#include "engine/observer.h"
 #include "engine/outage.h"
 #include "engine/pipeline_request.h"
 #include "replica/replica.h"
@@ -22,6 +23,13 @@ struct pipeline *pipeline_start(struct store *store, struct replica *replica,
 /* From now on, memory stays current on a database on a server even if nobody reads (pulse.h); on
  * others this does nothing. It ends with pipeline_stop(). False: err is set. */
 bool pipeline_start_pulse(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+
+/* From now on, what programs without a log write to a database on a server is found (observer.h);
+ * on others this does nothing. It ends with pipeline_stop(). False: err is set. */
+bool pipeline_start_observer(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+
+/* The time between two scrubs (observer.h); 0, as at the start: there are none. Any thread. */
+void pipeline_set_scrub_interval(struct pipeline *pipeline, uint64_t interval_us);
 
 /* How old the state may be from which reads are answered while the database is unavailable; needs
  * the pulse. 0, as at the start: reads are refused with 503. Any thread. */
@@ -120,6 +128,7 @@ struct pipeline_figures {
                          * the database blocks it */
     uint64_t fresh_us;  /* since memory was last found to be as new as the database */
     struct currency_figures currency;
+    struct observer_figures observer;
     struct pipeline_losses losses;
 };
 

@@ -16,10 +16,10 @@ struct pipeline {
     struct replica *replica;
     const struct rules *rules;
     struct currency *currency;
-    struct pulse *pulse; /* NULL: there is none */
+    struct pulse *pulse;       /* NULL: there is none */
+    struct observer *observer; /* the same */
     bool plans_twice;
     struct arena *arena;    /* the batch's */
-    bool reads_again;       /* other programs' writes were found */
     uint64_t read_began_us; /* the last read: whatever was committed before, it has found */
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping and waiting */
@@ -80,10 +80,6 @@ enum store_news news_begin(struct pipeline *pipeline, struct err *err) BERTH_MUS
 /* The news that news_begin() has found are read and published, and the read ends. */
 enum news news_end(struct pipeline *pipeline, enum store_news found,
                    struct err *err) BERTH_MUST_CHECK;
-
-/* examine.c: looks for what other programs have written. Within a read; the version has its state.
- * True: something differs, and the next read has it. */
-bool examine_database(struct pipeline *pipeline, const struct version *version);
 
 /* follow.c: makes the next version from what other instances have logged, and what other programs
  * may have written. The caller owns the edit, also after a failure. */

@@ -36,6 +36,9 @@ struct pipeline_request {
     /* With plan NULL: the state that memory must contain, on a store that must be asked; if it does
      * already, the database is not read. It stays valid until done. NULL: the newest state. */
     const struct store_stamp *head;
+    /* With plan NULL: entities that memory may not have as the database does, which are read again
+     * (store_suspect()). They stay valid until done. NULL: none. */
+    const struct differences *suspects;
     /* Called once on the writer thread when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not use the request afterwards. */
     void (*done)(struct pipeline_request *request);

@@ -73,6 +73,15 @@ static void answer_readers(struct pipeline *pipeline, struct queue *readers)
         answers_give(pipeline, readers->first, NULL, news == NEWS_TAKEN ? NULL : &shown);
 }
 
+static void take_suspects(struct pipeline *pipeline, struct pipeline_request *request)
+{
+    const struct differences *suspects = request->suspects;
+    for (size_t i = 0; suspects != NULL && i < suspects->count; i++)
+        (void)store_suspect(pipeline->store, suspects->items[i].entity, suspects->items[i].id,
+                            suspects->items[i].uuid);
+    request->suspects = NULL; /* it may have to wait for a batch that is pending */
+}
+
 void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct queue readers;
@@ -82,6 +91,7 @@ void waiting_answer(struct pipeline *pipeline, struct pipeline_request *first)
     while (first != NULL) {
         struct pipeline_request *request = first;
         first = request->next;
+        take_suspects(pipeline, request);
         queue_append(request->probe == NULL ? &readers : &probes, request);
     }
     if (readers.first != NULL)

@@ -22,7 +22,7 @@ const struct catalog *compare_catalog_of(const struct version *version, enum ent
     return catalogs[entity];
 }
 
-static const struct ptree *rows_of(const struct version *version, enum entity entity)
+const struct ptree *compare_rows_of(const struct version *version, enum entity entity)
 {
     return entity == ENTITY_NODE              ? &version->nodes
            : entity == ENTITY_NODE_ALLOCATION ? &version->node_allocations
@@ -194,7 +194,7 @@ static void compare_allocation(struct comparison *comparison, const struct chang
 
 void compare_skip_records(struct comparison *comparison, enum entity entity, int64_t to)
 {
-    const struct ptree *rows = rows_of(comparison->version, entity);
+    const struct ptree *rows = compare_rows_of(comparison->version, entity);
     int64_t *at = &comparison->record_id[entity - ENTITY_NODE];
     int64_t id;
     while ((id = rows_next_id(rows, *at)) != 0 && id < to) {
@@ -211,7 +211,7 @@ static void compare_record(struct comparison *comparison, enum entity entity,
     const struct change_row *row = &change->row;
     compare_skip_records(comparison, entity, row->id);
     comparison->record_id[entity - ENTITY_NODE] = row->id;
-    const struct record *has = rows_at(rows_of(comparison->version, entity), row->id);
+    const struct record *has = rows_at(compare_rows_of(comparison->version, entity), row->id);
     if (has == NULL || !record_equal(has, row->record))
         compare_note(comparison,
                      (struct difference){.entity = entity, .id = row->id, .is_known = has != NULL});

@@ -74,6 +74,8 @@ struct comparison {
 };
 
 const struct catalog *compare_catalog_of(const struct version *version, enum entity entity);
+/* Of our own tables. */
+const struct ptree *compare_rows_of(const struct version *version, enum entity entity);
 void compare_note(struct comparison *comparison, struct difference difference);
 /* NULL: the database has no consumer with that id. */
 struct consumer_seen *compare_find_consumer(struct comparison *comparison, int64_t id);

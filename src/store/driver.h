@@ -24,8 +24,8 @@ struct store_driver {
                                 store_sink *sink, void *cls, struct err *err);
     /* NULL, all three: the database notices every write of other programs. */
     bool (*suspect)(struct store *store, enum entity entity, int64_t id, struct slice uuid);
-    bool (*should_examine)(const struct store *store);
-    bool (*examine)(struct store *store, const struct store_examiner *examiner, struct err *err);
+    bool (*should_read)(const struct store *store);
+    struct store_observer *(*observe)(struct store *store, struct err *err);
     bool (*check_schema)(struct store *store, char revision[static STORE_REVISION_BYTES],
                          struct err *err);
     bool (*end_read)(struct store *store, struct store_stamp *stamp);
@@ -61,6 +61,23 @@ struct store_driver {
 /* A database's own struct begins with it. */
 struct store {
     const struct store_driver *driver;
+};
+
+/* The functions of an observer, as in store.h. */
+struct store_observer_driver {
+    void (*free)(struct store_observer *observer);
+    void (*stop)(struct store_observer *observer);
+    bool (*begin)(struct store_observer *observer, struct store_stamp *stamp, struct err *err);
+    void (*end)(struct store_observer *observer);
+    bool (*examine)(struct store_observer *observer, const struct store_examiner *examiner,
+                    struct err *err);
+    bool (*find)(struct store_observer *observer, enum entity entity, const int64_t *ids,
+                 size_t count, store_sink *sink, void *cls, struct err *err);
+};
+
+/* A database's own struct begins with it. */
+struct store_observer {
+    const struct store_observer_driver *driver;
 };
 
 /* drivers.c: the driver for a URL. For one that no driver matches, it is SQLite's, whose functions

@@ -43,14 +43,48 @@ bool store_suspect(struct store *store, enum entity entity, int64_t id, struct s
     return store->driver->suspect != NULL && store->driver->suspect(store, entity, id, uuid);
 }
 
-bool store_should_examine(const struct store *store)
+bool store_should_read(const struct store *store)
 {
-    return store->driver->examine != NULL && store->driver->should_examine(store);
+    return store->driver->should_read != NULL && store->driver->should_read(store);
 }
 
-bool store_examine(struct store *store, const struct store_examiner *examiner, struct err *err)
+struct store_observer *store_observe(struct store *store, struct err *err)
 {
-    return store->driver->examine(store, examiner, err);
+    return store->driver->observe == NULL ? NULL : store->driver->observe(store, err);
+}
+
+void store_observer_free(struct store_observer *observer)
+{
+    if (observer != NULL)
+        observer->driver->free(observer);
+}
+
+void store_observer_stop(struct store_observer *observer)
+{
+    observer->driver->stop(observer);
+}
+
+bool store_observer_begin(struct store_observer *observer, struct store_stamp *stamp,
+                          struct err *err)
+{
+    return observer->driver->begin(observer, stamp, err);
+}
+
+void store_observer_end(struct store_observer *observer)
+{
+    observer->driver->end(observer);
+}
+
+bool store_observer_examine(struct store_observer *observer, const struct store_examiner *examiner,
+                            struct err *err)
+{
+    return observer->driver->examine(observer, examiner, err);
+}
+
+bool store_observer_find(struct store_observer *observer, enum entity entity, const int64_t *ids,
+                         size_t count, store_sink *sink, void *cls, struct err *err)
+{
+    return observer->driver->find(observer, entity, ids, count, sink, cls, err);
 }
 
 bool store_check_schema(struct store *store, char revision[static STORE_REVISION_BYTES],

@@ -5,7 +5,8 @@
  * store commits it only if nobody else has changed the database since memory last read it. The
  * order of all commits is therefore decided by the commit itself, and a lock only saves work.
  *
- * Only the writer thread calls these functions, except for those marked "any thread". A failure of
+ * Only the writer thread calls these functions, except for those marked "any thread", and those of
+ * observers. A failure of
  * the database is an enum result and a struct err (status 503), never a check. */
 #ifndef BERTH_STORE_STORE_H
 #define BERTH_STORE_STORE_H
@@ -145,29 +146,6 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
  * already, or this database never needs it, because it notices every write of other programs. */
 bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
 
-/* ---- other programs ---- */
-
-/* Whether it is time to look for rows that programs without a log have written: about once a
- * second, and less often if that takes long. False for a database that notices every write. */
-bool store_should_examine(const struct store *store);
-
-/* Compares rows with memory. */
-struct store_examiner {
-    store_sink *recent; /* receives, as from a load, each row of a catalog, each provider, aggregate
-                           of a provider and consumer that was written lately by anybody */
-    /* Whether memory has that many. */
-    bool (*has_count)(void *cls, enum entity entity, uint64_t rows);
-    /* Otherwise, receives the ids of all of them in ascending order. */
-    void (*ids)(void *cls, enum entity entity, const int64_t *ids, size_t count);
-    void *cls;
-};
-
-/* In a read whose news have been taken: passes the rows that may differ from memory to the
- * examiner, which suspects those that do; the next read has them. False: err is set; the next
- * examination passes the same rows again. */
-bool store_examine(struct store *store, const struct store_examiner *examiner,
-                   struct err *err) BERTH_MUST_CHECK;
-
 /* Whether the schema is at a supported revision, as the open read sees it. `revision` receives the
  * revision found, "" if there is none. False with err (503): it is unsupported, or cannot be read.
  * The read stays open. */
@@ -177,6 +155,59 @@ bool store_check_schema(struct store *store, char revision[static STORE_REVISION
 /* Ends the read. Fills the stamp of the state that was read; false if memory does not have that
  * state, or if the database has changed since. */
 bool store_end_read(struct store *store, struct store_stamp *stamp);
+
+/* Whether memory is known to be wrong, or entities are suspected since a read failed, and it is time
+ * to read again, even if there are no requests: about once a second. */
+bool store_should_read(const struct store *store);
+
+/* ---- other programs ---- */
+
+/* Reads the database beside the writer, in snapshots of its own, to find what programs without a
+ * log have written. It may wait for the server for as long as the time limit. One thread at a time,
+ * which need not be the writer. */
+struct store_observer;
+
+/* The caller owns it, and frees it before the store is closed. NULL: this database notices every
+ * write (err is not set), or err is set. */
+struct store_observer *store_observe(struct store *store, struct err *err) BERTH_MUST_CHECK;
+void store_observer_free(struct store_observer *observer);
+
+/* From now on, its functions do not wait for the server, and fail. Any thread. */
+void store_observer_stop(struct store_observer *observer);
+
+/* Begins a snapshot, and fills the stamp of its state. Memory can be compared with the snapshot
+ * only if it has the same stamp. Ends with store_observer_end(). False: err is set, and none has
+ * begun.
+ */
+bool store_observer_begin(struct store_observer *observer, struct store_stamp *stamp,
+                          struct err *err) BERTH_MUST_CHECK;
+void store_observer_end(struct store_observer *observer);
+
+/* Compares rows with memory. */
+struct store_examiner {
+    store_sink *recent; /* receives, as from a load, each row of a catalog, each provider, aggregate
+                           of a provider and consumer that was written lately by anybody */
+    /* Whether memory has that many. */
+    bool (*has_count)(void *cls, enum entity entity, uint64_t rows);
+    /* Otherwise, receives the ids of all of them in ascending order. */
+    void (*ids)(void *cls, enum entity entity, const int64_t *ids, size_t count);
+    /* Instead of all others: nobody knows what was written since the last time. The next read of
+     * the writer's has STORE_NEWS_RELOAD. */
+    void (*unknown)(void *cls);
+    void *cls;
+};
+
+/* Passes the rows to the examiner that may differ from memory, because they were written since the
+ * last time, or because some are gone. False: err is set; the next time passes the same rows again.
+ */
+bool store_observer_examine(struct store_observer *observer, const struct store_examiner *examiner,
+                            struct err *err) BERTH_MUST_CHECK;
+
+/* Passes the rows of the entities with these ids (ascending, each once), as from a load: of
+ * providers also their inventories, traits and aggregates, of consumers their allocations. */
+bool store_observer_find(struct store_observer *observer, enum entity entity, const int64_t *ids,
+                         size_t count, store_sink *sink, void *cls,
+                         struct err *err) BERTH_MUST_CHECK;
 
 /* ---- batches ---- */
 

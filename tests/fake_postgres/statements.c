@@ -384,6 +384,7 @@ static const struct {
     {"SELECT number, mark FROM berth_log WHERE number >= ", select_mark},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
     {"SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1", select_newest},
+    {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
     {"SELECT n.*, (SELECT string_agg(epoch", select_newest},
     {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES", insert_epoch},
     {"SELECT nextval(s.name) FROM", next_ids},

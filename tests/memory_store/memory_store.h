@@ -50,6 +50,23 @@ struct memory_pending {
     struct tables tables;
 };
 
+/* Entities that an observer looks for. */
+struct memory_wanted {
+    enum entity entity;
+    const int64_t *ids;
+    size_t count;
+};
+
+/* An observer, and store_suspect(), as a test plays them; cls is the store's. */
+struct memory_observer {
+    bool (*suspect)(void *cls, enum entity entity, int64_t id, struct slice uuid);
+    bool (*begin)(void *cls, struct store_stamp *stamp, struct err *err);
+    void (*end)(void *cls);
+    bool (*examine)(void *cls, const struct store_examiner *examiner, struct err *err);
+    bool (*find)(void *cls, const struct memory_wanted *wanted, store_sink *sink, void *sink_cls,
+                 struct err *err);
+};
+
 /* Tests may read all members, and set the hooks and the next ids. */
 struct store {
     struct memory_database *database;
@@ -80,6 +97,7 @@ struct store {
     bool (*still_pending)(void *cls); /* asked by each store_await(), about a pending batch */
     void (*meanwhile)(void *cls);     /* wherever other threads and processes may do something */
     void *cls;                        /* of all */
+    const struct memory_observer *observer; /* NULL: all writes are noticed */
 };
 
 /* A store on the database, in the state of a process that has just started. store_close() frees it.

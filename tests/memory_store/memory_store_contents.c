@@ -3,6 +3,7 @@
 #include "memory_store_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Lets only so many records through; below 0: all. */
 struct cut {
@@ -101,27 +102,66 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     return STORE_OK;
 }
 
+/* ---- what a test has ---- */
+
 bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid)
 {
-    (void)store;
-    (void)entity;
-    (void)id;
-    (void)uuid;
-    return false;
+    return store->observer != NULL && store->observer->suspect(store->cls, entity, id, uuid);
 }
 
-bool store_should_examine(const struct store *store)
+bool store_should_read(const struct store *store)
 {
     (void)store;
     return false;
 }
 
-bool store_examine(struct store *store, const struct store_examiner *examiner, struct err *err)
+struct store_observer {
+    struct store *store;
+};
+
+struct store_observer *store_observe(struct store *store, struct err *err)
 {
-    (void)store;
-    (void)examiner;
     (void)err;
-    return false;
+    if (store->observer == NULL)
+        return NULL;
+    struct store_observer *observer = calloc(1, sizeof(*observer));
+    check(observer != NULL);
+    observer->store = store;
+    return observer;
+}
+
+void store_observer_free(struct store_observer *observer)
+{
+    free(observer);
+}
+
+void store_observer_stop(struct store_observer *observer)
+{
+    (void)observer;
+}
+
+bool store_observer_begin(struct store_observer *observer, struct store_stamp *stamp,
+                          struct err *err)
+{
+    return observer->store->observer->begin(observer->store->cls, stamp, err);
+}
+
+void store_observer_end(struct store_observer *observer)
+{
+    observer->store->observer->end(observer->store->cls);
+}
+
+bool store_observer_examine(struct store_observer *observer, const struct store_examiner *examiner,
+                            struct err *err)
+{
+    return observer->store->observer->examine(observer->store->cls, examiner, err);
+}
+
+bool store_observer_find(struct store_observer *observer, enum entity entity, const int64_t *ids,
+                         size_t count, store_sink *sink, void *cls, struct err *err)
+{
+    const struct memory_wanted wanted = {entity, ids, count};
+    return observer->store->observer->find(observer->store->cls, &wanted, sink, cls, err);
 }
 
 static bool begins_with(const char *text, const char *start)

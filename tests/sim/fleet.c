@@ -20,7 +20,7 @@ enum { STEPS = 3000, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 100
 
 /* The pause after a look for what other programs have written is fifty times as long as the look. A
  * connection may swallow one for five seconds; one that fails is made again after five more. */
-enum { PAUSE_US = 1800000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 3000000 };
+enum { PAUSE_US = 1800000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 13000000 };
 
 /* ---- failures ---- */
 
@@ -336,6 +336,8 @@ static void run_seed(uint64_t seed)
     for (; fleet.step < fleet.steps; fleet.step++)
         make_step();
     faults_end();
+    for (int i = 0; i < fleet.count; i++)
+        instance_end_scrubs(&fleet.instances[i]);
     come_to_rest();
     end_foreign();
     for (int i = 0; i < fleet.count; i++)
@@ -406,6 +408,8 @@ static bool report(uint64_t seeds)
         {"follows", tally->follows, 100},
         {"reloads", tally->reloads, 50},
         {"transactions of another program", tally->foreign_writes, 50},
+        {"looks for writes of other programs", tally->looks, 100},
+        {"scrubs", tally->scrubs, 20},
     };
     bool enough = report_events(events, sizeof(events) / sizeof(events[0]), seeds);
     fleet.tally.faults[FLEET_SLOW_COMMIT] = server.slow_commits;

@@ -80,6 +80,7 @@ struct instance {
     struct process process; /* first */
     bool is_up;             /* it serves */
     bool has_ended;
+    bool scrubs_no_more;
     struct store *store;
     struct replica *replica;
     struct pipeline *pipeline;
@@ -100,7 +101,7 @@ struct fleet_tally {
     uint64_t accepted, refused, unknown, unanswered; /* of the writes */
     uint64_t answered_reads, failed_reads;
     uint64_t commits, taken_numbers, lost_batches, lost_acknowledged;
-    uint64_t taken, follows, reloads;
+    uint64_t taken, follows, reloads, looks, scrubs;
     uint64_t gone_backs, named_losses; /* as instances have noticed them */
     uint64_t gone_before_restart;      /* at their start */
     uint64_t faults[FLEET_FAULT_COUNT];
@@ -141,6 +142,8 @@ void instance_start(struct instance *instance);
 void instance_kill(struct instance *instance);
 /* A request of some client. */
 void instance_ask(struct instance *instance, bool is_read);
+/* It scrubs no more, so that it comes to rest. */
+void instance_end_scrubs(struct instance *instance);
 /* Whether it has nothing to do, and waits for nothing. */
 bool instance_is_idle(const struct instance *instance);
 
@@ -156,6 +159,8 @@ void check_answer(struct asked *asked);
 /* The database has gone back from that state by so many. */
 void check_gone(uint64_t before, uint64_t by);
 void check_end(void);
+/* There are no other programs, so that nothing is found that they have written. */
+void check_observer(const struct instance *instance, const struct observer_figures *figures);
 
 /* ---- fleet_losses.c ---- */
 

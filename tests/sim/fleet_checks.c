@@ -339,3 +339,11 @@ void check_end(void)
         check_replica(&fleet.instances[i]);
     check_batches();
 }
+
+void check_observer(const struct instance *instance, const struct observer_figures *figures)
+{
+    for (int entity = 0; entity < ENTITY_COUNT; entity++)
+        if (figures->looked[entity] + figures->differed[entity] > 0)
+            sim_fail("instance %d takes the %s of an instance for another program's",
+                     instance->process.number, observer_kind_name((enum entity)entity));
+}

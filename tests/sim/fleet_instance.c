@@ -13,7 +13,13 @@
 #include "store/postgres/migrate.h"
 #include "store/postgres/store_internal.h"
 
-enum { BUSY_TIMEOUT_MS = 5000, AGAIN_US = 50000, LOOK_US = 500000, RECYCLE_US = 20000000 };
+enum {
+    BUSY_TIMEOUT_MS = 5000,
+    AGAIN_US = 50000,
+    LOOK_US = 500000,
+    RECYCLE_US = 20000000,
+    SCRUB_US = 20000
+};
 
 /* ---- what is replaced ---- */
 
@@ -234,9 +240,12 @@ static bool open_pipeline(struct instance *instance)
     const struct rules *rules = products_open(&instance->products, &instance->metal);
     instance->replica = replica_create();
     instance->pipeline = pipeline_create(instance->store, instance->replica, rules, &err);
+    if (instance->pipeline != NULL)
+        check(pipeline_start_observer(instance->pipeline, &err));
     arena_destroy(arena);
     if (instance->pipeline == NULL)
         return false;
+    pipeline_set_scrub_interval(instance->pipeline, instance->scrubs_no_more ? 0 : SCRUB_US);
     check_restart(instance);
     const struct loss_report_options losses = {.lost = losses_note, .cls = instance};
     pipeline_report_losses(instance->pipeline, &losses);
@@ -281,14 +290,18 @@ static void add_figures(struct instance *instance)
     fleet.tally.taken += figures.taken;
     fleet.tally.follows += figures.follows;
     fleet.tally.reloads += figures.reloads;
+    fleet.tally.looks += histogram_count(&figures.observer.look_us);
+    fleet.tally.scrubs += figures.observer.scrubs;
+    if (fleet.permille[FLEET_FOREIGN] == 0)
+        check_observer(instance, &figures.observer);
 }
 
 /* As the writer thread does it, also while there are no requests. */
-static void look_for_others(struct instance *instance)
+static void read_if_wrong(struct instance *instance)
 {
     struct pipeline *pipeline = instance->pipeline;
     struct err ignored = {.arena = pipeline->arena};
-    if (store_should_examine(instance->store) && news_take(pipeline, &ignored) == NEWS_FAILED)
+    if (store_should_read(instance->store) && news_take(pipeline, &ignored) == NEWS_FAILED)
         pipeline_beat(pipeline);
     arena_reset(pipeline->arena);
 }
@@ -304,9 +317,10 @@ static void serve(struct instance *instance)
             process_idle(has_work, instance, has_others ? LOOK_US : UINT64_MAX);
         store_upkeep(instance->store);
         if (has_others)
-            look_for_others(instance);
+            read_if_wrong(instance);
     }
     instance->is_up = false;
+    observer_stop(instance->pipeline->observer);
     add_figures(instance);
     currency_stop(instance->pipeline->currency);
 }
@@ -361,6 +375,13 @@ void instance_kill(struct instance *instance)
     losses_forget(instance);
     forget_asked(instance);
     check(instance->unanswered == 0);
+}
+
+void instance_end_scrubs(struct instance *instance)
+{
+    instance->scrubs_no_more = true;
+    if (instance->is_up)
+        pipeline_set_scrub_interval(instance->pipeline, 0);
 }
 
 bool instance_is_idle(const struct instance *instance)

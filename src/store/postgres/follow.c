@@ -100,7 +100,7 @@ static void pass_changes(struct postgres_store *store, store_sink *sink, void *c
 static bool reread(struct postgres_store *store, const struct memory_view *memory, store_sink *sink,
                    void *cls, struct err *err)
 {
-    const struct row_reader reader = postgres_row_reader(store);
+    const struct row_reader reader = postgres_row_reader(&store->reader);
     if (store->read.has_changes)
         check(collect_entries(store)); /* no more of them than changes, which were counted */
     return postgres_need_snapshot(store, err) &&

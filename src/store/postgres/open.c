@@ -63,6 +63,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
     store->recycle_us = options->recycle_us;
     store->acknowledged.fd = -1;
+    pthread_mutex_init(&store->load_lock, NULL);
     if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {
         postgres_close(&store->base);
         return NULL;
@@ -73,6 +74,11 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->lineage = pg_lineage_create();
     store->writer = create_session(store, &store->connections);
     store->follower = create_session(store, &store->connections);
+    store->reader = (struct postgres_reader){.session = store->follower,
+                                             .target = store->url.target,
+                                             .timeout_us = store->timeout_us,
+                                             .ids = &store->arrays[0],
+                                             .noting = store};
     store->head = postgres_head_create(&store->url, store->lineage, &store->connections,
                                        store->timeout_us, store->recycle_us);
     store->unknown = postgres_unknown_create(store, err);
@@ -107,6 +113,7 @@ void postgres_close(struct store *base)
     postgres_free_ids(store);
     for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
         buf_free(&store->arrays[i].bytes);
+    pthread_mutex_destroy(&store->load_lock);
     arena_destroy(store->scratch);
     arena_destroy(store->arena);
     free(store);

@@ -116,6 +116,16 @@ static bool read_again_if_gone(struct postgres_store *store, struct pg_rows *hea
     return read_newest(store, head, err);
 }
 
+enum { READ_AGAIN_US = 1000000, AFTER_FAILURE_US = 5000000 };
+
+/* Nobody else may take the news, because the log's newest row is still that of memory. */
+bool postgres_should_read(const struct store *base)
+{
+    const struct postgres_store *store = postgres_of_const(base);
+    return (!store->has_state || store->suspects.count > 0) && !store->is_locked &&
+           !store->read.is_open && clock_monotonic_us() >= store->read_again_us;
+}
+
 enum store_news postgres_begin_read(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
@@ -128,15 +138,16 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     store->read = (struct postgres_read){0};
     store->read.has_snapshot = !take_locked_rows(store, &head);
     if (read_newest(store, &head, err) && read_again_if_gone(store, &head, err)) {
-        store->has_state &= !postgres_is_other_cluster(store);
+        store->has_state &=
+            !postgres_is_other_cluster(store) && !atomic_exchange(&store->is_replaced, false);
         news = find_news(store);
         store->read.is_open = true;
         if (store->is_locked && store->read.head.number > store->followed.number)
             store->crowded = POSTGRES_CROWDED;
         counter_set(&store->log_head, (uint64_t)store->read.head.number);
     }
-    if (news == STORE_NEWS_FAILED)
-        postgres_put_off_examination(store);
+    store->read_again_us =
+        clock_monotonic_us() + (news == STORE_NEWS_FAILED ? AFTER_FAILURE_US : READ_AGAIN_US);
     pg_rows_free(&head);
     return news;
 }
@@ -146,12 +157,14 @@ static const struct pg_server_id NO_SERVER;
 static bool stream_all(struct postgres_store *store, struct tree_order *forest, store_sink *sink,
                        void *cls, struct err *err)
 {
-    const struct row_reader reader = postgres_row_reader(store);
+    const struct row_reader reader = postgres_row_reader(&store->reader);
     bool ok = postgres_need_snapshot(store, err);
     const struct pg_server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
     store->examined_system = id.system;
     store->examined_timeline = id.timeline;
-    ok = ok && postgres_read_horizon(store, &store->examined_from, err) &&
+    ok = ok &&
+         postgres_read_horizon(store->follower, &store->load_horizon, postgres_deadline(store),
+                               err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     store->has_state &= ok;
@@ -200,7 +213,7 @@ enum store_result postgres_merge(struct store *base, const struct store_comparer
     if (differences != NULL) {
         for (size_t i = 0; i < differences->count; i++)
             postgres_name_in_log(store, &differences->items[i]);
-        const struct row_reader reader = postgres_row_reader(store);
+        const struct row_reader reader = postgres_row_reader(&store->reader);
         struct naming naming = {store, sink, cls};
         ok = merge_read(&reader, &forest, differences, name_and_pass, &naming, err);
         *merged = ok;

@@ -1,5 +1,6 @@
-/* See store/row_reader.h: all sets are asked for in one round trip. Writer thread, inside the
- * follower's snapshot. */
+/* See store/row_reader.h: all sets are asked for in one round trip. The thread of the reader's
+ * session, inside its snapshot. */
+#include "base/clock.h"
 #include "store/postgres/cells.h"
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
@@ -57,26 +58,38 @@ static bool join_consumer(const struct streaming *streaming, struct cell *cells)
     return id != 0;
 }
 
+static uint64_t deadline_of(const struct postgres_reader *reader)
+{
+    return clock_monotonic_us() + reader->timeout_us;
+}
+
+static void note_id(const struct postgres_reader *reader, enum rows_table table, int64_t id)
+{
+    if (reader->noting != NULL)
+        postgres_note_id(reader->noting, table, id);
+}
+
 static bool stream(void *cls, enum rows_table table, row_take *take, void *take_cls,
                    struct err *err)
 {
-    struct postgres_store *store = cls;
+    struct postgres_reader *reader = cls;
+    struct postgres_store *store = reader->noting; /* observers read by ids only */
     struct streaming streaming = begin_streaming(store, table);
     struct buf sql = {0};
     struct pg_rows rows = {0};
     struct pg_cells cells;
     pg_rows_sql_all(table, &sql);
     const struct pg_statement statement = statement_of(&sql); /* planned for the size it has now */
-    uint64_t deadline_us = postgres_deadline(store);
-    enum pg_outcome outcome = pg_stream_begin(store->follower, &statement, deadline_us, err);
+    uint64_t deadline_us = deadline_of(reader);
+    enum pg_outcome outcome = pg_stream_begin(reader->session, &statement, deadline_us, err);
     pg_cells_begin(&cells, table);
     for (size_t row = 0; outcome == PG_OK; row++) {
         if (row % DEADLINE_ROWS == 0)
-            deadline_us = postgres_deadline(store);
-        outcome = pg_stream_next(store->follower, &rows, deadline_us, err);
+            deadline_us = deadline_of(reader);
+        outcome = pg_stream_next(reader->session, &rows, deadline_us, err);
         if (outcome == PG_OK) {
             pg_cells_read(&cells, &rows, 0);
-            postgres_note_id(store, table, cells.at[0].integer);
+            note_id(reader, table, cells.at[0].integer);
             if (join_consumer(&streaming, cells.at))
                 take(take_cls, cells.at);
         }
@@ -88,10 +101,10 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
     return outcome == PG_END;
 }
 
-static bool queue_set(struct postgres_store *store, const struct row_set *set, struct err *err)
+static bool queue_set(struct postgres_reader *reader, const struct row_set *set, struct err *err)
 {
     struct buf sql = {0};
-    struct pg_array *ids = &store->arrays[0];
+    struct pg_array *ids = reader->ids;
     bool is_big = rows_is_record(set->table);
     pg_rows_sql_of_ids(set->table, &sql);
     pg_array_begin(ids, is_big ? PG_INT8_ARRAY : PG_INT4_ARRAY);
@@ -103,21 +116,21 @@ static bool queue_set(struct postgres_store *store, const struct row_set *set, s
     statement.is_prepared = true;
     statement.parameters = &parameter;
     statement.parameters_n = 1;
-    bool ok = pg_pipeline_queue(store->follower, &statement, err) == PG_OK;
+    bool ok = pg_pipeline_queue(reader->session, &statement, err) == PG_OK;
     buf_free(&sql);
     return ok;
 }
 
-static bool take_set(struct postgres_store *store, const struct row_set *set, struct err *err)
+static bool take_set(struct postgres_reader *reader, const struct row_set *set, struct err *err)
 {
     struct pg_rows rows = {0};
     struct pg_cells cells;
-    if (pg_pipeline_next(store->follower, &rows, postgres_deadline(store), err) != PG_OK)
+    if (pg_pipeline_next(reader->session, &rows, deadline_of(reader), err) != PG_OK)
         return false;
     pg_cells_begin(&cells, set->table);
     for (size_t i = 0; i < pg_rows_count(&rows); i++) {
         pg_cells_read(&cells, &rows, i);
-        postgres_note_id(store, set->table, cells.at[0].integer);
+        note_id(reader, set->table, cells.at[0].integer);
         row_set_take(set, cells.at);
     }
     pg_rows_free(&rows);
@@ -126,23 +139,23 @@ static bool take_set(struct postgres_store *store, const struct row_set *set, st
 
 static bool find_sets(void *cls, const struct row_set *sets, size_t count, struct err *err)
 {
-    struct postgres_store *store = cls;
+    struct postgres_reader *reader = cls;
     if (count == 0)
         return true;
-    bool ok = pg_pipeline_begin(store->follower, err) == PG_OK;
+    bool ok = pg_pipeline_begin(reader->session, err) == PG_OK;
     for (size_t i = 0; ok && i < count; i++)
-        ok = queue_set(store, &sets[i], err);
-    ok = ok && pg_pipeline_send(store->follower, postgres_deadline(store), err) == PG_OK;
+        ok = queue_set(reader, &sets[i], err);
+    ok = ok && pg_pipeline_send(reader->session, deadline_of(reader), err) == PG_OK;
     for (size_t i = 0; ok && i < count; i++)
-        ok = take_set(store, &sets[i], err);
+        ok = take_set(reader, &sets[i], err);
     if (ok)
-        return pg_pipeline_finish(store->follower, postgres_deadline(store), err) == PG_OK;
-    pg_session_close(store->follower); /* the snapshot is of no use any more */
+        return pg_pipeline_finish(reader->session, deadline_of(reader), err) == PG_OK;
+    pg_session_close(reader->session); /* the snapshot is of no use any more */
     return false;
 }
 
-struct row_reader postgres_row_reader(struct postgres_store *store)
+struct row_reader postgres_row_reader(struct postgres_reader *reader)
 {
     return (struct row_reader){
-        .name = store->url.target.data, .cls = store, .stream = stream, .find = find_sets};
+        .name = reader->target.data, .cls = reader, .stream = stream, .find = find_sets};
 }

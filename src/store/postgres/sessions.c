@@ -7,6 +7,8 @@
 const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 const char POSTGRES_LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
 
+const char POSTGRES_SNAPSHOT[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for

@@ -34,8 +34,7 @@ static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, st
     struct pg_session *session = store->follower;
     uint64_t deadline_us = postgres_deadline(store);
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
-              pg_pipeline_queue_begin(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                                      err) == PG_OK &&
+              pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
               postgres_queue_news(store, session, err) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
@@ -133,8 +132,10 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued, struct 
     check(store->sending == NULL);
     if (!postgres_head_note(store->head, &store->read.head, session_of(store), is_continued))
         return postgres_refuse_replaced(store, "read", err);
-    if (!is_continued)
+    if (!is_continued) {
         postgres_distrust_ids(store); /* it may have gone back, and its sequences with it */
+        postgres_note_load(store);
+    }
     epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
     store->told_gone = 0;
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);

@@ -7,6 +7,8 @@
 #ifndef BERTH_STORE_POSTGRES_STORE_INTERNAL_H
 #define BERTH_STORE_POSTGRES_STORE_INTERNAL_H
 
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "base/counter.h"
 #include "store/driver.h"
@@ -24,7 +26,6 @@
 #include "store/skipped.h"
 
 enum {
-    EXAMINATIONS_KEPT = 4,
     POSTGRES_CROWDED = 16, /* batches that are planned under the lock after another instance has
                               overtaken one, or has written since the last one */
 };
@@ -76,6 +77,27 @@ struct postgres_seen {
     unsigned char mark[LOG_MARK_LEN];
 };
 
+/* Reads rows through a session. */
+struct postgres_reader {
+    struct pg_session *session;
+    struct slice target;
+    uint64_t timeout_us;
+    struct pg_array *ids;          /* of one statement */
+    struct postgres_store *noting; /* receives the ids of what is read; NULL: nobody does */
+};
+
+/* Upstream's tables, whose rows another program may write. */
+enum { EXAMINED_TABLES = ROWS_CONSUMERS + 1 };
+
+/* The newest load or merge, for observers. */
+struct postgres_load {
+    uint64_t number; /* 0: there was none */
+    int64_t horizon; /* rows of transactions below were read */
+    uint64_t system; /* the cluster and its timeline; 0: not known */
+    uint32_t timeline;
+    uint64_t skipped[EXAMINED_TABLES]; /* rows of each table that were left out */
+};
+
 struct postgres_store {
     struct store base; /* first */
     struct arena *arena;
@@ -86,7 +108,8 @@ struct postgres_store {
     struct pg_lineage *lineage; /* of all sessions; any thread */
     struct pg_session *writer;
     struct pg_session *follower;
-    struct postgres_head *head; /* any thread */
+    struct postgres_reader reader; /* through the follower */
+    struct postgres_head *head;    /* any thread */
     struct housekeeping *housekeeping;
 
     bool has_read;             /* this process has read the database */
@@ -100,14 +123,15 @@ struct postgres_store {
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
     struct store_going_back gone; /* the last time that the database went back */
-    int64_t examined_from;        /* transactions below this number have been looked at */
     /* The cluster and the timeline of it that memory was read from. On another one, transactions
      * have other numbers, or what other programs wrote may be gone. 0: not known. */
     uint64_t examined_system;
     uint32_t examined_timeline;
-    uint64_t examine_at_us;                      /* not before then */
-    uint64_t examinations_us[EXAMINATIONS_KEPT]; /* how long the last ones took */
-    uint64_t examinations;
+    uint64_t read_again_us;    /* memory that is known to be wrong is not read again before then */
+    _Atomic bool is_replaced;  /* an observer has found another cluster's tables */
+    int64_t load_horizon;      /* of the last load or merge: see postgres_read_horizon() */
+    pthread_mutex_t load_lock; /* guards the next one */
+    struct postgres_load load;
     struct log_entries suspects; /* entities that are to be read again */
     struct log_entries refused;  /* those because of which batches were refused, since the last
                                     commit */
@@ -184,9 +208,8 @@ enum store_result postgres_merge(struct store *store, const struct store_compare
 enum store_result postgres_follow(struct store *store, const struct memory_view *memory,
                                   store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
 bool postgres_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid);
-bool postgres_should_examine(const struct store *store);
-bool postgres_examine(struct store *store, const struct store_examiner *examiner,
-                      struct err *err) BERTH_MUST_CHECK;
+bool postgres_should_read(const struct store *store);
+struct store_observer *postgres_observe(struct store *store, struct err *err) BERTH_MUST_CHECK;
 bool postgres_end_read(struct store *store, struct store_stamp *stamp);
 bool postgres_locks_first(const struct store *store);
 enum store_lock postgres_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
@@ -218,6 +241,8 @@ bool postgres_reach_server(struct postgres_store *store, const struct store_retr
 /* sessions.c: the first statements of a batch's transaction. */
 extern const char POSTGRES_BEGIN[];
 extern const char POSTGRES_LOCK[];
+/* sessions.c: begins a snapshot. */
+extern const char POSTGRES_SNAPSHOT[];
 /* commit.c: writes the row of the log: number, mark, digest of the row before, time, entries, mark
  * of the row before. */
 extern const char POSTGRES_LOG_INSERT[];
@@ -250,7 +275,7 @@ void postgres_free_read(struct postgres_store *store);
  * False: it must not have it, because the server has been replaced. */
 bool postgres_mark_read(struct postgres_store *store, bool is_continued,
                         struct err *err) BERTH_MUST_CHECK;
-/* snapshot.c: whether the transactions that have been looked at (examine.c) were numbered by
+/* snapshot.c: whether the transactions that have been looked at (observer.c) were numbered by
  * another cluster than that of the open read. */
 bool postgres_is_other_cluster(const struct postgres_store *store);
 /* The opposite, for a session of the store. */
@@ -277,13 +302,12 @@ void postgres_free_ids(struct postgres_store *store);
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
 
-/* examine.c: the number of the oldest transaction that the open read does not see, or of the next
- * one. */
-bool postgres_read_horizon(struct postgres_store *store, int64_t *horizon,
+/* observer.c: the number of the oldest transaction that the session's snapshot does not see, or of
+ * the next one. */
+bool postgres_read_horizon(struct pg_session *session, int64_t *horizon, uint64_t deadline_us,
                            struct err *err) BERTH_MUST_CHECK;
-
-/* examine.c: the database cannot be read. */
-void postgres_put_off_examination(struct postgres_store *store);
+/* observer.c: memory has what a load or a merge has read. */
+void postgres_note_load(struct postgres_store *store);
 
 /* suspects.c */
 /* The next batch names the entity in the log: other instances may not know of it. */
@@ -302,7 +326,7 @@ void postgres_end_stalled(struct postgres_store *store);
 void postgres_end_stalled_by(struct postgres_store *store, struct pg_session *session,
                              struct err *err);
 
-/* row_reader.c: reads through the follower, inside its snapshot. */
-struct row_reader postgres_row_reader(struct postgres_store *store);
+/* row_reader.c: reads inside the session's snapshot, on its thread. */
+struct row_reader postgres_row_reader(struct postgres_reader *reader);
 
 #endif

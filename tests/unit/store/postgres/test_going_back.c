@@ -342,14 +342,22 @@ static bool has_count(void *cls, enum entity entity, uint64_t rows)
     return true;
 }
 
-/* Whether memory counts as having the newest state after a look for what others have written. */
-static bool stays_current(struct fixture *fixture, struct store *store)
+static void note_unknown(void *cls)
 {
-    const struct store_examiner examiner = {ignore_change, has_count, NULL, NULL};
+    *(bool *)cls = true;
+}
+
+/* Whether a look knows what others have written. */
+static bool look_knows(struct fixture *fixture, struct store_observer *observer)
+{
+    bool is_unknown = false;
+    const struct store_examiner examiner = {ignore_change, has_count, NULL, note_unknown,
+                                            &is_unknown};
     struct store_stamp stamp;
-    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_NONE);
-    assert_true(store_examine(store, &examiner, &fixture->err));
-    return store_end_read(store, &stamp);
+    assert_true(store_observer_begin(observer, &stamp, &fixture->err));
+    assert_true(store_observer_examine(observer, &examiner, &fixture->err));
+    store_observer_end(observer);
+    return !is_unknown;
 }
 
 /* The tables are the same, and so is the log: but all transactions have lower numbers there than
@@ -358,12 +366,16 @@ static void test_lower_numbers(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
+    struct store_observer *observer = store_observe(store, &fixture->err);
     expect_news(fixture, store, STORE_NEWS_NONE);
-    assert_true(stays_current(fixture, store));
-    postgres_of(store)->examined_from += 1000000;
-    assert_false(stays_current(fixture, store));
+    assert_true(look_knows(fixture, observer));
+    postgres_of(store)->load.horizon += 1000000;
+    postgres_of(store)->load.number++;
+    assert_false(look_knows(fixture, observer));
     expect_news(fixture, store, STORE_NEWS_RELOAD);
-    assert_true(stays_current(fixture, store));
+    assert_true(look_knows(fixture, observer));
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    store_observer_free(observer);
     store_close(store);
 }
 
@@ -376,6 +388,12 @@ static void test_other_cluster(void **state)
     postgres_of(store)->examined_system++;
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     expect_news(fixture, store, STORE_NEWS_NONE);
+    struct store_observer *observer = store_observe(store, &fixture->err);
+    postgres_of(store)->load.system++;
+    assert_false(look_knows(fixture, observer));
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_true(look_knows(fixture, observer));
+    store_observer_free(observer);
     store_close(store);
 }
 

@@ -85,10 +85,10 @@ static void test_promotion(void **state)
     expect_news(fixture, store, STORE_NEWS_NONE);
     postgres_of(store)->examined_timeline--; /* as if memory had been read before the promotion */
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
-    postgres_of(store)->examine_at_us = 0;
-    assert_false(store_should_examine(store));
+    postgres_of(store)->read_again_us = 0;
+    assert_false(store_should_read(store));
     assert_false(store_end_read(store, &stamp)); /* it has failed */
-    assert_true(store_should_examine(store));
+    assert_true(store_should_read(store));
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     expect_news(fixture, store, STORE_NEWS_NONE);
     store_close(store);

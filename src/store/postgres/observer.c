@@ -1,0 +1,368 @@
+/* Finds what programs that write no log have written. The server keeps with each row the number of
+ * the transaction that wrote it (xmin), and numbers are given in order: so a row was written since
+ * an earlier snapshot if its number is not below that of the oldest transaction that was then open.
+ * This needs no clock and no column that a program has to maintain. Rows that were deleted are
+ * missing in the count of their table; its ids are read only then. Another cluster, to which the
+ * tables were copied, has numbers of its own, and after a promotion what other programs wrote may
+ * be gone: there, everything is compared once.
+ *
+ * Not examined are tables of rows that no service changes without raising the generation of their
+ * provider: inventories, traits of providers, allocations. They can be read by id.
+ *
+ * An observer has a session of its own. Of the store it uses nothing but what never changes, and
+ * what is guarded by a lock. Its thread, except for postgres_note_load(). */
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/observe.h"
+#include "store/postgres/cells.h"
+#include "store/postgres/rows_sql.h"
+#include "store/postgres/store_internal.h"
+
+struct postgres_observer {
+    struct store_observer base; /* first */
+    struct postgres_store *store;
+    struct pg_session *session;
+    struct postgres_reader reader;
+    struct pg_array ids;
+    int stop_fd; /* eventfd: readable once it has been stopped */
+    _Atomic bool is_stopped;
+    bool is_open; /* a snapshot is */
+    struct postgres_load load;
+    int64_t examined_from; /* transactions below this number have been looked at */
+};
+
+struct examined_table {
+    enum rows_table table;
+    enum entity entity; /* ENTITY_COUNT: rows that have no ids are not counted */
+};
+
+static const struct examined_table tables[] = {
+    {ROWS_CLASSES, ENTITY_CLASS},        {ROWS_TRAITS, ENTITY_TRAIT},
+    {ROWS_AGGREGATES, ENTITY_AGGREGATE}, {ROWS_PROJECTS, ENTITY_PROJECT},
+    {ROWS_USERS, ENTITY_USER},           {ROWS_CONSUMER_TYPES, ENTITY_CONSUMER_TYPE},
+    {ROWS_PROVIDERS, ENTITY_PROVIDER},   {ROWS_PROVIDER_AGGREGATES, ENTITY_COUNT},
+    {ROWS_CONSUMERS, ENTITY_CONSUMER},
+};
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
+static struct postgres_observer *observer_of(struct store_observer *base)
+{
+    return (struct postgres_observer *)base;
+}
+
+/* ---- what the writer says ---- */
+
+static uint64_t count_skipped(const struct postgres_store *store, const char *name)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < store->skipped.rows.count; i++)
+        count += strcmp(store->skipped.rows.at[i].table, name) == 0;
+    return count;
+}
+
+void postgres_note_load(struct postgres_store *store)
+{
+    struct postgres_load load = {.horizon = store->load_horizon,
+                                 .system = store->examined_system,
+                                 .timeline = store->examined_timeline};
+    for (int table = 0; table < EXAMINED_TABLES; table++)
+        load.skipped[table] = count_skipped(store, rows_name((enum rows_table)table));
+    pthread_mutex_lock(&store->load_lock);
+    load.number = store->load.number + 1;
+    store->load = load;
+    pthread_mutex_unlock(&store->load_lock);
+}
+
+/* After a load, the numbers of transactions may be those of another server. */
+static void note_newest_load(struct postgres_observer *observer)
+{
+    struct postgres_store *store = observer->store;
+    uint64_t before = observer->load.number;
+    pthread_mutex_lock(&store->load_lock);
+    observer->load = store->load;
+    pthread_mutex_unlock(&store->load_lock);
+    if (observer->load.number != before)
+        observer->examined_from = observer->load.horizon;
+}
+
+/* ---- snapshots ---- */
+
+static uint64_t deadline(const struct postgres_observer *observer)
+{
+    return postgres_deadline(observer->store);
+}
+
+static struct pg_statement statement_of(const char *sql)
+{
+    return (struct pg_statement){.sql = sql, .binary_results = true, .what = "read"};
+}
+
+/* The snapshot is of no use any more. */
+static bool fail(struct postgres_observer *observer, struct err *err)
+{
+    pg_session_close(observer->session);
+    return err_is_set(err) ? false : err_set(err, 503, NULL, "the service is stopping");
+}
+
+static const char NEWEST[] = LOG_NEWEST_SQL;
+
+static bool take_snapshot(struct postgres_observer *observer, struct pg_rows *head, struct err *err)
+{
+    struct pg_session *session = observer->session;
+    struct pg_statement newest = statement_of(NEWEST);
+    newest.is_prepared = true;
+    return pg_pipeline_begin(session, err) == PG_OK &&
+           pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
+           pg_pipeline_queue(session, &newest, err) == PG_OK &&
+           pg_pipeline_send(session, deadline(observer), err) == PG_OK &&
+           pg_pipeline_next(session, NULL, deadline(observer), err) == PG_OK &&
+           pg_pipeline_next(session, head, deadline(observer), err) == PG_OK &&
+           pg_pipeline_finish(session, deadline(observer), err) == PG_OK;
+}
+
+static bool observer_begin(struct store_observer *base, struct store_stamp *stamp, struct err *err)
+{
+    struct postgres_observer *observer = observer_of(base);
+    struct pg_rows head = {0};
+    struct log_state state;
+    check(!observer->is_open);
+    if (observer->is_stopped)
+        return fail(observer, err);
+    if (pg_session_is_old(observer->session, observer->store->recycle_us))
+        pg_session_close(observer->session);
+    pg_session_notice_end(observer->session);
+    note_newest_load(observer);
+    bool ok = postgres_ensure_session(observer->store, observer->session, err) &&
+              take_snapshot(observer, &head, err) &&
+              log_newest_state(&head, NULL, &state) == LOG_NEWEST_KNOWN;
+    pg_rows_free(&head);
+    if (!ok)
+        return fail(observer, err);
+    *stamp = log_state_stamp(&state);
+    observer->is_open = true;
+    return true;
+}
+
+static void observer_end(struct store_observer *base)
+{
+    struct postgres_observer *observer = observer_of(base);
+    struct arena *arena = arena_create();
+    struct err ignored = {.arena = arena};
+    check(observer->is_open);
+    observer->is_open = false;
+    if (pg_session_in_transaction(observer->session) &&
+        pg_session_run(observer->session, "ROLLBACK", "read", deadline(observer), &ignored) !=
+            PG_OK)
+        pg_session_close(observer->session);
+    arena_destroy(arena);
+}
+
+static const char HORIZON[] = "SELECT txid_snapshot_xmin(txid_current_snapshot())";
+
+bool postgres_read_horizon(struct pg_session *session, int64_t *horizon, uint64_t deadline_us,
+                           struct err *err)
+{
+    const struct pg_statement statement = statement_of(HORIZON);
+    struct pg_rows rows = {0};
+    bool ok = pg_session_execute(session, &statement, &rows, deadline_us, err) == PG_OK &&
+              pg_rows_count(&rows) == 1 && pg_rows_int(&rows, 0, 0, horizon);
+    pg_rows_free(&rows);
+    return ok;
+}
+
+/* ---- all questions in one round trip ---- */
+
+static bool is_counted(const struct examined_table *table)
+{
+    return table->entity != ENTITY_COUNT;
+}
+
+static bool queue_table(struct postgres_observer *observer, const struct examined_table *table,
+                        struct err *err)
+{
+    struct buf sql = {0};
+    pg_rows_sql_recent(table->table, (uint32_t)observer->examined_from, &sql);
+    struct pg_statement statement = statement_of(sql.data);
+    bool ok = pg_pipeline_queue(observer->session, &statement, err) == PG_OK;
+    sql.len = 0;
+    buf_printf(&sql, "SELECT count(*) FROM %s%c", rows_name(table->table), '\0');
+    statement.sql = sql.data;
+    ok = ok &&
+         (!is_counted(table) || pg_pipeline_queue(observer->session, &statement, err) == PG_OK);
+    buf_free(&sql);
+    return ok;
+}
+
+static bool ask(struct postgres_observer *observer, struct err *err)
+{
+    const struct pg_statement horizon = statement_of(HORIZON);
+    bool ok = pg_pipeline_begin(observer->session, err) == PG_OK &&
+              pg_pipeline_queue(observer->session, &horizon, err) == PG_OK;
+    for (size_t i = 0; ok && i < TABLES; i++)
+        ok = queue_table(observer, &tables[i], err);
+    return ok && pg_pipeline_send(observer->session, deadline(observer), err) == PG_OK;
+}
+
+static bool examine_take_number(struct postgres_observer *observer, int64_t *number,
+                                struct err *err)
+{
+    struct pg_rows rows = {0};
+    bool ok = pg_pipeline_next(observer->session, &rows, deadline(observer), err) == PG_OK &&
+              pg_rows_count(&rows) == 1 && pg_rows_int(&rows, 0, 0, number);
+    pg_rows_free(&rows);
+    return ok;
+}
+
+static bool take_recent(struct postgres_observer *observer, enum rows_table table,
+                        const struct store_examiner *examiner, struct err *err)
+{
+    struct pg_rows rows = {0};
+    struct pg_cells cells;
+    struct change change;
+    if (pg_pipeline_next(observer->session, &rows, deadline(observer), err) != PG_OK)
+        return false;
+    pg_cells_begin(&cells, table);
+    for (size_t i = 0; i < pg_rows_count(&rows); i++) {
+        pg_cells_read(&cells, &rows, i);
+        if (rows_change(table, cells.at, NULL, &change))
+            examiner->recent(examiner->cls, &change);
+    }
+    pg_rows_free(&rows);
+    return true;
+}
+
+/* *lacks: the tables in which rows are missing, as bits. */
+static bool take_answers(struct postgres_observer *observer, const struct store_examiner *examiner,
+                         int64_t *horizon, unsigned *lacks, struct err *err)
+{
+    bool ok = examine_take_number(observer, horizon, err);
+    for (size_t i = 0; ok && i < TABLES; i++) {
+        int64_t count = 0;
+        ok = take_recent(observer, tables[i].table, examiner, err) &&
+             (!is_counted(&tables[i]) || examine_take_number(observer, &count, err));
+        uint64_t rows = (uint64_t)count - observer->load.skipped[tables[i].table];
+        if (ok && is_counted(&tables[i]) &&
+            !examiner->has_count(examiner->cls, tables[i].entity, rows))
+            *lacks |= 1U << i;
+    }
+    return ok && pg_pipeline_finish(observer->session, deadline(observer), err) == PG_OK;
+}
+
+static bool pass_ids(struct postgres_observer *observer, const struct examined_table *table,
+                     const struct store_examiner *examiner, struct err *err)
+{
+    struct buf sql = {0};
+    struct pg_rows rows = {0};
+    buf_printf(&sql, "SELECT id FROM %s ORDER BY id%c", rows_name(table->table), '\0');
+    const struct pg_statement statement = statement_of(sql.data);
+    bool ok =
+        pg_session_execute(observer->session, &statement, &rows, deadline(observer), err) == PG_OK;
+    size_t count = pg_rows_count(&rows);
+    int64_t *ids = calloc(count + 1, sizeof(*ids));
+    check(ids != NULL);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = pg_rows_int(&rows, i, 0, &ids[i]);
+    if (ok)
+        examiner->ids(examiner->cls, table->entity, ids, count);
+    free(ids);
+    pg_rows_free(&rows);
+    buf_free(&sql);
+    return ok;
+}
+
+/* A pooler may lead to another cluster without a new connection. */
+static bool is_other_cluster(const struct postgres_observer *observer, int64_t horizon)
+{
+    const struct pg_server_id *id = &pg_session_server(observer->session)->id;
+    return id->system != observer->load.system || id->timeline != observer->load.timeline ||
+           horizon < observer->examined_from;
+}
+
+static bool observer_examine(struct store_observer *base, const struct store_examiner *examiner,
+                             struct err *err)
+{
+    struct postgres_observer *observer = observer_of(base);
+    int64_t horizon = 0;
+    unsigned lacks = 0;
+    check(observer->is_open);
+    bool ok = ask(observer, err) && take_answers(observer, examiner, &horizon, &lacks, err);
+    for (size_t i = 0; ok && i < TABLES; i++)
+        if ((lacks & 1U << i) != 0)
+            ok = pass_ids(observer, &tables[i], examiner, err);
+    if (!ok)
+        return fail(observer, err);
+    if (is_other_cluster(observer, horizon)) {
+        observer->store->is_replaced = true;
+        examiner->unknown(examiner->cls);
+    } else {
+        observer->examined_from = horizon;
+    }
+    return true;
+}
+
+static bool observer_find(struct store_observer *base, enum entity entity, const int64_t *ids,
+                          size_t count, store_sink *sink, void *cls, struct err *err)
+{
+    struct postgres_observer *observer = observer_of(base);
+    const struct row_reader reader = postgres_row_reader(&observer->reader);
+    check(observer->is_open);
+    return observe_find(&reader, entity, ids, count, sink, cls, err) || fail(observer, err);
+}
+
+/* ---- begin and end ---- */
+
+static void observer_stop(struct store_observer *base)
+{
+    struct postgres_observer *observer = observer_of(base);
+    const uint64_t one = 1;
+    observer->is_stopped = true;
+    check(write(observer->stop_fd, &one, sizeof(one)) == sizeof(one));
+}
+
+static void observer_free(struct store_observer *base)
+{
+    struct postgres_observer *observer = observer_of(base);
+    check(!observer->is_open);
+    pg_session_destroy(observer->session);
+    buf_free(&observer->ids.bytes);
+    close(observer->stop_fd);
+    free(observer);
+}
+
+static const struct store_observer_driver driver = {
+    .free = observer_free,
+    .stop = observer_stop,
+    .begin = observer_begin,
+    .end = observer_end,
+    .examine = observer_examine,
+    .find = observer_find,
+};
+
+struct store_observer *postgres_observe(struct store *base, struct err *err)
+{
+    struct postgres_store *store = postgres_of(base);
+    int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stop_fd < 0) {
+        err_set(err, 503, NULL, "the system has no file descriptor left");
+        return NULL;
+    }
+    struct postgres_observer *observer = calloc(1, sizeof(*observer));
+    check(observer != NULL);
+    *observer = (struct postgres_observer){.base = {&driver}, .store = store, .stop_fd = stop_fd};
+    observer->session = pg_session_create(&(struct pg_session_options){
+        .url = &store->url,
+        .lineage = store->lineage,
+        .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
+        .wake_fd = stop_fd,
+        .counts = &store->connections,
+    });
+    pg_session_set_stop(observer->session, stop_fd);
+    observer->reader = (struct postgres_reader){.session = observer->session,
+                                                .target = store->url.target,
+                                                .timeout_us = store->timeout_us,
+                                                .ids = &observer->ids};
+    return &observer->base;
+}
