@@ -157,6 +157,7 @@ static void fill_berth(struct conf *conf)
     conf->staleness_us = is_bounded ? (uint64_t)number(conf, "berth", "staleness") * 1000 : 0;
     conf->unavailable_reads_us =
         (uint64_t)number(conf, "berth", "reads_while_unavailable") * 1000000;
+    conf->scrub_interval_us = (uint64_t)number(conf, "berth", "scrub_interval") * 1000000;
     conf->access_log = flag(conf, "berth", "access_log");
     conf->server_header = flag(conf, "berth", "server_header");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;

@@ -139,6 +139,14 @@ static const struct details table[] = {
      "miss what other instances commit to a database that only this instance cannot reach. Writes "
      "are answered 503 in any case. With SQLite the option makes no difference: reads are answered "
      "from memory if the file can be read."},
+    {"berth", "scrub_interval",
+     "Other programs' writes are noticed within about a second, unless they leave the generations "
+     "and times of providers and consumers as they are, as SQL can. The scrub finds those: it "
+     "reads "
+     "all rows again, a few at a time, in short transactions, with at most a twentieth of a "
+     "processor of the server, and logs what differs. With a million providers it may take half an "
+     "hour. The first one begins that long after the start. With SQLite the option makes no "
+     "difference, because every write to the file is noticed."},
     {"berth", "loss_directory",
      "If a database on a server goes back to an earlier state, because a backup was restored or a "
      "failover has lost commits, each instance writes a file with everything that it had read or "

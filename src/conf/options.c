@@ -85,6 +85,7 @@ const struct option option_table[] = {
     ROW(STR, USED, "berth", "reads", "strict", "Whether a read always reflects the newest state of the database (strict), or one that is at most `staleness` old (bounded).", CHOICES("strict|bounded"), MUTABLE),
     ROW(INT, USED, "berth", "staleness", "100", "Maximum age in milliseconds of the state that a bounded read reflects.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, USED, "berth", "reads_while_unavailable", "0", "Seconds for which reads continue while the database is unavailable; 0: they are answered 503 at once.", BOUNDS(0, DAY_S), MUTABLE),
+    ROW(INT, USED, "berth", "scrub_interval", "3600", "Seconds between two comparisons of everything in memory with a database on a server; 0: none.", BOUNDS(0, 30 * DAY_S), MUTABLE),
     ROW(STR, USED, "berth", "loss_directory", NULL, "Directory for files that name what a database on a server has lost; unset: the state directory."),
 
     ROW(BOOL, USED, "baremetal", "enabled", "false", "Serve the bare metal API: nodes and their allocations."),

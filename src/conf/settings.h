@@ -67,6 +67,7 @@ struct conf {
     uint64_t staleness_us;         /* of bounded reads; 0: reads are strict */
     uint64_t unavailable_reads_us; /* for how long reads continue while the database is unavailable
                                     */
+    uint64_t scrub_interval_us;    /* between comparisons with the database; 0: none */
     uint64_t slow_request_us;      /* 0: slow requests are not logged */
     const char *loss_directory;    /* for files about a database that went back */
 

@@ -62,8 +62,10 @@ void api_settings_take(struct daemon *daemon, const struct conf *conf)
     api->query_deadline_us = conf->query_deadline_us;
     api->max_write_rows = conf->max_write_rows;
     api->staleness_us = conf->staleness_us;
-    if (api->pipeline != NULL) /* none without a database */
-        pipeline_set_reads_most(api->pipeline, conf->unavailable_reads_us);
+    if (api->pipeline == NULL) /* none without a database */
+        return;
+    pipeline_set_reads_most(api->pipeline, conf->unavailable_reads_us);
+    pipeline_set_scrub_interval(api->pipeline, conf->scrub_interval_us);
 }
 
 static struct api_endpoint endpoint_open(struct daemon *daemon,

@@ -27,6 +27,7 @@ from postgres import Postgres  # noqa: E402
 
 SOON_S = 20  # a second on an idle machine
 CAPACITY = 60
+SCRUBS = ("[berth]", "scrub_interval = 1")
 
 
 def new():
@@ -183,6 +184,28 @@ class Beside:
             found = soon(lambda: client.ask("GET", f"/resource_providers/{provider}")[0], 404)
             yield f"{which}: so is the provider", found == 404, found
 
+    def scrubbed(self):
+        """Rows that SQL has changed without a new generation, in each table that has none of its own."""
+        changed, untouched = provider_of(self.one, new()), provider_of(self.one, new())
+        consumer = claim(self.one, changed, 5)[0]
+        claim(self.one, untouched, 3)
+        for client in (self.one, self.other):
+            soon(lambda: used(client, changed), 5)
+        self.server.sql(f"""BEGIN; UPDATE inventories SET total = 17 WHERE resource_provider_id =
+            (SELECT id FROM resource_providers WHERE uuid = '{changed}');
+            INSERT INTO resource_provider_traits (resource_provider_id, trait_id)
+            SELECT p.id, t.id FROM resource_providers p, traits t WHERE p.uuid = '{changed}' AND t.name = 'HW_CPU_X86_AVX2';
+            UPDATE allocations SET used = 9 WHERE consumer_id = '{consumer}'; COMMIT""")
+        for which, client in (("one", self.one), ("other", self.other)):
+            found = soon(lambda: used(client, changed), 9)
+            yield f"{which}: a scrub finds a changed allocation", found == 9, found
+            path = f"/resource_providers/{changed}"
+            found = soon(lambda: client.must(200, "GET", f"{path}/inventories")["inventories"]["VCPU"]["total"], 17)
+            yield f"{which}: a changed inventory", found == 17, found
+            found = soon(lambda: client.must(200, "GET", f"{path}/traits")["traits"], ["HW_CPU_X86_AVX2"])
+            yield f"{which}: and a new trait", found == ["HW_CPU_X86_AVX2"], found
+            yield f"{which}: nothing else has changed", used(client, untouched) == 3, used(client, untouched)
+
     def race(self):
         """Claims from all three at once."""
         providers = [provider_of(self.one, new()) for _ in range(3)]
@@ -219,7 +242,7 @@ class Beside:
 
     def cases(self):
         for case in (self.stale_capacity, self.stale_usage, self.moved_names, self.deletes, self.generations, self.noticed,
-                     self.race):
+                     self.scrubbed, self.race):
             yield from case()
 
 
@@ -235,7 +258,7 @@ def main():
         for _ in range(3):
             directories.append(tempfile.mkdtemp(prefix="berth-beside-"))
             stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
-        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url()))
+        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(), options=SCRUBS))
                   for directory in directories[:2]]
         python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
         for what, is_right, found in Beside(server, berths, python, arguments.seconds).cases():

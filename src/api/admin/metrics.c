@@ -199,6 +199,29 @@ static void write_head_queries(const struct currency_figures *figures,
     exposition_single(exposition, METRIC_READS_UNAVAILABLE, figures->continued);
 }
 
+static void write_foreign_kind(const char *found, const uint64_t counts[static ENTITY_COUNT],
+                               struct exposition *exposition)
+{
+    for (int entity = 0; entity < ENTITY_COUNT; entity++) {
+        const struct label labels[] = {label_of("found", found),
+                                       label_of("kind", observer_kind_name((enum entity)entity))};
+        exposition_count(exposition, labels, 2, counts[entity]);
+    }
+}
+
+static void write_observer(const struct observer_figures *figures, struct exposition *exposition)
+{
+    exposition_begin(exposition, METRIC_DATABASE_LOOK);
+    exposition_histogram(exposition, NULL, 0, &OBSERVER_LOOK_SHAPE_US, &figures->look_us, US_PER_S);
+    exposition_single(exposition, METRIC_DATABASE_LOOKS_PUT_OFF, figures->put_off);
+    exposition_begin(exposition, METRIC_DATABASE_FOREIGN);
+    write_foreign_kind("look", figures->looked, exposition);
+    write_foreign_kind("scrub", figures->differed, exposition);
+    exposition_single(exposition, METRIC_DATABASE_SCRUBS, figures->scrubs);
+    exposition_single(exposition, METRIC_DATABASE_SCRUBBED, figures->scrubbed);
+    write_seconds(exposition, METRIC_DATABASE_SCRUB_DURATION, figures->scrub_us);
+}
+
 static void write_losses(const struct pipeline_losses *losses, struct exposition *exposition)
 {
     struct label allocations = label_of("kind", "allocation");
@@ -247,6 +270,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     struct label writes = label_of("extent", "writes");
     struct label all = label_of("extent", "all");
     write_head_queries(&figures->currency, exposition);
+    write_observer(&figures->observer, exposition);
     exposition_begin(exposition, METRIC_DATABASE_OUTAGE);
     exposition_count(exposition, &writes, 1, figures->outage == OUTAGE_WRITES);
     exposition_count(exposition, &all, 1, figures->outage == OUTAGE_ALL);
