@@ -59,7 +59,8 @@ struct memory_database {
     bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */
     bool names_no_culprit;     /* a refusal does not say which request it is because of */
-    bool loads_only_if_asked;  /* a load or merge is an error unless the news are that */
+    bool checks_loads; /* a load or merge is an error unless the news are that, and the store is not
+                          locked: it takes long */
 
     /* All are NULL if nobody needs them, and get this cls. */
     void *cls;

@@ -50,9 +50,10 @@ static void mark_read(struct store *store)
 
 static void check_may_load(const struct store *store)
 {
-    check(store->is_reading && !store->is_locked); /* it takes long */
-    check(store->news == STORE_NEWS_RELOAD || store->news == STORE_NEWS_WENT_BACK ||
-          !store->database->loads_only_if_asked);
+    check(store->is_reading);
+    check(!store->database->checks_loads ||
+          (!store->is_locked &&
+           (store->news == STORE_NEWS_RELOAD || store->news == STORE_NEWS_WENT_BACK)));
 }
 
 enum store_result store_load(struct store *store, store_sink *sink, void *cls, struct err *err)

@@ -176,7 +176,7 @@ static void begin_seed(uint64_t seed)
     memset(&sim.database, 0, sizeof(sim.database));
     memory_database_init(&sim.database);
     sim.database.rng = &sim.rng;
-    sim.database.loads_only_if_asked = true;
+    sim.database.checks_loads = true;
     sim.database.on_commit = on_commit;
     sim.database.on_state = on_state;
     sim.database.on_broken = sim_constraint_broken;

@@ -55,6 +55,7 @@ static int setup(void **state)
     ask->database.cls = ask;
     ask->database.foreign_write = write_foreign;
     ask->database.lock_order = MEMORY_LOCKS_FIRST;
+    ask->database.checks_loads = true;
     ask->store = memory_store_open(&ask->database);
     ask->replica = replica_create();
     ask->pipeline = pipeline_create(ask->store, ask->replica, NULL, &ask->request.err);
