@@ -156,8 +156,8 @@ bool store_check_schema(struct store *store, char revision[static STORE_REVISION
  * state, or if the database has changed since. */
 bool store_end_read(struct store *store, struct store_stamp *stamp);
 
-/* Whether memory is known to be wrong, or entities are suspected since a read failed, and it is time
- * to read again, even if there are no requests: about once a second. */
+/* Whether memory is known to be wrong, or entities are suspected since a read failed, and it is
+ * time to read again, even if there are no requests: about once a second. */
 bool store_should_read(const struct store *store);
 
 /* ---- other programs ---- */
