@@ -123,6 +123,7 @@ enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
         following.edit = *edit = replica_edit(pipeline->replica);
         following.fits = true;
         result = store_follow(pipeline->store, &memory, sink_checked, &following, err);
+        following.is_foreign |= store_follows_foreign(pipeline->store);
         apply_flush(following.edit);
         again = result == STORE_OK && suspect_missing(pipeline, &following);
     }

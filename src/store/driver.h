@@ -22,7 +22,8 @@ struct store_driver {
                                store_sink *sink, void *cls, bool *merged, struct err *err);
     enum store_result (*follow)(struct store *store, const struct memory_view *memory,
                                 store_sink *sink, void *cls, struct err *err);
-    /* NULL, all three: the database notices every write of other programs. */
+    /* NULL, all four: the database notices every write of other programs. */
+    bool (*follows_foreign)(const struct store *store);
     bool (*suspect)(struct store *store, enum entity entity, int64_t id, struct slice uuid);
     bool (*should_read)(const struct store *store);
     struct store_observer *(*observe)(struct store *store, struct err *err);

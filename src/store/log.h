@@ -32,7 +32,9 @@ enum log_kind {
     LOG_KIND_COUNT = LOG_VALET + VALET_TABLE_COUNT,
     /* Any part of a provider, by a program that writes no log; only on servers. Other instances may
      * not know yet what it has written, so it is named by the next instance that writes. */
-    LOG_PROVIDER_FOREIGN = 64
+    LOG_PROVIDER_FOREIGN = 64,
+    /* Anything, by such programs: whoever follows compares all rows. It cannot be parsed. */
+    LOG_EVERYTHING = 65
 };
 _Static_assert(LOG_KIND_COUNT < LOG_PROVIDER_FOREIGN, "the kinds differ");
 

@@ -36,6 +36,9 @@ struct store_report {
     int64_t log_bytes;     /* on disk, with the index */
     struct store_ids *ids; /* of each such table; none if they cannot be read */
     size_t id_count;
+    int64_t triggers; /* that note what other programs write; of triggers_all */
+    int64_t triggers_all;
+    int64_t waiting; /* such notes that are in no row of the log yet */
     struct store_instance *instances;
     size_t instance_count, instance_capacity;
     struct slice *warnings; /* each a sentence without its full stop */

@@ -1,4 +1,4 @@
-/* What each kind of database implements for schema.h, repair.h and report.h. */
+/* What each kind of database implements for schema.h, repair.h, coexist.h and report.h. */
 #ifndef BERTH_STORE_SCHEMA_DRIVERS_H
 #define BERTH_STORE_SCHEMA_DRIVERS_H
 
@@ -9,10 +9,12 @@
 #include "base/slice.h"
 
 struct arena;
+struct coexist_status;
 struct repair_owner;
 struct store_report;
 
-/* The functions are those of schema.h and repair.h without their prefixes, and the last one. */
+/* The functions are those of schema.h and repair.h without their prefixes, those of coexist.h, and
+ * the last one. */
 struct schema_driver {
     bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
                                                  if no other driver's is */
@@ -24,6 +26,10 @@ struct schema_driver {
     bool (*set_roots)(struct slice connection, int64_t most, int64_t *done, struct err *err);
     bool (*create_consumers)(struct slice connection, const struct repair_owner *owner,
                              int64_t most, int64_t *done, struct err *err);
+    bool (*coexist_enable)(struct slice connection, struct err *err);
+    bool (*coexist_disable)(struct slice connection, struct err *err);
+    bool (*coexist_read_status)(struct slice connection, struct coexist_status *status,
+                                struct err *err);
     bool (*report)(struct slice connection, struct arena *arena, struct store_report *report,
                    struct err *err); /* report_make() of report.h; NULL: there is no server */
 };

@@ -38,6 +38,11 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     return store->driver->follow(store, memory, sink, cls, err);
 }
 
+bool store_follows_foreign(const struct store *store)
+{
+    return store->driver->follows_foreign != NULL && store->driver->follows_foreign(store);
+}
+
 bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid)
 {
     return store->driver->suspect != NULL && store->driver->suspect(store, entity, id, uuid);

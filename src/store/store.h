@@ -141,6 +141,10 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
 enum store_result store_follow(struct store *store, const struct memory_view *memory,
                                store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
 
+/* After store_follow(): whether some of what the open read has followed was written by programs
+ * that write no log. */
+bool store_follows_foreign(const struct store *store);
+
 /* Memory may not have this entity as the database does: the next follow, or that of the open read,
  * reads it again, a provider with all its consumers. `uuid`: of a consumer. False: it is suspected
  * already, or this database never needs it, because it notices every write of other programs. */
@@ -374,9 +378,10 @@ struct store_figures {
     bool is_read_only;     /* the file cannot be written */
 
     /* Of a database on a server. */
-    uint64_t behind;             /* how many batches of the log memory does not have yet */
-    uint64_t log_pruned;         /* old rows of the log that this store has deleted */
-    uint64_t connections;        /* made since the start */
+    uint64_t behind;        /* how many batches of the log memory does not have yet */
+    uint64_t foreign_moved; /* notes of other programs' writes that it has moved into the log */
+    uint64_t log_pruned;    /* old rows of the log that this store has deleted */
+    uint64_t connections;   /* made since the start */
     uint64_t failed_connections; /* attempts */
     uint64_t lock_timeouts;      /* the lock for the next batch was not free in time */
     uint64_t unknown_done;       /* commits without an answer that were found to be there */

@@ -126,9 +126,19 @@ static enum outcome roll_back(struct call *call)
 static enum outcome select_horizon(struct call *call)
 {
     const struct view view = transaction_view(call->session);
+    const int64_t next = (int64_t)view.state->tables.clock + 1;
+    const bool is_load = contains(call, "FROM pg_catalog.pg_trigger");
+    char snapshot[64];
     rows(call);
     result_column(call->result, PG_INT8);
-    result_add_int(call->result, (int64_t)view.state->tables.clock + 1);
+    for (int i = 0; is_load && i < 2; i++)
+        result_column(call->result, i == 0 ? PG_INT8 : PG_TEXT);
+    result_add_int(call->result, next);
+    if (!is_load)
+        return OUTCOME_DONE;
+    snprintf(snapshot, sizeof(snapshot), "%lld:%lld:", (long long)next, (long long)next);
+    result_add_int(call->result, 0); /* there are no triggers */
+    result_add_bytes(call->result, slice_of(snapshot));
     return OUTCOME_DONE;
 }
 

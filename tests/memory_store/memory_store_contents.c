@@ -103,6 +103,12 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     return STORE_OK;
 }
 
+bool store_follows_foreign(const struct store *store)
+{
+    (void)store;
+    return false;
+}
+
 /* ---- what a test has ---- */
 
 bool store_suspect(struct store *store, enum entity entity, int64_t id, struct slice uuid)

@@ -329,7 +329,7 @@ static enum store_result trust(struct sending *sending, const struct pg_session 
     struct postgres_store *store = sending->store;
     struct log_state state;
     check(log_row_state(&sending->row, &state));
-    if (postgres_head_note(store->head, &state, session, true))
+    if (postgres_head_note(store->head, &state, NULL, session, true))
         return STORE_OK;
     pg_session_close(store->writer);
     postgres_refuse_replaced(store, "written", err);
@@ -392,7 +392,7 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     store->crowded -= store->crowded > 0;
     store->has_mended = false;
     counter_set(&store->log_head, (uint64_t)store->followed.number);
-    *stamp = log_state_stamp(&store->followed);
+    *stamp = log_state_stamp(&store->followed, store->foreign.taken);
 }
 
 static enum store_result send_batch(struct postgres_store *store, const struct store_batch *batch,

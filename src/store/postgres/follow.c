@@ -113,8 +113,8 @@ enum store_result postgres_follow(struct store *base, const struct memory_view *
 {
     struct postgres_store *store = postgres_of(base);
     check(store->read.is_open);
-    bool from_log =
-        store->read.has_changes && store->suspects.count == 0 && !store->read.has_followed;
+    bool from_log = store->read.has_changes && !store->read.has_foreign &&
+                    store->suspects.count == 0 && !store->read.has_followed;
     if (from_log)
         pass_changes(store, sink, cls);
     if ((!from_log && !reread(store, memory, sink, cls, err)) ||

@@ -41,13 +41,29 @@ struct postgres_head {
     unsigned waiting;
     struct query queries[QUERIES_MOST];
     /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
-    struct log_state states[STATES_KEPT];
+    struct store_stamp states[STATES_KEPT];
     uint64_t state_count;
+    bool coexists;
+    struct foreign_view foreign;
     bool has_started; /* memory has, or had, a state: the server is there */
     int64_t seen;     /* the number in the last answer */
     uint64_t facts_due_us;
     struct store_server server;
 };
+
+/* What memory had when a query was sent. */
+struct question {
+    struct log_state known; /* its newest state; all zero: none */
+    bool coexists;
+    struct foreign_view foreign;
+};
+
+static struct log_state stamped_state(const struct store_stamp *stamp)
+{
+    struct log_state state;
+    memcpy(&state, stamp->bytes, sizeof(state));
+    return state;
+}
 
 static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err *err)
 {
@@ -57,65 +73,114 @@ static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err
            pg_session_connect(head->session, deadline_us, err) == PG_OK;
 }
 
-/* The newest state that memory has had; all zero: none. */
-static struct log_state newest_known(struct postgres_head *head)
+/* Under the lock: the newest state that memory has had; all zero: none. */
+static struct log_state newest_known(const struct postgres_head *head)
 {
-    struct log_state state = {0};
-    pthread_mutex_lock(&head->lock);
-    if (head->state_count > 0)
-        state = head->states[(head->state_count - 1) % STATES_KEPT];
-    pthread_mutex_unlock(&head->lock);
-    return state;
+    return head->state_count == 0
+               ? (struct log_state){0}
+               : stamped_state(&head->states[(head->state_count - 1) % STATES_KEPT]);
 }
 
 int64_t postgres_head_newest(struct postgres_head *head)
 {
-    return newest_known(head).number;
+    pthread_mutex_lock(&head->lock);
+    int64_t number = newest_known(head).number;
+    pthread_mutex_unlock(&head->lock);
+    return number;
 }
+
+/* Under the lock. */
+static bool copy_view(const struct postgres_head *head, struct foreign_view *view)
+{
+    if (head->coexists)
+        foreign_view_copy(view, &head->foreign);
+    view->taken = head->foreign.taken;
+    return head->coexists;
+}
+
+static void prepare_question(struct postgres_head *head, struct question *question)
+{
+    pthread_mutex_lock(&head->lock);
+    question->known = newest_known(head);
+    question->coexists = copy_view(head, &question->foreign);
+    pthread_mutex_unlock(&head->lock);
+}
+
+static void note_seen(struct postgres_head *head, int64_t number)
+{
+    pthread_mutex_lock(&head->lock);
+    head->seen = number;
+    pthread_mutex_unlock(&head->lock);
+}
+
+static const char NEWEST_AND_FOREIGN[] =
+    "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
+        "$2", "$3") ") FROM (" LOG_NEWEST_UNLESS_KNOWN_SQL ") n";
 
 /* Usually memory has the newest state, and the server need not send what its batch has changed. */
-static bool ask_unless_known(struct postgres_head *head, const struct log_state *known,
-                             struct log_state *state, uint64_t deadline_us, struct err *err)
+static bool execute(struct postgres_head *head, const struct question *question,
+                    struct pg_rows *rows, uint64_t deadline_us, struct err *err)
 {
-    const struct pg_parameter mark =
-        pg_bytes((struct slice){(const char *)known->mark, LOG_MARK_LEN});
-    const struct pg_statement statement = {.sql = LOG_NEWEST_UNLESS_KNOWN,
-                                           .parameters = &mark,
-                                           .parameters_n = 1,
-                                           .binary_results = true,
-                                           .is_prepared = true,
-                                           .what = "read"};
-    struct pg_rows rows = {0};
-    bool ok = pg_session_execute(head->session, &statement, &rows, deadline_us, err) == PG_OK &&
-              log_newest_state(&rows, known, state) == LOG_NEWEST_KNOWN;
-    pg_rows_free(&rows);
-    return ok;
+    const struct pg_server_id *server = &pg_session_server(head->session)->id;
+    struct pg_parameter parameters[1 + FOREIGN_PARAMETERS] = {
+        pg_bytes((struct slice){(const char *)question->known.mark, LOG_MARK_LEN})};
+    struct pg_statement statement = {.sql = LOG_NEWEST_UNLESS_KNOWN,
+                                     .parameters = parameters,
+                                     .parameters_n = 1,
+                                     .binary_results = true,
+                                     .is_prepared = true,
+                                     .what = "read"};
+    if (question->coexists) {
+        foreign_view_parameters(&question->foreign,
+                                memcmp(&question->foreign.server, server, sizeof(*server)) == 0,
+                                parameters + 1);
+        statement.sql = NEWEST_AND_FOREIGN;
+        statement.parameters_n += FOREIGN_PARAMETERS;
+    }
+    return pg_session_execute(head->session, &statement, rows, deadline_us, err) == PG_OK;
 }
 
-/* *known: the number of the newest state that memory had when the query was sent. */
-static bool ask_once(struct postgres_head *head, struct log_state *state, int64_t *known,
-                     uint64_t deadline_us)
+/* The state of the answer; one that nobody has, so that the writer looks, if the database went back
+ * or if other programs have written. */
+static struct store_stamp stamp_of(const struct question *question, const struct log_state *state,
+                                   bool is_foreign)
+{
+    return is_foreign || state->number < question->known.number
+               ? log_stamp_of_none()
+               : log_state_stamp(state, question->foreign.taken);
+}
+
+static bool ask_once(struct postgres_head *head, struct question *question,
+                     struct store_stamp *stamp, uint64_t deadline_us)
 {
     struct err err = {.arena = arena_create()};
+    struct pg_rows rows = {0};
+    struct log_state state = {0};
+    int64_t is_foreign = 0;
     bool ok = connect(head, deadline_us, &err);
-    const struct log_state newest = newest_known(head);
-    *known = newest.number;
-    ok = ok && ask_unless_known(head, &newest, state, deadline_us, &err);
-    if (!ok)
+    prepare_question(head, question);
+    ok = ok && execute(head, question, &rows, deadline_us, &err) &&
+         log_newest_state(&rows, &question->known, &state) == LOG_NEWEST_KNOWN &&
+         (!question->coexists || pg_rows_int(&rows, 0, LOG_NEWEST_COLUMNS, &is_foreign));
+    if (ok)
+        note_seen(head, state.number);
+    else
         pg_session_close(head->session);
+    *stamp = stamp_of(question, &state, is_foreign != 0);
+    pg_rows_free(&rows);
     arena_destroy(err.arena);
     return ok;
 }
 
 /* A connection that has ended since its last use, or whose server has become a standby, is replaced
  * at once: to ask twice does no harm. */
-static bool ask(struct postgres_head *head, struct log_state *state, int64_t *known)
+static bool ask(struct postgres_head *head, struct question *question, struct store_stamp *stamp)
 {
     uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
     bool was_open = pg_session_is_open(head->session);
-    return ask_once(head, state, known, deadline_us) ||
+    return ask_once(head, question, stamp, deadline_us) ||
            (was_open && clock_monotonic_us() < deadline_us &&
-            ask_once(head, state, known, deadline_us));
+            ask_once(head, question, stamp, deadline_us));
 }
 
 static void ask_facts(struct postgres_head *head)
@@ -173,32 +238,20 @@ static unsigned take_queries(struct postgres_head *head, struct query *queries)
     return count;
 }
 
-static void note_seen(struct postgres_head *head, int64_t number)
-{
-    pthread_mutex_lock(&head->lock);
-    head->seen = number;
-    pthread_mutex_unlock(&head->lock);
-}
-
 static void *run_head(void *cls)
 {
     struct postgres_head *head = cls;
     struct query queries[QUERIES_MOST];
-    int64_t known;
+    struct question question = {0};
     unsigned count;
     pthread_setname_np(pthread_self(), "head");
     while ((count = take_queries(head, queries)) > 0) {
-        struct log_state state;
-        struct store_head answer = {.is_known = ask(head, &state, &known)};
-        if (answer.is_known) {
-            answer.stamp = log_state_stamp(&state);
-            note_seen(head, state.number);
-        }
-        if (answer.is_known && state.number < known)
-            memset(answer.stamp.bytes, 0xff, sizeof(answer.stamp.bytes)); /* nobody has it */
+        struct store_head answer = {0};
+        answer.is_known = ask(head, &question, &answer.stamp);
         for (unsigned i = 0; i < count; i++)
             queries[i].answered(queries[i].cls, &answer);
     }
+    foreign_view_free(&question.foreign);
     return NULL;
 }
 
@@ -232,6 +285,7 @@ void postgres_head_destroy(struct postgres_head *head)
     pthread_cond_signal(&head->wake);
     pthread_join(head->thread, NULL);
     pg_session_destroy(head->session);
+    foreign_view_free(&head->foreign);
     pthread_cond_destroy(&head->wake);
     pthread_mutex_destroy(&head->lock);
     free(head);
@@ -248,20 +302,54 @@ void postgres_head_query(struct postgres_head *head,
 }
 
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct pg_session *session, bool is_continued)
+                        const struct foreign_view *view, const struct pg_session *session,
+                        bool is_continued)
 {
     pthread_mutex_lock(&head->lock);
     bool starts = !head->has_started;
     bool is_valid = !pg_session_has_moved(session);
     if (is_valid) {
         head->state_count = is_continued ? head->state_count : 0;
-        head->states[head->state_count++ % STATES_KEPT] = *state;
+        if (view != NULL)
+            foreign_view_copy(&head->foreign, view);
+        head->states[head->state_count++ % STATES_KEPT] =
+            log_state_stamp(state, head->foreign.taken);
         head->has_started = true;
     }
     pthread_mutex_unlock(&head->lock);
     if (starts && is_valid)
         pthread_cond_signal(&head->wake);
     return is_valid;
+}
+
+void postgres_head_note_view(struct postgres_head *head, const struct foreign_view *view)
+{
+    pthread_mutex_lock(&head->lock);
+    foreign_view_copy(&head->foreign, view);
+    pthread_mutex_unlock(&head->lock);
+}
+
+void postgres_head_set_coexists(struct postgres_head *head, bool coexists)
+{
+    pthread_mutex_lock(&head->lock);
+    head->coexists = coexists;
+    pthread_mutex_unlock(&head->lock);
+}
+
+bool postgres_head_coexists(struct postgres_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    bool coexists = head->coexists;
+    pthread_mutex_unlock(&head->lock);
+    return coexists;
+}
+
+bool postgres_head_view(struct postgres_head *head, struct foreign_view *view)
+{
+    pthread_mutex_lock(&head->lock);
+    bool coexists = copy_view(head, view);
+    pthread_mutex_unlock(&head->lock);
+    return coexists;
 }
 
 int64_t postgres_head_seen(struct postgres_head *head)
@@ -280,23 +368,14 @@ struct store_server postgres_head_server(struct postgres_head *head)
     return server;
 }
 
-/* Under the lock: whether memory has had that state. */
-static bool has_had(const struct postgres_head *head, const struct store_stamp *stamp)
+/* Under the lock: when memory has had that state, in the order of the states; 0: it has not. */
+static uint64_t had_at(const struct postgres_head *head, const struct store_stamp *stamp)
 {
     uint64_t kept = head->state_count < STATES_KEPT ? head->state_count : STATES_KEPT;
-    for (uint64_t i = 0; i < kept; i++) {
-        struct store_stamp one = log_state_stamp(&head->states[i]);
-        if (memcmp(&one, stamp, sizeof(one)) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int64_t stamped_number(const struct store_stamp *stamp)
-{
-    struct log_state state;
-    memcpy(&state, stamp->bytes, sizeof(state));
-    return state.number;
+    for (uint64_t at = head->state_count; at > head->state_count - kept; at--)
+        if (memcmp(&head->states[(at - 1) % STATES_KEPT], stamp, sizeof(*stamp)) == 0)
+            return at;
+    return 0;
 }
 
 bool postgres_head_covers(struct postgres_head *head, const struct store_stamp *have,
@@ -305,8 +384,8 @@ bool postgres_head_covers(struct postgres_head *head, const struct store_stamp *
     if (memcmp(have, newest, sizeof(*have)) == 0)
         return true;
     pthread_mutex_lock(&head->lock);
-    bool covers = stamped_number(newest) < stamped_number(have) && has_had(head, have) &&
-                  has_had(head, newest);
+    uint64_t newest_at = had_at(head, newest);
+    bool covers = newest_at > 0 && newest_at < had_at(head, have);
     pthread_mutex_unlock(&head->lock);
     return covers;
 }

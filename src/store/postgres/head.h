@@ -3,6 +3,7 @@
 #ifndef BERTH_STORE_POSTGRES_HEAD_H
 #define BERTH_STORE_POSTGRES_HEAD_H
 
+#include "store/postgres/foreign_rows.h"
 #include "store/postgres/log_rows.h"
 #include "store/postgres/session_types.h"
 #include "store/store.h"
@@ -22,12 +23,25 @@ void postgres_head_destroy(struct postgres_head *head);
 void postgres_head_query(struct postgres_head *head,
                          void (*answered)(void *cls, const struct store_head *head), void *cls);
 
-/* Memory is to have that state of the database, of which it has learnt through the session.
- * `is_continued`: it follows from the state before; otherwise states noted before may be of another
- * history. False: another server has taken the place of the session's since, and perhaps does not
- * have the state, so memory must not have it. The writer thread. */
+/* Memory is to have that state of the database, of which it has learnt through the session, and the
+ * rows of berth_foreign before the view (NULL: as before). `is_continued`: it follows from the
+ * state before; otherwise states noted before may be of another history. False: another server has
+ * taken the place of the session's since, and perhaps does not have the state, so memory must not
+ * have it. The writer thread. */
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct pg_session *session, bool is_continued) BERTH_MUST_CHECK;
+                        const struct foreign_view *view, const struct pg_session *session,
+                        bool is_continued) BERTH_MUST_CHECK;
+
+/* Memory has the rows before that view as well, because there were no more. The writer thread. */
+void postgres_head_note_view(struct postgres_head *head, const struct foreign_view *view);
+
+/* Whether triggers note what programs without a log write, so that each query looks whether they
+ * have noted something new. Any thread. */
+void postgres_head_set_coexists(struct postgres_head *head, bool coexists);
+bool postgres_head_coexists(struct postgres_head *head);
+/* The same, with a copy of the view that memory has, which the caller frees; false: all that is
+ * copied is how often new rows have been taken in. Any thread. */
+bool postgres_head_view(struct postgres_head *head, struct foreign_view *view);
 
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t postgres_head_newest(struct postgres_head *head);

@@ -13,14 +13,16 @@
 #include "base/counter.h"
 #include "base/wait.h"
 #include "log/log.h"
+#include "store/postgres/foreign_log.h"
 #include "store/postgres/inspect.h"
 #include "store/postgres/instance_row.h"
 #include "store/postgres/prune.h"
 
 enum {
     PASS_EVERY_S = 60,
-    PASS_AGAIN_S = 10, /* after a failure, and while the log is empty */
-    FIRST_PASSES = 10, /* one each second, until memory has read the database */
+    PASS_AGAIN_S = 10,    /* after a failure, and while the log is empty */
+    FIRST_PASSES = 10,    /* one each second, until memory has read the database */
+    MOVE_EVERY_MS = 2000, /* what other programs have written, into the log */
     ANSWER_MS = 3000,
     LAST_ANSWER_MS = 1000,
 };
@@ -33,14 +35,16 @@ struct housekeeping {
     struct postgres_head *head;
     unsigned passes; /* while the log seemed to be empty */
     bool is_told;    /* that a pass failed */
-    int stop_fd;     /* readable: the thread ends */
+    bool is_told_of_foreign;
+    int stop_fd; /* readable: the thread ends */
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
     bool is_ending;
     struct arena *arena; /* of the report; NULL: there is none */
     struct store_report report;
-    struct counter pruned; /* any thread reads */
+    struct counter pruned; /* any thread reads; the same */
+    struct counter moved;
 };
 
 static uint64_t in_ms(uint64_t ms)
@@ -68,6 +72,9 @@ static bool make_report(struct housekeeping *h, struct err *err)
         h->arena = arena;
         h->report = report;
         pthread_mutex_unlock(&h->lock);
+        /* Only a load knows that there are none any more: this report may be older. */
+        if (report.triggers > 0)
+            postgres_head_set_coexists(h->head, true);
         arena = old;
     }
     if (arena != NULL)
@@ -111,6 +118,25 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
     return ok && h->passes++ < FIRST_PASSES ? 1 : PASS_AGAIN_S;
 }
 
+/* Without the lock of batches, it is tried again the next time. */
+static void move_foreign(struct housekeeping *h, struct err *err)
+{
+    uint64_t moved = 0;
+    if (!postgres_head_coexists(h->head))
+        return;
+    bool is_reached = housekeeping_connect(h, err);
+    bool ok = is_reached && foreign_log_move(h->session, &moved, in_ms(ANSWER_MS), err) == PG_OK;
+    counter_add(&h->moved, moved);
+    if (!ok)
+        pg_session_close(h->session);
+    if (is_reached && !ok && !h->is_told_of_foreign)
+        log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+                  "what other programs have written waits in berth_foreign: %.*s",
+                  SLICE_ARG(err->message));
+    if (is_reached)
+        h->is_told_of_foreign = !ok;
+}
+
 /* Waits until then; false: the thread ends. */
 static bool sleep_until(struct housekeeping *h, uint64_t until_us)
 {
@@ -133,11 +159,18 @@ static void *run_housekeeping(void *cls)
 {
     struct housekeeping *h = cls;
     struct arena *arena = arena_create();
+    uint64_t pass_us = 0;
     uint64_t until_us;
     pthread_setname_np(pthread_self(), "housekeeping");
     do {
         struct err ignored = {.arena = arena};
-        until_us = in_ms(run_pass(h, &ignored) * UINT64_C(1000));
+        struct err of_foreign = {.arena = arena};
+        if (clock_monotonic_us() >= pass_us)
+            pass_us = in_ms(run_pass(h, &ignored) * UINT64_C(1000));
+        move_foreign(h, &of_foreign);
+        until_us = in_ms(MOVE_EVERY_MS);
+        if (until_us > pass_us)
+            until_us = pass_us;
         arena_reset(arena);
     } while (sleep_until(h, until_us));
     struct err ignored = {.arena = arena};
@@ -211,5 +244,6 @@ bool housekeeping_report(struct housekeeping *h, struct arena *arena, struct sto
 
 struct housekeeping_figures housekeeping_figures(const struct housekeeping *h)
 {
-    return (struct housekeeping_figures){.pruned = counter_read(&h->pruned)};
+    return (struct housekeeping_figures){.pruned = counter_read(&h->pruned),
+                                         .moved = counter_read(&h->moved)};
 }

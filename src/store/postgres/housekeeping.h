@@ -29,6 +29,7 @@ bool housekeeping_report(struct housekeeping *housekeeping, struct arena *arena,
 /* For metrics. */
 struct housekeeping_figures {
     uint64_t pruned; /* rows of the log that this instance has deleted */
+    uint64_t moved;  /* rows of berth_foreign that it has moved into the log */
 };
 
 /* Any thread. */

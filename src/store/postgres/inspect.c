@@ -5,11 +5,14 @@
 #include "base/clock.h"
 #include "store/postgres/dangers.h"
 #include "store/postgres/facts.h"
+#include "store/postgres/foreign_rows.h"
+#include "store/postgres/foreign_triggers.h"
 #include "store/postgres/prune.h"
 #include "store/postgres/tool_session.h"
 
 enum {
     LOG_ROWS_USUAL = 2 * PRUNE_KEPT_MOST,
+    WAITING_USUAL = 100000,
     BEHIND_USUAL = 10000 /* what an instance follows; beyond that it compares all rows */
 };
 
@@ -48,6 +51,30 @@ static enum pg_outcome inspect_log(const struct dangers *d, struct err *err)
                         "berth_log has %lld rows: berthd cannot delete the old ones",
                         (long long)report->log_rows);
     }
+    pg_rows_free(&rows);
+    return outcome;
+}
+
+static const char FOREIGN[] = "SELECT " FOREIGN_TRIGGERS ", " FOREIGN_WAITING_COUNT;
+
+static enum pg_outcome inspect_foreign(const struct dangers *d, struct err *err)
+{
+    const struct pg_statement statement = {.sql = FOREIGN, .what = "read"};
+    struct store_report *report = d->report;
+    struct pg_rows rows = {0};
+    enum pg_outcome outcome =
+        pg_session_execute(d->session, &statement, &rows, d->deadline_us, err);
+    report->triggers = int_at(&rows, 0, 0);
+    report->triggers_all = FOREIGN_TRIGGERS_ALL;
+    report->waiting = int_at(&rows, 0, 1);
+    if (report->triggers > 0 && report->triggers != report->triggers_all)
+        report_warn(report, d->arena,
+                    "%lld triggers of berth are missing: run placement-manage db coexist enable",
+                    (long long)(report->triggers_all - report->triggers));
+    if (report->waiting > WAITING_USUAL)
+        report_warn(report, d->arena,
+                    "berth_foreign has %lld rows or more: no berthd moves them into the log",
+                    (long long)report->waiting);
     pg_rows_free(&rows);
     return outcome;
 }
@@ -93,6 +120,8 @@ static enum pg_outcome inspect_all(const struct dangers *d, const char *own, str
         outcome = dangers_of_tables(d, &can_read, err);
     if (outcome == PG_OK && can_read)
         outcome = inspect_log(d, err);
+    if (outcome == PG_OK && can_read)
+        outcome = inspect_foreign(d, err);
     if (outcome == PG_OK && can_read)
         outcome = inspect_instances(d, own, err);
     return outcome;

@@ -45,9 +45,7 @@ bool log_row_state(const struct log_row *row, struct log_state *state)
     return true;
 }
 
-const char LOG_NEWEST_UNLESS_KNOWN[] =
-    "SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END,"
-    " pg_is_in_recovery() FROM (SELECT 1) one" LOG_NEWEST_FROM;
+const char LOG_NEWEST_UNLESS_KNOWN[] = LOG_NEWEST_UNLESS_KNOWN_SQL;
 
 /* A mark is that of one batch, so a row with the same number and mark is the same row. */
 static bool is_known(const struct log_row *row, const struct log_state *known)
@@ -79,11 +77,19 @@ bool log_state_equal(const struct log_state *a, const struct log_state *b)
            memcmp(a->digest, b->digest, LOG_DIGEST_LEN) == 0;
 }
 
-struct store_stamp log_state_stamp(const struct log_state *state)
+struct store_stamp log_state_stamp(const struct log_state *state, uint32_t taken)
 {
     struct store_stamp stamp = {{0}};
-    _Static_assert(sizeof(*state) <= sizeof(stamp), "a stamp contains a state");
+    _Static_assert(sizeof(*state) + sizeof(taken) < sizeof(stamp), "a stamp contains both");
     memcpy(stamp.bytes, state, sizeof(*state));
-    stamp.bytes[sizeof(*state)] = 1; /* no state has the stamp that is all zero */
+    memcpy(stamp.bytes + sizeof(*state), &taken, sizeof(taken));
+    stamp.bytes[sizeof(*state) + sizeof(taken)] = 1; /* no state has the stamp that is all zero */
+    return stamp;
+}
+
+struct store_stamp log_stamp_of_none(void)
+{
+    struct store_stamp stamp;
+    memset(stamp.bytes, 0xff, sizeof(stamp.bytes));
     return stamp;
 }

@@ -46,6 +46,9 @@ bool log_row_state(const struct log_row *row, struct log_state *state);
     "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) "           \
     "one" LOG_NEWEST_FROM
 /* The same without the entries, if the row has that mark: whoever knows the row needs no digest. */
+#define LOG_NEWEST_UNLESS_KNOWN_SQL                                                                \
+    "SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END" \
+    " AS entries, pg_is_in_recovery() FROM (SELECT 1) one" LOG_NEWEST_FROM
 extern const char LOG_NEWEST_UNLESS_KNOWN[];
 enum { LOG_NEWEST_COLUMNS = 5 };
 
@@ -62,6 +65,9 @@ enum log_newest log_newest_state(const struct pg_rows *rows, const struct log_st
 
 bool log_state_equal(const struct log_state *a, const struct log_state *b);
 
-struct store_stamp log_state_stamp(const struct log_state *state);
+/* `taken`: of the foreign_view (foreign_rows.h) that memory has with that state. */
+struct store_stamp log_state_stamp(const struct log_state *state, uint32_t taken);
+/* One that no state of memory has. */
+struct store_stamp log_stamp_of_none(void);
 
 #endif

@@ -108,12 +108,26 @@ static bool fail(struct postgres_observer *observer, struct err *err)
 }
 
 static const char NEWEST[] = LOG_NEWEST_SQL;
+static const char NEWEST_AND_FOREIGN[] =
+    "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
+        "$1", "$2") ") FROM (" LOG_NEWEST_SQL ") n";
 
-static bool take_snapshot(struct postgres_observer *observer, struct pg_rows *head, struct err *err)
+/* `view`: up to which memory had notes before the snapshot; NULL: nobody writes any. */
+static bool take_snapshot(struct postgres_observer *observer, const struct foreign_view *view,
+                          struct pg_rows *head, struct err *err)
 {
     struct pg_session *session = observer->session;
+    const struct pg_server_id *server = &pg_session_server(session)->id;
+    struct pg_parameter parameters[FOREIGN_PARAMETERS];
     struct pg_statement newest = statement_of(NEWEST);
     newest.is_prepared = true;
+    if (view != NULL) {
+        foreign_view_parameters(view, memcmp(&view->server, server, sizeof(*server)) == 0,
+                                parameters);
+        newest.sql = NEWEST_AND_FOREIGN;
+        newest.parameters = parameters;
+        newest.parameters_n = FOREIGN_PARAMETERS;
+    }
     return pg_pipeline_begin(session, err) == PG_OK &&
            pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
            pg_pipeline_queue(session, &newest, err) == PG_OK &&
@@ -123,11 +137,29 @@ static bool take_snapshot(struct postgres_observer *observer, struct pg_rows *he
            pg_pipeline_finish(session, deadline(observer), err) == PG_OK;
 }
 
+/* The stamp that a version has to have. If there are notes that memory does not have, no version
+ * has it, and memory is brought up to date. */
+static bool begin_with_stamp(struct postgres_observer *observer, struct store_stamp *stamp,
+                             struct err *err)
+{
+    struct foreign_view view = {0};
+    struct pg_rows head = {0};
+    struct log_state state;
+    int64_t is_foreign = 0;
+    bool coexists = postgres_head_view(observer->store->head, &view);
+    bool ok = take_snapshot(observer, coexists ? &view : NULL, &head, err) &&
+              log_newest_state(&head, NULL, &state) == LOG_NEWEST_KNOWN &&
+              (!coexists || pg_rows_int(&head, 0, LOG_NEWEST_COLUMNS, &is_foreign));
+    if (ok)
+        *stamp = is_foreign != 0 ? log_stamp_of_none() : log_state_stamp(&state, view.taken);
+    pg_rows_free(&head);
+    foreign_view_free(&view);
+    return ok;
+}
+
 static bool observer_begin(struct store_observer *base, struct store_stamp *stamp, struct err *err)
 {
     struct postgres_observer *observer = observer_of(base);
-    struct pg_rows head = {0};
-    struct log_state state;
     check(!observer->is_open);
     if (observer->is_stopped)
         return fail(observer, err);
@@ -135,13 +167,9 @@ static bool observer_begin(struct store_observer *base, struct store_stamp *stam
         pg_session_close(observer->session);
     pg_session_notice_end(observer->session);
     note_newest_load(observer);
-    bool ok = postgres_ensure_session(observer->store, observer->session, err) &&
-              take_snapshot(observer, &head, err) &&
-              log_newest_state(&head, NULL, &state) == LOG_NEWEST_KNOWN;
-    pg_rows_free(&head);
-    if (!ok)
+    if (!postgres_ensure_session(observer->store, observer->session, err) ||
+        !begin_with_stamp(observer, stamp, err))
         return fail(observer, err);
-    *stamp = log_state_stamp(&state);
     observer->is_open = true;
     return true;
 }
@@ -160,20 +188,9 @@ static void observer_end(struct store_observer *base)
     arena_destroy(arena);
 }
 
-static const char HORIZON[] = "SELECT txid_snapshot_xmin(txid_current_snapshot())";
-
-bool postgres_read_horizon(struct pg_session *session, int64_t *horizon, uint64_t deadline_us,
-                           struct err *err)
-{
-    const struct pg_statement statement = statement_of(HORIZON);
-    struct pg_rows rows = {0};
-    bool ok = pg_session_execute(session, &statement, &rows, deadline_us, err) == PG_OK &&
-              pg_rows_count(&rows) == 1 && pg_rows_int(&rows, 0, 0, horizon);
-    pg_rows_free(&rows);
-    return ok;
-}
-
 /* ---- all questions in one round trip ---- */
+
+static const char HORIZON[] = "SELECT txid_snapshot_xmin(txid_current_snapshot())";
 
 static bool is_counted(const struct examined_table *table)
 {

@@ -102,6 +102,7 @@ void postgres_close(struct store *base)
     pg_lineage_destroy(store->lineage);
     postgres_free_read(store);
     postgres_free_locked(store);
+    foreign_view_free(&store->foreign);
     log_entries_free(&store->suspects);
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);

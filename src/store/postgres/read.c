@@ -6,7 +6,7 @@
  *
  * While the writer holds the lock, it has read the log's rows in the round trip that took it, and
  * nobody adds any: tables are read only if these rows are not enough (follow.c), and only then is
- * there a snapshot. */
+ * there a snapshot. Where other programs' writes are noted (foreign.c), there always is one. */
 #include "store/postgres/store_internal.h"
 
 #include "base/clock.h"
@@ -55,8 +55,12 @@ static enum store_news find_news(struct postgres_store *store)
 {
     const struct pg_rows *since = &store->read.since;
     bool is_same = is_still_empty(store) || log_state_equal(&store->read.head, &store->followed);
-    if (store->has_state && is_same)
-        return store->suspects.count > 0 ? STORE_NEWS_FOLLOW : STORE_NEWS_NONE;
+    if (store->has_state && is_same && (store->suspects.count > 0 || store->read.has_foreign))
+        return STORE_NEWS_FOLLOW;
+    if (store->has_state && is_same) {
+        postgres_note_no_foreign(store);
+        return STORE_NEWS_NONE;
+    }
     if (store->has_state && postgres_explains(store))
         return STORE_NEWS_FOLLOW;
     store->read.went_back = is_gone(store, since);
@@ -77,43 +81,48 @@ static bool begin_with_state(const struct postgres_store *store, const struct pg
 
 /* The rows that were read with the lock, if they are all that is needed: nobody writes meanwhile.
  * Only the first read gets them: a later one may begin after the batch has been sent. */
-static bool take_locked_rows(struct postgres_store *store, struct pg_rows *head)
+static bool take_locked_rows(struct postgres_store *store, struct snapshot_rows *taken)
 {
     struct pg_rows *rows = store->locked_rows;
     bool will_do = store->is_locked && rows[POSTGRES_LOCKED_HEAD].result != NULL &&
                    store->has_state && store->suspects.count == 0 &&
+                   !postgres_head_coexists(store->head) &&
                    begin_with_state(store, &rows[POSTGRES_LOCKED_SINCE]);
     if (will_do) {
-        *head = rows[POSTGRES_LOCKED_HEAD];
-        store->read.since = rows[POSTGRES_LOCKED_SINCE];
+        taken->head = rows[POSTGRES_LOCKED_HEAD];
+        taken->since = rows[POSTGRES_LOCKED_SINCE];
         rows[POSTGRES_LOCKED_HEAD] = rows[POSTGRES_LOCKED_SINCE] = (struct pg_rows){0};
     }
     postgres_free_locked(store);
     return will_do;
 }
 
-static bool read_newest(struct postgres_store *store, struct pg_rows *head, struct err *err)
+static bool read_newest(struct postgres_store *store, struct snapshot_rows *rows, struct err *err)
 {
-    return (!store->read.has_snapshot ||
-            postgres_begin_snapshot(store, head, &store->read.since, err)) &&
-           postgres_read_head(store, head, &store->read.head, err);
+    if ((store->read.has_snapshot && !postgres_begin_snapshot(store, rows, err)) ||
+        !postgres_read_head(store, &rows->head, &store->read.head, err))
+        return false;
+    store->read.since = rows->since;
+    rows->since = (struct pg_rows){0};
+    return true;
 }
 
 /* A table that is newer than the snapshot looks empty. While a restore replaces all tables in one
  * transaction, a read waits for it, with a snapshot from before, and then finds nothing. So what
  * seems to be gone is looked for once more, in a newer snapshot. */
-static bool read_again_if_gone(struct postgres_store *store, struct pg_rows *head, struct err *err)
+static bool read_again_if_gone(struct postgres_store *store, struct snapshot_rows *rows,
+                               struct err *err)
 {
     if (!store->read.has_snapshot || !is_gone(store, &store->read.since))
         return true;
-    pg_rows_free(head);
+    postgres_free_snapshot_rows(rows);
     postgres_free_read(store);
     if (pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), err) !=
         PG_OK) {
         pg_session_close(store->follower);
         return false;
     }
-    return read_newest(store, head, err);
+    return read_newest(store, rows, err);
 }
 
 enum { READ_AGAIN_US = 1000000, AFTER_FAILURE_US = 5000000 };
@@ -129,17 +138,18 @@ bool postgres_should_read(const struct store *base)
 enum store_news postgres_begin_read(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
-    struct pg_rows head = {0};
+    struct snapshot_rows rows = {0};
     enum store_news news = STORE_NEWS_FAILED;
     check(!store->read.is_open);
     if (store->must_remember)
         postgres_remember(store);
     postgres_free_read(store);
     store->read = (struct postgres_read){0};
-    store->read.has_snapshot = !take_locked_rows(store, &head);
-    if (read_newest(store, &head, err) && read_again_if_gone(store, &head, err)) {
+    store->read.has_snapshot = !take_locked_rows(store, &rows);
+    if (read_newest(store, &rows, err) && read_again_if_gone(store, &rows, err)) {
         store->has_state &=
             !postgres_is_other_cluster(store) && !atomic_exchange(&store->is_replaced, false);
+        postgres_read_foreign(store, &rows.foreign);
         news = find_news(store);
         store->read.is_open = true;
         if (store->is_locked && store->read.head.number > store->followed.number)
@@ -148,7 +158,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     }
     store->read_again_us =
         clock_monotonic_us() + (news == STORE_NEWS_FAILED ? AFTER_FAILURE_US : READ_AGAIN_US);
-    pg_rows_free(&head);
+    postgres_free_snapshot_rows(&rows);
     return news;
 }
 
@@ -162,9 +172,7 @@ static bool stream_all(struct postgres_store *store, struct tree_order *forest, 
     const struct pg_server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
     store->examined_system = id.system;
     store->examined_timeline = id.timeline;
-    ok = ok &&
-         postgres_read_horizon(store->follower, &store->load_horizon, postgres_deadline(store),
-                               err) &&
+    ok = ok && postgres_look_at_snapshot(store, &store->load_horizon, err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     store->has_state &= ok;
@@ -233,7 +241,7 @@ bool postgres_end_read(struct store *base, struct store_stamp *stamp)
     store->read.is_open = false;
     if (store->read.has_followed)
         postgres_end_suspicion(store);
-    *stamp = log_state_stamp(&store->read.head);
+    *stamp = log_state_stamp(&store->read.head, store->foreign.taken);
     postgres_free_read(store);
     if (pg_session_in_transaction(store->follower) &&
         pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), &ignored) !=

@@ -1,6 +1,7 @@
 /* See schema_driver.h. Constant. */
 #include "store/postgres/schema_driver.h"
 
+#include "store/postgres/coexist.h"
 #include "store/postgres/inspect.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/repair.h"
@@ -15,5 +16,8 @@ const struct schema_driver pg_schema_driver = {
     .count_missing_consumers = pg_count_missing_consumers,
     .set_roots = pg_set_roots,
     .create_consumers = pg_create_consumers,
+    .coexist_enable = pg_coexist_enable,
+    .coexist_disable = pg_coexist_disable,
+    .coexist_read_status = pg_coexist_read_status,
     .report = pg_inspect_connection,
 };

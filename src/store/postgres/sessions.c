@@ -5,7 +5,9 @@
 #include "store/postgres/store_internal.h"
 
 const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-const char POSTGRES_LOCK[] = "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")";
+/* The second part keeps what the transaction writes out of berth_foreign (foreign_triggers.h). */
+const char POSTGRES_LOCK[] =
+    "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES "), set_config('berth.writer', 'on', true)";
 
 const char POSTGRES_SNAPSHOT[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 

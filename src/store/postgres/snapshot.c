@@ -27,28 +27,38 @@ bool postgres_queue_news(struct postgres_store *store, struct pg_session *sessio
     return queue(session, NEWEST, NULL, 0, err) && queue(session, SINCE, range, 2, err);
 }
 
-/* Begins the snapshot and reads the log's newest row and those since the one that memory has. */
-static bool take_snapshot(struct postgres_store *store, struct pg_rows *head, struct pg_rows *since,
-                          struct err *err)
+/* Begins the snapshot and reads the log's newest row and those since the one that memory has, and
+ * what other programs have written. */
+static bool take_snapshot(struct postgres_store *store, struct snapshot_rows *rows, struct err *err)
 {
     struct pg_session *session = store->follower;
     uint64_t deadline_us = postgres_deadline(store);
+    bool coexists = postgres_head_coexists(store->head);
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
               postgres_queue_news(store, session, err) &&
+              (!coexists || postgres_queue_foreign(store, err)) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
-              pg_pipeline_next(session, head, deadline_us, err) == PG_OK &&
-              pg_pipeline_next(session, since, deadline_us, err) == PG_OK &&
+              pg_pipeline_next(session, &rows->head, deadline_us, err) == PG_OK &&
+              pg_pipeline_next(session, &rows->since, deadline_us, err) == PG_OK &&
+              (!coexists || pg_pipeline_next(session, &rows->foreign, deadline_us, err) == PG_OK) &&
               pg_pipeline_finish(session, deadline_us, err) == PG_OK;
     if (!ok)
         pg_session_close(session);
     return ok;
 }
 
+void postgres_free_snapshot_rows(struct snapshot_rows *rows)
+{
+    pg_rows_free(&rows->head);
+    pg_rows_free(&rows->since);
+    pg_rows_free(&rows->foreign);
+}
+
 /* A connection that was idle may have ended: then a new one serves as well. */
-bool postgres_begin_snapshot(struct postgres_store *store, struct pg_rows *head,
-                             struct pg_rows *since, struct err *err)
+bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows *rows,
+                             struct err *err)
 {
     struct pg_session *session = store->follower;
     pg_session_notice_end(session);
@@ -56,14 +66,13 @@ bool postgres_begin_snapshot(struct postgres_store *store, struct pg_rows *head,
     uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
     if (!postgres_ensure_session(store, session, err))
         return false;
-    if (take_snapshot(store, head, since, err))
+    if (take_snapshot(store, rows, err))
         return true;
     if (!was_open || clock_monotonic_us() > soon_us)
         return false;
-    pg_rows_free(head);
-    pg_rows_free(since);
+    postgres_free_snapshot_rows(rows);
     *err = (struct err){.arena = err->arena};
-    return postgres_ensure_session(store, session, err) && take_snapshot(store, head, since, err);
+    return postgres_ensure_session(store, session, err) && take_snapshot(store, rows, err);
 }
 
 /* The newest state. */
@@ -102,16 +111,14 @@ bool postgres_is_other_cluster(const struct postgres_store *store)
 
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err)
 {
-    struct pg_rows head = {0};
-    struct pg_rows since = {0};
+    struct snapshot_rows rows = {0};
     struct log_state state;
     check(store->read.is_open);
     if (store->read.has_snapshot)
         return true;
-    bool ok = postgres_begin_snapshot(store, &head, &since, err) &&
-              postgres_read_head(store, &head, &state, err);
-    pg_rows_free(&head);
-    pg_rows_free(&since);
+    bool ok = postgres_begin_snapshot(store, &rows, err) &&
+              postgres_read_head(store, &rows.head, &state, err);
+    postgres_free_snapshot_rows(&rows);
     store->read.has_snapshot = ok && log_state_equal(&state, &store->read.head) &&
                                pg_session_server(store->follower)->id.system ==
                                    pg_session_server(store->writer)->id.system;
@@ -125,13 +132,16 @@ void postgres_free_read(struct postgres_store *store)
 {
     log_entries_free(&store->read.to_follow);
     pg_rows_free(&store->read.since);
+    foreign_view_free(&store->read.foreign);
 }
 
 bool postgres_mark_read(struct postgres_store *store, bool is_continued, struct err *err)
 {
     check(store->sending == NULL);
-    if (!postgres_head_note(store->head, &store->read.head, session_of(store), is_continued))
+    const struct foreign_view *view = postgres_foreign_view(store, is_continued);
+    if (!postgres_head_note(store->head, &store->read.head, view, session_of(store), is_continued))
         return postgres_refuse_replaced(store, "read", err);
+    postgres_take_foreign(store);
     if (!is_continued) {
         postgres_distrust_ids(store); /* it may have gone back, and its sequences with it */
         postgres_note_load(store);

@@ -23,6 +23,12 @@ static bool check_schema(struct store *base, char revision[static STORE_REVISION
            pg_migrate_check_served(store->follower, revision, postgres_deadline(store), err);
 }
 
+static bool follows_foreign(const struct store *base)
+{
+    const struct postgres_store *store = postgres_of_const(base);
+    return store->read.has_foreign || store->suspects.count > 0;
+}
+
 static struct store_going_back why_went_back(const struct store *store)
 {
     return postgres_of_const(store)->gone;
@@ -36,10 +42,12 @@ static struct store_figures figures(const struct store *base)
     uint64_t seen = (uint64_t)postgres_head_seen(store->head);
     uint64_t head = counter_read(&store->log_head);
     head = seen > head ? seen : head;
+    const struct housekeeping_figures kept = housekeeping_figures(store->housekeeping);
     return (struct store_figures){
         .log_head = head,
         .behind = head > had ? head - had : 0,
-        .log_pruned = housekeeping_figures(store->housekeeping).pruned,
+        .log_pruned = kept.pruned,
+        .foreign_moved = kept.moved,
         .epoch = counter_read(&store->epoch),
         .unreplicated = counter_read(&store->unreplicated),
         .skipped_rows = counter_read(&store->skipped_rows),
@@ -111,6 +119,7 @@ const struct store_driver postgres_driver = {
     .load = postgres_load,
     .merge = postgres_merge,
     .follow = postgres_follow,
+    .follows_foreign = follows_foreign,
     .suspect = postgres_suspect,
     .should_read = postgres_should_read,
     .observe = postgres_observe,

@@ -17,6 +17,7 @@
 #include "store/postgres/array.h"
 #include "store/postgres/consumer_ids.h"
 #include "store/postgres/epochs.h"
+#include "store/postgres/foreign_rows.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
 #include "store/postgres/log_rows.h"
@@ -40,6 +41,9 @@ struct postgres_read {
     bool has_changes;      /* these have the changes themselves; otherwise: */
     struct log_entries to_follow;
     bool has_followed;
+    struct foreign_view foreign; /* of the snapshot, if has_view */
+    bool has_view;
+    bool has_foreign; /* rows that other programs have written were named, in to_follow as well */
 };
 
 /* The results of the statements that take the lock. */
@@ -122,6 +126,7 @@ struct postgres_store {
     struct postgres_read read;
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
+    struct foreign_view foreign;  /* up to which memory has rows of berth_foreign */
     struct store_going_back gone; /* the last time that the database went back */
     /* The cluster and the timeline of it that memory was read from. On another one, transactions
      * have other numbers, or what other programs wrote may be gone. 0: not known. */
@@ -129,7 +134,7 @@ struct postgres_store {
     uint32_t examined_timeline;
     uint64_t read_again_us;    /* memory that is known to be wrong is not read again before then */
     _Atomic bool is_replaced;  /* an observer has found another cluster's tables */
-    int64_t load_horizon;      /* of the last load or merge: see postgres_read_horizon() */
+    int64_t load_horizon;      /* of the last load or merge: see postgres_look_at_snapshot() */
     pthread_mutex_t load_lock; /* guards the next one */
     struct postgres_load load;
     struct log_entries suspects; /* entities that are to be read again */
@@ -262,8 +267,14 @@ void postgres_free_locked(struct postgres_store *store);
 bool postgres_queue_news(struct postgres_store *store, struct pg_session *session,
                          struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: begins the follower's snapshot and reads these rows, which the caller frees. */
-bool postgres_begin_snapshot(struct postgres_store *store, struct pg_rows *head,
-                             struct pg_rows *since, struct err *err) BERTH_MUST_CHECK;
+struct snapshot_rows {
+    struct pg_rows head;
+    struct pg_rows since;
+    struct pg_rows foreign; /* only if other programs' writes are noted */
+};
+bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows *rows,
+                             struct err *err) BERTH_MUST_CHECK;
+void postgres_free_snapshot_rows(struct snapshot_rows *rows);
 /* snapshot.c: the state of the newest row. */
 bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
                         struct log_state *head, struct err *err) BERTH_MUST_CHECK;
@@ -281,6 +292,20 @@ bool postgres_is_other_cluster(const struct postgres_store *store);
 /* The opposite, for a session of the store. */
 bool postgres_is_server_of_memory(const struct postgres_store *store,
                                   const struct pg_session *session);
+/* foreign.c: queues the statement that reads the notes that memory does not have. */
+bool postgres_queue_foreign(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
+/* foreign.c: takes its rows (none: it was not queued) into the read that begins. */
+void postgres_read_foreign(struct postgres_store *store, const struct pg_rows *rows);
+/* foreign.c: for a load: whether there are triggers, a view of all that is read now, and the number
+ * of the oldest transaction that the open read does not see, or of the next one. */
+bool postgres_look_at_snapshot(struct postgres_store *store, int64_t *oldest,
+                               struct err *err) BERTH_MUST_CHECK;
+/* foreign.c: the view that memory has once the read counts as read; NULL: as before. */
+const struct foreign_view *postgres_foreign_view(struct postgres_store *store, bool is_continued);
+/* foreign.c: it counts. */
+void postgres_take_foreign(struct postgres_store *store);
+/* foreign.c: there is nothing to read: later queries need not look at older notes. */
+void postgres_note_no_foreign(struct postgres_store *store);
 /* follow.c: whether the rows of the log that were read lead from the state that memory has to the
  * newest one. */
 bool postgres_explains(struct postgres_store *store);
@@ -302,10 +327,6 @@ void postgres_free_ids(struct postgres_store *store);
 bool postgres_mend_sequences(struct postgres_store *store, struct pg_session *session,
                              struct err *err) BERTH_MUST_CHECK;
 
-/* observer.c: the number of the oldest transaction that the session's snapshot does not see, or of
- * the next one. */
-bool postgres_read_horizon(struct pg_session *session, int64_t *horizon, uint64_t deadline_us,
-                           struct err *err) BERTH_MUST_CHECK;
 /* observer.c: memory has what a load or a merge has read. */
 void postgres_note_load(struct postgres_store *store);
 

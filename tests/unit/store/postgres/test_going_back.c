@@ -119,7 +119,7 @@ static void test_killed_meanwhile(void **state)
 static struct store_stamp stamp_at(struct fixture *fixture, struct store *store, int64_t number)
 {
     commit_until(fixture, store, number);
-    return log_state_stamp(&postgres_of(store)->followed);
+    return log_state_stamp(&postgres_of(store)->followed, postgres_of(store)->foreign.taken);
 }
 
 /* The same number in another history. */
@@ -128,7 +128,7 @@ static struct store_stamp other_stamp(const struct store_stamp *stamp)
     struct log_state state;
     memcpy(&state, stamp->bytes, sizeof(state));
     state.mark[0] ^= 1;
-    return log_state_stamp(&state);
+    return log_state_stamp(&state, 0);
 }
 
 /* A later state contains an earlier one only if memory has had both, in one history. */

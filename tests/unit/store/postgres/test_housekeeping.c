@@ -204,7 +204,7 @@ static void test_thread(void **state)
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
     struct postgres_head *head = postgres_head_create(&url, NULL, &counts, 10000000, 0);
     const struct log_state state_5000 = {.number = 5000};
-    assert_true(postgres_head_note(head, &state_5000, session, true));
+    assert_true(postgres_head_note(head, &state_5000, NULL, session, true));
     log_rows(1, 5000, PRUNE_KEPT_S + 600);
     struct housekeeping *housekeeping = housekeeping_start(&url, NULL, &counts, 0, head);
     assert_non_null(housekeeping);

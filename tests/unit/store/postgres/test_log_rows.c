@@ -61,14 +61,14 @@ static void test_stamps(void **state)
     (void)state;
     const struct store_stamp none = {{0}};
     struct log_state found = {0};
-    struct store_stamp empty = log_state_stamp(&found);
+    struct store_stamp empty = log_state_stamp(&found, 0);
     assert_memory_not_equal(&empty, &none, sizeof(none));
     struct log_row row = row_of(1);
     assert_true(log_row_state(&row, &found));
-    struct store_stamp one = log_state_stamp(&found);
+    struct store_stamp one = log_state_stamp(&found, 0);
     assert_memory_not_equal(&empty, &one, sizeof(one));
     found.digest[0] ^= 1;
-    struct store_stamp changed = log_state_stamp(&found);
+    struct store_stamp changed = log_state_stamp(&found, 0);
     assert_memory_not_equal(&changed, &one, sizeof(one));
 }
 

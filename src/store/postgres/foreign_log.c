@@ -1,0 +1,156 @@
+/* See foreign_log.h. The lock keeps batches from being refused; the number of the row decides the
+ * order, as it does for them. Only rows that the transaction sees are deleted: what is committed
+ * later is found the next time. */
+#include "store/postgres/foreign_log.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/postgres/foreign_rows.h"
+#include "store/postgres/store_internal.h"
+
+static const char WAITING[] = "SELECT count(*) FROM (SELECT FROM berth_foreign LIMIT 1) f";
+
+static const char TAKE_OUT[] =
+    "WITH gone AS (DELETE FROM berth_foreign WHERE ctid = ANY (ARRAY(SELECT ctid FROM berth_foreign"
+    " ORDER BY txid LIMIT $1::bigint)) RETURNING entity, entity_id, consumer_uuid)"
+    " SELECT entity, CASE WHEN entity = 'consumer' AND entity_id = 0 THEN coalesce((SELECT c.id"
+    " FROM consumers c WHERE c.uuid = g.consumer_uuid), 0) ELSE entity_id END, consumer_uuid,"
+    " count(*) FROM gone g GROUP BY 1, entity_id, 3";
+enum { TAKE_OUT_COUNT = 3 };
+
+/* Appends a row to the log. */
+static enum pg_outcome append_row(struct pg_session *session, struct slice entries,
+                                  uint64_t deadline_us, struct err *err)
+{
+    const struct pg_statement newest = {
+        .sql = LOG_NEWEST_SQL, .binary_results = true, .what = "read"};
+    struct pg_rows rows = {0};
+    struct log_state state = {0};
+    unsigned char mark[LOG_MARK_LEN];
+    enum pg_outcome outcome = pg_session_execute(session, &newest, &rows, deadline_us, err);
+    bool is_known = outcome == PG_OK && log_newest_state(&rows, NULL, &state) == LOG_NEWEST_KNOWN &&
+                    getentropy(mark, sizeof(mark)) == 0;
+    pg_rows_free(&rows);
+    if (outcome != PG_OK)
+        return outcome;
+    if (!is_known) {
+        err_set(err, 503, NULL, "the log of the database '%.*s' cannot be continued",
+                SLICE_ARG(pg_session_target(session)));
+        return PG_FAILED;
+    }
+    const struct pg_parameter parameters[] = {
+        pg_int8(state.number + 1),
+        pg_bytes((struct slice){(const char *)mark, sizeof(mark)}),
+        pg_bytes((struct slice){(const char *)state.digest, sizeof(state.digest)}),
+        pg_timestamp(clock_wall_us()),
+        pg_bytes(entries),
+        pg_bytes((struct slice){(const char *)state.mark, sizeof(state.mark)}),
+    };
+    const struct pg_statement insert = {
+        .sql = POSTGRES_LOG_INSERT, .parameters = parameters, .parameters_n = 6, .what = "written"};
+    return pg_session_execute(session, &insert, NULL, deadline_us, err);
+}
+
+enum pg_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
+{
+    const struct log_entry everything = {.kind = LOG_EVERYTHING};
+    struct buf entries = {0};
+    log_append_entry(&entries, &everything);
+    enum pg_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
+    buf_free(&entries);
+    return outcome;
+}
+
+static enum pg_outcome append_entries(struct pg_session *session,
+                                      const struct foreign_entries *found, uint64_t deadline_us,
+                                      struct err *err)
+{
+    struct buf entries = {0};
+    if (found->is_everything)
+        return foreign_log_everything(session, deadline_us, err);
+    for (size_t i = 0; i < found->entries->count; i++)
+        log_append_entry(&entries, &found->entries->data[i]);
+    enum pg_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
+    buf_free(&entries);
+    return outcome;
+}
+
+static uint64_t count_rows(const struct pg_rows *rows)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < pg_rows_count(rows); i++) {
+        int64_t count = 0;
+        check(pg_rows_int(rows, i, TAKE_OUT_COUNT, &count));
+        all += (uint64_t)count;
+    }
+    return all;
+}
+
+/* In the open transaction. *moved: 0: there was nothing, and nothing is written. */
+static enum pg_outcome move_within(struct pg_session *session, uint64_t *moved,
+                                   uint64_t deadline_us, struct err *err)
+{
+    const struct pg_parameter most = pg_int8(FOREIGN_MOVED_AT_ONCE);
+    const struct pg_statement take_out = {.sql = TAKE_OUT,
+                                          .parameters = &most,
+                                          .parameters_n = 1,
+                                          .binary_results = true,
+                                          .what = "written"};
+    struct pg_rows rows = {0};
+    struct log_entries entries = {0};
+    struct foreign_entries found = {.entries = &entries};
+    enum pg_outcome outcome = pg_session_execute(session, &take_out, &rows, deadline_us, err);
+    *moved = 0;
+    if (outcome == PG_OK) {
+        foreign_entries_read(&rows, 0, &found);
+        *moved = count_rows(&rows);
+        if (*moved > 0)
+            outcome = append_entries(session, &found, deadline_us, err);
+    }
+    log_entries_free(&entries);
+    pg_rows_free(&rows);
+    return outcome;
+}
+
+static enum pg_outcome move_once(struct pg_session *session, uint64_t *moved, uint64_t deadline_us,
+                                 struct err *err)
+{
+    const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
+    enum pg_outcome outcome = pg_session_begin(session, POSTGRES_BEGIN, deadline_us, err);
+    if (outcome == PG_OK)
+        outcome = pg_session_run(session, POSTGRES_LOCK, "locked", deadline_us, err);
+    if (outcome == PG_OK)
+        outcome = move_within(session, moved, deadline_us, err);
+    if (outcome == PG_OK)
+        outcome = pg_session_execute(session, &commit, NULL, deadline_us, err);
+    return outcome;
+}
+
+/* The lock is not taken in vain. */
+static enum pg_outcome is_anything_waiting(struct pg_session *session, bool *is_there,
+                                           uint64_t deadline_us, struct err *err)
+{
+    const struct pg_statement statement = {.sql = WAITING, .what = "read"};
+    struct pg_rows rows = {0};
+    int64_t count = 0;
+    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    *is_there = outcome == PG_OK && pg_rows_int(&rows, 0, 0, &count) && count > 0;
+    pg_rows_free(&rows);
+    return outcome;
+}
+
+enum pg_outcome foreign_log_move(struct pg_session *session, uint64_t *moved, uint64_t deadline_us,
+                                 struct err *err)
+{
+    bool is_there = false;
+    uint64_t now = FOREIGN_MOVED_AT_ONCE;
+    enum pg_outcome outcome = is_anything_waiting(session, &is_there, deadline_us, err);
+    while (outcome == PG_OK && is_there && now >= FOREIGN_MOVED_AT_ONCE) {
+        outcome = move_once(session, &now, deadline_us, err);
+        if (outcome == PG_OK)
+            *moved += now;
+    }
+    return outcome;
+}

@@ -1,0 +1,310 @@
+/* What other programs write beside stores, with the triggers that note it. */
+#include "store/fixture.h"
+
+#include <libpq-fe.h>
+
+#include "base/arena.h"
+#include "store/coexist.h"
+#include "store/postgres/foreign_log.h"
+#include "store/postgres/locks.h"
+#include "store/postgres/store_internal.h"
+
+#define RAISE_ONE "UPDATE resource_providers SET generation = generation + 1 WHERE id = 1"
+#define RAISE_TWO "UPDATE resource_providers SET generation = generation + 1 WHERE id = 2"
+
+static PGconn *connect_to(struct fixture *fixture)
+{
+    struct slice rest = slice_of(fixture->url);
+    (void)slice_cut(&rest, ':'); /* of a scheme that libpq may not know */
+    PGconn *connection =
+        PQconnectdb(arena_printf(fixture->arena, "postgresql:%.*s", SLICE_ARG(rest)).data);
+    if (PQstatus(connection) != CONNECTION_OK)
+        fail_msg("%s", PQerrorMessage(connection));
+    return connection;
+}
+
+/* As another program. */
+static void execute(struct fixture *fixture, const char *sql)
+{
+    PGconn *connection = connect_to(fixture);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s", PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+static void enable(struct fixture *fixture)
+{
+    if (!coexist_enable(slice_of(fixture->url), &fixture->err))
+        fail_msg("%.*s", SLICE_ARG(fixture->err.message));
+}
+
+static struct coexist_status status_of(struct fixture *fixture)
+{
+    struct coexist_status status;
+    assert_true(coexist_read_status(slice_of(fixture->url), &status, &fixture->err));
+    return status;
+}
+
+/* Takes the news, which must be these, and contain the text; returns the stamp. */
+static struct store_stamp take(struct fixture *fixture, struct store *store, enum store_news news,
+                               const char *text)
+{
+    struct store_stamp stamp;
+    struct buf out = {0};
+    assert_int_equal(read_into(fixture, store, &out), news);
+    assert_true(store_end_read(store, &stamp));
+    buf_append_char(&out, '\0');
+    if (text != NULL && strstr(out.data, text) == NULL)
+        fail_msg("no %s in: %s", text, out.data);
+    buf_free(&out);
+    return stamp;
+}
+
+/* Two stores that know of the triggers, and have the newest state. */
+static void open_both(struct fixture *fixture, struct store **stores)
+{
+    stores[0] = open_seeded(fixture, NULL);
+    enable(fixture);
+    take(fixture, stores[0], STORE_NEWS_RELOAD, NULL);
+    stores[1] = fixture_open(fixture);
+    take(fixture, stores[1], STORE_NEWS_RELOAD, NULL);
+}
+
+/* Until the store is closed, nobody else moves them. */
+static void keep_notes(struct fixture *fixture, struct store *store)
+{
+    struct postgres_store *postgres = postgres_of(store);
+    assert_true(postgres_ensure_session(postgres, postgres->writer, &fixture->err));
+    assert_int_equal(pg_session_run(postgres->writer,
+                                    "SELECT pg_advisory_lock(" PG_LOCK_BATCHES ")", "locked",
+                                    postgres_deadline(postgres), &fixture->err),
+                     PG_OK);
+}
+
+static void close_both(struct store **stores)
+{
+    store_close(stores[0]);
+    store_close(stores[1]);
+}
+
+static uint64_t move(struct fixture *fixture, struct store *store)
+{
+    uint64_t moved = 0;
+    struct postgres_store *postgres = postgres_of(store);
+    assert_true(postgres_ensure_session(postgres, postgres->writer, &fixture->err));
+    assert_int_equal(
+        foreign_log_move(postgres->writer, &moved, postgres_deadline(postgres), &fixture->err),
+        PG_OK);
+    return moved;
+}
+
+static void test_each_read_sees_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    keep_notes(fixture, stores[0]);
+    for (int i = 0; i < 2; i++) {
+        struct store_stamp before = take(fixture, stores[i], STORE_NEWS_NONE, NULL);
+        assert_true(is_newest(stores[i], &before));
+    }
+    execute(fixture, RAISE_ONE);
+    for (int i = 0; i < 2; i++) {
+        struct store_stamp before = log_state_stamp(&postgres_of(stores[i])->followed,
+                                                    postgres_of(stores[i])->foreign.taken);
+        assert_false(is_newest(stores[i], &before));
+        struct store_stamp after =
+            take(fixture, stores[i], STORE_NEWS_FOLLOW, "provider_update(1 " UUID_A);
+        assert_true(store_follows_foreign(stores[i]));
+        assert_true(is_newest(stores[i], &after));
+        /* An answer from before the read must not pass for the state with it, nor the reverse. */
+        assert_false(store_covers(stores[i], &before, &after));
+        assert_true(store_covers(stores[i], &after, &before));
+        take(fixture, stores[i], STORE_NEWS_NONE, NULL);
+        assert_false(store_follows_foreign(stores[i]));
+    }
+    close_both(stores);
+}
+
+/* The order in which transactions begin is not that in which they are committed. */
+static void test_late_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    keep_notes(fixture, stores[1]);
+    PGconn *late = connect_to(fixture);
+    PQclear(PQexec(late, "BEGIN; " RAISE_ONE));
+    execute(fixture, RAISE_TWO);
+    struct store_stamp stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, "provider_update(2 ");
+    assert_true(is_newest(stores[0], &stamp));
+    assert_int_equal(move(fixture, stores[1]), 1);
+    stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, NULL);
+    execute(fixture, RAISE_TWO);
+    stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, "provider_update(2 ");
+    PQclear(PQexec(late, "COMMIT"));
+    PQfinish(late);
+    assert_false(is_newest(stores[0], &stamp));
+    stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, "provider_update(1 ");
+    assert_true(is_newest(stores[0], &stamp));
+    close_both(stores);
+}
+
+/* Whoever has not read them follows the row of the log. */
+static void test_moved(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    keep_notes(fixture, stores[0]);
+    execute(fixture, "DELETE FROM allocations WHERE consumer_id = '" UUID_C "'");
+    take(fixture, stores[0], STORE_NEWS_FOLLOW, "consumer_reset(1");
+    assert_int_equal(status_of(fixture).waiting, 1);
+    assert_int_equal(move(fixture, stores[0]), 1);
+    assert_int_equal(status_of(fixture).waiting, 0);
+    assert_int_equal(move(fixture, stores[0]), 0);
+    take(fixture, stores[1], STORE_NEWS_FOLLOW, "consumer_reset(1");
+    take(fixture, stores[0], STORE_NEWS_FOLLOW, NULL);
+    execute(fixture, "TRUNCATE allocations");
+    take(fixture, stores[0], STORE_NEWS_RELOAD, NULL);
+    assert_int_equal(move(fixture, stores[0]), 1);
+    take(fixture, stores[1], STORE_NEWS_RELOAD, NULL);
+    close_both(stores);
+}
+
+/* What is not waited for is written all the same. */
+static void test_commits(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    struct store_stamp stamp = commit_changes(fixture, stores[0], &list);
+    assert_int_equal(status_of(fixture).waiting, 0); /* its own writes are not noted */
+    assert_true(is_newest(stores[0], &stamp));
+    execute(fixture, RAISE_TWO);
+    list = changes_of(fixture);
+    add_generation(&list, 1, 1, 2);
+    stamp = commit_changes(fixture, stores[1], &list);
+    assert_true(is_newest(stores[1], &stamp));
+    take(fixture, stores[0], STORE_NEWS_FOLLOW, "provider_update(2 ");
+    close_both(stores);
+}
+
+static bool observes(struct fixture *fixture, struct store_observer *observer,
+                     const struct store_stamp *stamp)
+{
+    struct store_stamp observed;
+    assert_true(store_observer_begin(observer, &observed, &fixture->err));
+    store_observer_end(observer);
+    return memcmp(&observed, stamp, sizeof(observed)) == 0;
+}
+
+/* A snapshot with notes that memory has not is not of a state of memory. */
+static void test_observed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    keep_notes(fixture, stores[0]);
+    struct store_observer *observer = store_observe(stores[1], &fixture->err);
+    assert_non_null(observer);
+    struct store_stamp stamp = take(fixture, stores[1], STORE_NEWS_NONE, NULL);
+    assert_true(observes(fixture, observer, &stamp));
+    execute(fixture, RAISE_ONE);
+    assert_false(observes(fixture, observer, &stamp));
+    stamp = take(fixture, stores[1], STORE_NEWS_FOLLOW, "provider_update(1 ");
+    assert_true(observes(fixture, observer, &stamp));
+    assert_int_equal(move(fixture, stores[0]), 1);
+    assert_false(observes(fixture, observer, &stamp));
+    stamp = take(fixture, stores[1], STORE_NEWS_FOLLOW, NULL);
+    assert_true(observes(fixture, observer, &stamp));
+    store_observer_free(observer);
+    close_both(stores);
+}
+
+/* Transactions of a server that was started again, or of another one, may have the same numbers. */
+static void test_another_server(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    execute(fixture, RAISE_ONE);
+    struct store_stamp stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, NULL);
+    assert_true(is_newest(stores[0], &stamp));
+    struct foreign_view elsewhere = {0};
+    foreign_view_copy(&elsewhere, &postgres_of(stores[0])->foreign);
+    elsewhere.server.started--;
+    postgres_head_note_view(postgres_of(stores[0])->head, &elsewhere);
+    foreign_view_copy(&postgres_of(stores[0])->foreign, &elsewhere);
+    foreign_view_free(&elsewhere);
+    assert_false(is_newest(stores[0], &stamp));
+    stamp = take(fixture, stores[0], STORE_NEWS_RELOAD, NULL);
+    assert_true(is_newest(stores[0], &stamp));
+    close_both(stores);
+}
+
+/* No instance has been there for long: the table stays small, and nothing fails. */
+static void test_full_table(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2];
+    open_both(fixture, stores);
+    keep_notes(fixture, stores[0]);
+    execute(fixture, "ALTER TABLE berth_foreign SET (fillfactor = 10)");
+    execute(fixture, "INSERT INTO berth_foreign SELECT 1, 'filler', i, ''"
+                     " FROM generate_series(1, 130000) i");
+    execute(fixture, RAISE_ONE);
+    assert_int_equal(status_of(fixture).waiting, 130000);
+    assert_int_equal(move(fixture, stores[0]), 130000);
+    take(fixture, stores[1], STORE_NEWS_RELOAD, NULL);
+    execute(fixture, "TRUNCATE berth_foreign"); /* VACUUM waits for other sessions */
+    execute(fixture, RAISE_ONE);
+    take(fixture, stores[1], STORE_NEWS_FOLLOW, "provider_update(1 ");
+    close_both(stores);
+}
+
+/* Only what is missing is created, and nothing is left. */
+static void test_switch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    assert_int_equal(status_of(fixture).triggers, 0);
+    enable(fixture);
+    const struct coexist_status all = status_of(fixture);
+    assert_int_equal(all.triggers, all.all);
+    execute(fixture, "DROP TRIGGER berth_foreign_update ON consumers");
+    execute(fixture, "ALTER TABLE traits DISABLE TRIGGER berth_foreign_delete");
+    assert_int_equal(status_of(fixture).triggers, all.all - 2);
+    enable(fixture);
+    assert_int_equal(status_of(fixture).triggers, all.all);
+    take(fixture, store, STORE_NEWS_RELOAD, NULL);
+    execute(fixture, RAISE_ONE);
+    assert_true(coexist_disable(slice_of(fixture->url), &fixture->err));
+    assert_int_equal(status_of(fixture).triggers, 0);
+    assert_int_equal(status_of(fixture).waiting, 0);
+    take(fixture, store, STORE_NEWS_RELOAD, NULL);
+    struct store_stamp stamp = take(fixture, store, STORE_NEWS_NONE, NULL);
+    execute(fixture, RAISE_ONE);
+    assert_int_equal(status_of(fixture).waiting, 0);
+    assert_true(is_newest(store, &stamp)); /* as before: nobody notes it */
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_read_sees_it, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_late_commit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_moved, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_commits, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_observed, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_another_server, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_full_table, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_switch, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
