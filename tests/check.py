@@ -253,6 +253,7 @@ PARTS = [
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
+    Part("coexist", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "60", "--seconds", "1")),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "cli/coexist_command.h"
 #include "cli/data_migrations.h"
 #include "cli/output.h"
 #include "cli/tool_arguments.h"
@@ -12,7 +13,7 @@
 #include "log/settings.h"
 #include "store/schema.h"
 
-enum { SYNC, VERSION, STAMP, MIGRATE };
+enum { SYNC, VERSION, STAMP, MIGRATE, COEXIST };
 
 static const struct command_line_switch migrate_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
@@ -29,6 +30,9 @@ static const struct tool_command commands[] = {
     {"stamp", "VERSION", "Set the revision without migrating.", tool_help_switch, STAMP},
     {"online_data_migrations", NULL, "Complete rows that old releases left incomplete.",
      migrate_switches, MIGRATE},
+    {"coexist", "ACTION",
+     "Let berthd notice at once what other programs write: enable, disable or status.",
+     tool_help_switch, COEXIST},
     {.name = NULL},
 };
 
@@ -57,6 +61,12 @@ static int print_version(struct slice connection, struct err *err)
     return 0;
 }
 
+static int run_coexist(struct slice connection, const char *action, struct err *err)
+{
+    int code = coexist_command_run(connection, action, stdout, stderr, err);
+    return err_is_set(err) ? report(err) : code;
+}
+
 static int placement_manage_run(const struct tool_arguments *arguments, const struct conf *conf,
                                 struct err *err)
 {
@@ -68,6 +78,8 @@ static int placement_manage_run(const struct tool_arguments *arguments, const st
         return schema_stamp(connection, slice_of(arguments->word), err) ? 0 : report(err);
     case VERSION:
         return print_version(connection, err);
+    case COEXIST:
+        return run_coexist(connection, arguments->word, err);
     default:
         return data_migrations_run(conf, command_line_own(&arguments->line, "--max-count"), stdout);
     }

@@ -152,6 +152,15 @@ static void print_instance(const json_t *one)
            json_is_true(json_object_get(one, "is_this_one")) ? " (this one)" : "");
 }
 
+static void print_coexist(const json_t *coexist)
+{
+    if (!json_is_true(json_object_get(coexist, "enabled")))
+        return;
+    print_name("", 0);
+    printf("coexist enabled, changes waiting: %" JSON_INTEGER_FORMAT "\n",
+           number_of(coexist, "waiting"));
+}
+
 /* Only of a database on a server. */
 static void print_server(const json_t *page)
 {
@@ -178,6 +187,7 @@ static void print_server(const json_t *page)
     puts(json_is_true(json_object_get(server, "pooled")) ? ", through a pooler" : "");
     print_log(json_object_get(page, "log"));
     print_ids(json_object_get(page, "ids"));
+    print_coexist(json_object_get(page, "coexist"));
     json_array_foreach(instances, i, one)
     {
         print_name("instances", i);

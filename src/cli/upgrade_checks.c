@@ -96,6 +96,9 @@ static bool check_server(const struct conf *conf, struct upgrade_results *result
     if (ids != NULL)
         buf_printf(&details, " Ids: %s %lld of %d.", ids->table, (long long)ids->used,
                    STORE_IDS_MOST);
+    if (report.has_log)
+        buf_printf(&details, " Coexist: %s, changes waiting: %lld.",
+                   report.triggers > 0 ? "enabled" : "disabled", (long long)report.waiting);
     for (size_t i = 0; i < report.instance_count; i++) {
         buf_append_lit(&details, " Instance: ");
         report_write_instance(&report.instances[i], &details);

@@ -9,7 +9,7 @@ function __fish_placement_manage_is_at
             continue
         end
         set before $word
-        if contains -- "$path $word" 'placement-manage db' 'placement-manage db sync' 'placement-manage db version' 'placement-manage db stamp' 'placement-manage db online_data_migrations'
+        if contains -- "$path $word" 'placement-manage db' 'placement-manage db sync' 'placement-manage db version' 'placement-manage db stamp' 'placement-manage db online_data_migrations' 'placement-manage db coexist'
             set path "$path $word"
         end
     end
@@ -41,9 +41,11 @@ complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage 
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'version' -d 'Print the revision of the schema.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'stamp' -d 'Set the revision without migrating.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'online_data_migrations' -d 'Complete rows that old releases left incomplete.'
+complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'coexist' -d 'Let berthd notice at once what other programs write: enable, disable or status.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db sync' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db version' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db stamp' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db online_data_migrations' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db online_data_migrations' -l max-count -x -d 'Complete at most this many rows and exit; without it, rows are completed in batches of 50 until none is left.'
+complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db coexist' -l help -s h -d 'Show this help and exit.'

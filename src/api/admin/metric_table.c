@@ -63,6 +63,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_DATABASE_LOST, COUNTER, "berth_database_lost_total", "kind", "What memory had and the database then no longer had, or in an older or other form."),
     ROW(METRIC_DATABASE_LOST_UNWRITTEN, COUNTER, "berth_database_lost_unwritten_total", "", "Times that the file that names all of it could not be written."),
     ROW(METRIC_DATABASE_LOG_PRUNED, COUNTER, "berth_database_log_pruned_rows_total", "", "Old rows of the log of changes that this process has deleted."),
+    ROW(METRIC_DATABASE_FOREIGN_MOVED, COUNTER, "berth_database_foreign_moved_rows_total", "", "Notes of other programs' writes that this process has moved into the log of changes."),
     ROW(METRIC_DATABASE_CONNECTIONS, COUNTER, "berth_database_connections_total", "", "Connections made to the database's server."),
     ROW(METRIC_DATABASE_CONNECTIONS_FAILED, COUNTER, "berth_database_connections_failed_total", "", "Attempts to connect that failed."),
     ROW(METRIC_DATABASE_UNKNOWN_COMMITS, COUNTER, "berth_database_unknown_commits_total", "outcome", "Commits that the database did not answer, by what was found out about them."),

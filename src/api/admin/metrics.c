@@ -287,6 +287,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_EPOCH, store.epoch);
     write_losses(&figures->losses, exposition);
     exposition_single(exposition, METRIC_DATABASE_LOG_PRUNED, store.log_pruned);
+    exposition_single(exposition, METRIC_DATABASE_FOREIGN_MOVED, store.foreign_moved);
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS, store.connections);
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS_FAILED, store.failed_connections);
     write_unknown_commits(&store, exposition);

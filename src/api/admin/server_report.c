@@ -73,6 +73,9 @@ void server_report_append_json(const struct store_report *report, uint64_t now_u
                    (long long)report->log_head, (long long)report->log_head_s,
                    (long long)report->log_rows, (long long)report->log_bytes);
     append_ids(report, out);
+    if (report->has_log)
+        buf_printf(out, ", \"coexist\": {\"enabled\": %s, \"waiting\": %lld}",
+                   word(report->triggers > 0), (long long)report->waiting);
     append_instances(report, out);
     buf_append_lit(out, ", \"warnings\": [");
     for (size_t i = 0; i < report->warning_count; i++) {

@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+"""Two instances of berthd and the Python service on one PostgreSQL database, with `placement-manage db coexist enable`.
+
+    tests/databases/coexist.py --berthd build/berthd [--attempts N] [--seconds S]
+
+Each read on either instance, directly after the Python service has answered, shows what it has written, and so it does after
+statements of any other program: enabled and disabled while both serve, and beside claims of all three. beside_python.py tests
+what holds without the triggers.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import psycopg2  # noqa: E402
+import servers  # noqa: E402
+from beside_python import CAPACITY, claim, new, provider_of, soon, used  # noqa: E402
+from postgres import Postgres  # noqa: E402
+
+BIG = 5000  # rows of one statement that are too many to be named
+
+
+def libpq(url):
+    """As psycopg2 takes it."""
+    return url.replace("+psycopg2", "")
+
+
+class Tool:
+    def __init__(self, program, url):
+        self.program, self.url = program, url
+
+    def run(self, *words, url=None):
+        """(exit code, what it printed)"""
+        done = subprocess.run([self.program, "db", *words], capture_output=True, text=True, timeout=120,
+                              env={"OS_PLACEMENT_DATABASE__CONNECTION": url or self.url, "PATH": "/usr/bin:/bin", "HOME": "/"})
+        return done.returncode, (done.stdout + done.stderr).strip()
+
+
+class Coexist:
+    """All cases yield (what, whether it is right, what was found)."""
+
+    def __init__(self, server, berths, python, tool, attempts, seconds):
+        self.server, self.tool, self.attempts, self.seconds = server, tool, attempts, seconds
+        self.berths = [servers.Client(berth.port) for berth in berths]
+        self.python = servers.Client(python.port, timeout=60)
+
+    def status(self):
+        return self.tool.run("coexist", "status")
+
+    def everywhere(self, what, ask, wanted):
+        for number, client in enumerate(self.berths):
+            found = ask(client)
+            yield f"{what}, on instance {number}", found == wanted, found
+
+    def enable(self):
+        yield "it is disabled at first", self.status() == (0, "disabled, changes waiting: 0"), self.status()
+        provider = provider_of(self.berths[0], new())
+        self.server.sql(f"""UPDATE inventories SET total = 7 WHERE resource_provider_id =
+            (SELECT id FROM resource_providers WHERE uuid = '{provider}')""")
+        found = self.tool.run("coexist", "enable")
+        yield "it can be enabled while everybody serves", found == (0, ""), found
+        yield "and says so", self.status()[1].startswith("enabled, "), self.status()
+
+        def total(client):
+            return client.must(200, "GET", f"/resource_providers/{provider}/inventories")["inventories"]["VCPU"]["total"]
+        yield from self.everywhere("what SQL has changed before that, and nobody noticed, is read again", total, 7)
+        found = self.tool.run("coexist", "enable")
+        yield "twice is once", found == (0, "") and self.status()[1].startswith("enabled, "), (found, self.status())
+
+    def own_writes(self):
+        provider = provider_of(self.berths[0], new())
+        for _ in range(20):
+            claim(self.berths[0], provider)
+        found = self.server.sql("SELECT count(*) FROM berth_foreign")[0][0]
+        yield "berth's own writes are not noted", found == 0, found
+
+    def reads_after_writes(self):
+        """Each read is the first one after the write."""
+        provider = provider_of(self.python, new(), 1000000)
+        stale, consumer, generation = [], new(), None
+        for attempt in range(self.attempts):
+            status = claim(self.python, provider, attempt + 1, consumer, generation)[1]
+            if status != 204:
+                stale.append(f"a claim is answered {status}")
+                break
+            found = self.berths[attempt % 2].must(200, "GET", f"/allocations/{consumer}")
+            amount = found["allocations"].get(provider, {}).get("resources", {}).get("VCPU")
+            generation = found.get("consumer_generation")
+            other = used(self.berths[1 - attempt % 2], provider)
+            if (amount, other) != (attempt + 1, attempt + 1):
+                stale.append((attempt + 1, amount, other))
+                break
+        yield f"no read of {2 * self.attempts} is stale", not stale, stale[:3]
+
+    def kinds(self):
+        """Everything that the Python service writes, each read once and at once."""
+        provider, name, trait = new(), new(), "CUSTOM_" + new().replace("-", "_").upper()
+        self.python.must(200, "POST", "/resource_providers", {"name": name, "uuid": provider})
+        yield from self.everywhere("a new provider", lambda c: c.ask("GET", f"/resource_providers/{provider}")[0], 200)
+        self.python.must(200, "PUT", f"/resource_providers/{provider}", {"name": name + "2"})
+        yield from self.everywhere("a new name", lambda c: c.must(200, "GET", f"/resource_providers/{provider}")["name"],
+                                   name + "2")
+        self.python.must(201, "PUT", f"/traits/{trait}")
+        yield from self.everywhere("a new trait", lambda c: c.ask("GET", f"/traits/{trait}")[0], 204)
+        self.python.must(200, "PUT", f"/resource_providers/{provider}/traits",
+                         {"resource_provider_generation": 0, "traits": [trait]})
+        yield from self.everywhere("of a provider", lambda c: c.must(200, "GET", f"/resource_providers/{provider}/traits")["traits"],
+                                   [trait])
+        self.python.must(200, "PUT", f"/resource_providers/{provider}/aggregates", [aggregate := new()], version="1.1")
+        yield from self.everywhere("an aggregate without a new generation", lambda c: c.must(
+            200, "GET", f"/resource_providers/{provider}/aggregates")["aggregates"], [aggregate])
+        self.python.must(200, "PUT", f"/resource_providers/{provider}/aggregates", [], version="1.1")
+        yield from self.everywhere("which is gone", lambda c: c.must(
+            200, "GET", f"/resource_providers/{provider}/aggregates")["aggregates"], [])
+        resource = "CUSTOM_" + new().replace("-", "_").upper()
+        self.python.must(201, "PUT", f"/resource_classes/{resource}")
+        yield from self.everywhere("a resource class", lambda c: c.ask("GET", f"/resource_classes/{resource}")[0], 200)
+        self.python.must(204, "DELETE", f"/resource_classes/{resource}")
+        yield from self.everywhere("which is gone", lambda c: c.ask("GET", f"/resource_classes/{resource}")[0], 404)
+        host = provider_of(self.python, new())
+        consumer = claim(self.python, host, 5)[0]
+        yield from self.everywhere("a claim", lambda c: used(c, host), 5)
+        self.python.must(204, "DELETE", f"/allocations/{consumer}")
+        yield from self.everywhere("that has ended", lambda c: used(c, host), 0)
+        self.python.must(204, "DELETE", f"/resource_providers/{host}")
+        yield from self.everywhere("a provider that is gone", lambda c: c.ask("GET", f"/resource_providers/{host}")[0], 404)
+
+    def any_program(self):
+        """Statements that leave all generations as they are."""
+        provider = provider_of(self.berths[0], new())
+        consumer = claim(self.berths[0], provider, 3)[0]
+        self.server.sql(f"UPDATE allocations SET used = 4 WHERE consumer_id = '{consumer}'")
+        yield from self.everywhere("an amount", lambda c: used(c, provider), 4)
+        self.server.sql(f"DELETE FROM allocations WHERE consumer_id = '{consumer}'")
+        yield from self.everywhere("an allocation that is gone", lambda c: used(c, provider), 0)
+        self.server.sql(f"""INSERT INTO resource_providers (uuid, name, generation) SELECT gen_random_uuid()::text, 'big' || i, 0
+            FROM generate_series(1, {BIG}) i; UPDATE resource_providers SET root_provider_id = id WHERE name LIKE 'big%'""")
+        yield from self.everywhere("too many rows to be named", lambda c: len(
+            [one for one in c.must(200, "GET", "/resource_providers")["resource_providers"] if one["name"].startswith("big")]), BIG)
+        self.server.sql("DELETE FROM resource_providers WHERE name LIKE 'big%'")
+        yield from self.everywhere("which are gone", lambda c: len(
+            [one for one in c.must(200, "GET", "/resource_providers")["resource_providers"] if one["name"].startswith("big")]), 0)
+        self.server.sql("TRUNCATE allocations")
+        host = provider_of(self.python, new())
+        yield from self.everywhere("a table that was emptied", lambda c: used(c, provider), 0)
+        yield from self.everywhere("and what came after it", lambda c: c.ask("GET", f"/resource_providers/{host}")[0], 200)
+
+    def late_commit(self):
+        """A transaction that began before others, and ends after them."""
+        provider = provider_of(self.python, new(), 50)
+        with contextlib.closing(psycopg2.connect(libpq(self.server.url()))) as slow:
+            slow.cursor().execute(f"""UPDATE inventories SET total = 40 WHERE resource_provider_id =
+                (SELECT id FROM resource_providers WHERE uuid = '{provider}')""")
+            for _ in range(5):
+                other = provider_of(self.python, new())
+                yield from self.everywhere("beside an open transaction", lambda c: c.ask("GET", f"/resource_providers/{other}")[0],
+                                           200)
+            soon(lambda: self.status()[1], "enabled, changes waiting: 0")
+            slow.commit()
+
+        def total(client):
+            return client.must(200, "GET", f"/resource_providers/{provider}/inventories")["inventories"]["VCPU"]["total"]
+        yield from self.everywhere("which then ends", total, 40)
+
+    def moved(self):
+        found = soon(lambda: self.status()[1], "enabled, changes waiting: 0")
+        yield "what was noted is moved into the log", found == "enabled, changes waiting: 0", found
+
+    def race(self):
+        """Claims of all three at once, and reads of what the Python service has just claimed."""
+        providers = [provider_of(self.berths[0], new()) for _ in range(3)]
+        accepted, others, stale = [0, 0, 0], [], []
+        end = time.monotonic() + self.seconds
+
+        def work(index, port):
+            client = servers.Client(port, timeout=60)
+            readers = [servers.Client(berth.port) for berth in self.berths] if index == 2 else []
+            turn = 0
+            while time.monotonic() < end:
+                turn += 1
+                consumer, status = claim(client, providers[turn % 3])
+                accepted[index] += status == 204
+                if status not in (204, 409):
+                    others.append((index, status))
+                for reader in readers:
+                    found = reader.must(200, "GET", f"/allocations/{consumer}")["allocations"]
+                    if bool(found) != (status == 204):
+                        stale.append((status, found))
+
+        threads = [threading.Thread(target=work, args=(index, client.port))
+                   for index, client in enumerate([*self.berths, self.python]) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        held = self.server.sql("SELECT sum(used) FROM allocations JOIN resource_providers p ON p.id = resource_provider_id"
+                               f" WHERE p.uuid IN {tuple(providers)} GROUP BY resource_provider_id")
+        yield "no other answer than 204 and 409", not others, others[:5]
+        yield "no capacity is exceeded", max(amount for amount, in held) <= CAPACITY, held
+        yield "each claim is there", sum(amount for amount, in held) == sum(accepted), (held, accepted)
+        yield "no read is stale", not stale, stale[:3]
+
+    def dropped_tables(self):
+        try:
+            self.server.sql("DROP TABLE berth_foreign")
+            found = "it was dropped"
+        except psycopg2.Error as error:
+            found = str(error)
+        yield "the table cannot be dropped under the triggers", "depend on it" in found, found
+        self.server.sql("CREATE ROLE other LOGIN PASSWORD 'other'; GRANT USAGE ON SCHEMA public TO other;"
+                        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO other;"
+                        "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO other; REVOKE ALL ON berth_foreign FROM other")
+        url = self.server.url().replace("berth:berth-password@", "other:other@")
+        with contextlib.closing(psycopg2.connect(libpq(url))) as connection:
+            connection.cursor().execute("INSERT INTO traits (name) VALUES ('CUSTOM_OF_ANOTHER_ROLE')")
+            connection.commit()
+        yield from self.everywhere("a program needs no rights on berth's tables", lambda c: c.ask(
+            "GET", "/traits/CUSTOM_OF_ANOTHER_ROLE")[0], 204)
+        found = self.tool.run("coexist", "disable", url=url)
+        yield "only the owner may disable it", found[0] == 1 and "as the owner of its tables" in found[1], found
+        found = self.tool.run("coexist", "enable", url=url)
+        yield "or enable it", found[0] == 1 and "as the owner of its tables" in found[1], found
+
+    def disable(self):
+        provider = provider_of(self.python, new())
+        found = self.tool.run("coexist", "disable")
+        yield "it can be disabled while everybody serves", found == (0, ""), found
+        yield "and says so", self.status() == (0, "disabled, changes waiting: 0"), self.status()
+        left = self.server.sql("SELECT tgname::text FROM pg_trigger WHERE tgname LIKE 'berth%' UNION ALL"
+                               " SELECT proname::text FROM pg_proc WHERE proname LIKE 'berth%'")
+        yield "nothing is left of it", left == [], left
+        yield from self.everywhere("what was noted is not lost", lambda c: c.ask("GET", f"/resource_providers/{provider}")[0], 200)
+        provider = provider_of(self.python, new())
+        for client in self.berths:
+            found = soon(lambda: client.ask("GET", f"/resource_providers/{provider}")[0], 200)
+            yield "later writes are noticed as before", found == 200, found
+        found = self.tool.run("coexist", "disable")
+        yield "twice is once", found == (0, ""), found
+        found = self.tool.run("coexist", "enable", url="sqlite:////nowhere.sqlite")
+        yield "SQLite does not need it", found[0] == 1 and "not needed for SQLite" in found[1], found
+
+    def cases(self):
+        for case in (self.enable, self.own_writes, self.reads_after_writes, self.kinds, self.any_program, self.late_commit,
+                     self.moved, self.race, self.dropped_tables, self.disable):
+            yield from case()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--attempts", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=2)
+    arguments = parser.parse_args()
+    score = servers.Score()
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+        directories = []
+        for _ in range(3):
+            directories.append(tempfile.mkdtemp(prefix="berth-coexist-"))
+            stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
+        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url()))
+                  for directory in directories[:2]]
+        python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
+        tool = Tool(os.path.join(os.path.dirname(arguments.berthd), "placement-manage"), server.url())
+        for what, is_right, found in Coexist(server, berths, python, tool, arguments.attempts, arguments.seconds).cases():
+            score.case(what, None if is_right else repr(found))
+        for berth in berths:
+            if berth.process.poll() is not None:
+                score.case("an instance has ended", berth.log()[-3000:] or "without a word")
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
