@@ -65,6 +65,45 @@ def used(client, provider):
     return client.must(200, "GET", f"/resource_providers/{provider}/usages")["usages"].get("VCPU", 0)
 
 
+def work_at_once(threads):
+    threads = list(threads)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def claims_are_kept(server, providers, accepted, others):
+    """The cases after a race of claims for one unit each: `others` are the answers other than 204 and 409."""
+    held = server.sql("SELECT sum(used) FROM allocations JOIN resource_providers p ON p.id = resource_provider_id"
+                      f" WHERE p.uuid IN {tuple(providers)} GROUP BY resource_provider_id")
+    yield "no other answer than 204 and 409", not others, others[:5]
+    yield "no capacity is exceeded", max(amount for amount, in held) <= CAPACITY, held
+    yield "each claim is there", sum(amount for amount, in held) == accepted, (held, accepted)
+
+
+@contextlib.contextmanager
+def two_and_python(program, options=()):
+    """(PostgreSQL server, two instances of berthd, Python service), the three on one database."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+        directories = []
+        for _ in range(3):
+            directories.append(tempfile.mkdtemp(prefix="berth-beside-"))
+            stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
+        berths = [stack.enter_context(servers.Berthd(program, directory, connection=server.url(), options=options))
+                  for directory in directories[:2]]
+        yield server, berths, stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
+
+
+def score_cases(score, cases, berths):
+    for what, is_right, found in cases:
+        score.case(what, None if is_right else repr(found))
+    for berth in berths:
+        if berth.process.poll() is not None:
+            score.case("an instance has ended", berth.log()[-3000:] or "without a word")
+
+
 class Beside:
     """All cases yield (what, whether it is right, what was found)."""
 
@@ -227,18 +266,10 @@ class Beside:
                 if status not in (204, 409):
                     others.append((index, status))
 
-        threads = [threading.Thread(target=work, args=(index, client, 3 * index + number))
-                   for index, client in enumerate(self.all) for number in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        held = self.server.sql("SELECT resource_provider_id, sum(used) FROM allocations JOIN resource_providers p"
-                               f" ON p.id = resource_provider_id WHERE p.uuid IN {tuple(providers)} GROUP BY 1")
+        work_at_once(threading.Thread(target=work, args=(index, client, 3 * index + number))
+                     for index, client in enumerate(self.all) for number in range(2))
         yield "each has claimed", all(accepted), accepted
-        yield "no other answer than 204 and 409", not others, others[:5]
-        yield "no capacity is exceeded", max(amount for _, amount in held) <= CAPACITY, held
-        yield "each claim is there", sum(amount for _, amount in held) == sum(accepted), (held, accepted)
+        yield from claims_are_kept(self.server, providers, sum(accepted), others)
 
     def cases(self):
         for case in (self.stale_capacity, self.stale_usage, self.moved_names, self.deletes, self.generations, self.noticed,
@@ -252,20 +283,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     arguments = parser.parse_args()
     score = servers.Score()
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
-        directories = []
-        for _ in range(3):
-            directories.append(tempfile.mkdtemp(prefix="berth-beside-"))
-            stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
-        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url(), options=SCRUBS))
-                  for directory in directories[:2]]
-        python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
-        for what, is_right, found in Beside(server, berths, python, arguments.seconds).cases():
-            score.case(what, None if is_right else repr(found))
-        for berth in berths:
-            if berth.process.poll() is not None:
-                score.case("an instance has ended", berth.log()[-3000:] or "without a word")
+    with two_and_python(arguments.berthd, SCRUBS) as (server, berths, python):
+        score_cases(score, Beside(server, berths, python, arguments.seconds).cases(), berths)
     return score.end()
 
 

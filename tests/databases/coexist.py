@@ -11,10 +11,8 @@ what holds without the triggers.
 import argparse
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -23,8 +21,8 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import psycopg2  # noqa: E402
 import servers  # noqa: E402
-from beside_python import CAPACITY, claim, new, provider_of, soon, used  # noqa: E402
-from postgres import Postgres  # noqa: E402
+from beside_python import (  # noqa: E402
+    claim, claims_are_kept, new, provider_of, score_cases, soon, two_and_python, used, work_at_once)
 
 BIG = 5000  # rows of one statement that are too many to be named
 
@@ -196,17 +194,9 @@ class Coexist:
                     if bool(found) != (status == 204):
                         stale.append((status, found))
 
-        threads = [threading.Thread(target=work, args=(index, client.port))
-                   for index, client in enumerate([*self.berths, self.python]) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        held = self.server.sql("SELECT sum(used) FROM allocations JOIN resource_providers p ON p.id = resource_provider_id"
-                               f" WHERE p.uuid IN {tuple(providers)} GROUP BY resource_provider_id")
-        yield "no other answer than 204 and 409", not others, others[:5]
-        yield "no capacity is exceeded", max(amount for amount, in held) <= CAPACITY, held
-        yield "each claim is there", sum(amount for amount, in held) == sum(accepted), (held, accepted)
+        work_at_once(threading.Thread(target=work, args=(index, client.port))
+                     for index, client in enumerate([*self.berths, self.python]) for _ in range(2))
+        yield from claims_are_kept(self.server, providers, sum(accepted), others)
         yield "no read is stale", not stale, stale[:3]
 
     def dropped_tables(self):
@@ -261,21 +251,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     arguments = parser.parse_args()
     score = servers.Score()
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
-        directories = []
-        for _ in range(3):
-            directories.append(tempfile.mkdtemp(prefix="berth-coexist-"))
-            stack.callback(shutil.rmtree, directories[-1], ignore_errors=True)
-        berths = [stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=server.url()))
-                  for directory in directories[:2]]
-        python = stack.enter_context(servers.PythonService(directories[2], connection=server.url(), sync=False))
+    with two_and_python(arguments.berthd) as (server, berths, python):
         tool = Tool(os.path.join(os.path.dirname(arguments.berthd), "placement-manage"), server.url())
-        for what, is_right, found in Coexist(server, berths, python, tool, arguments.attempts, arguments.seconds).cases():
-            score.case(what, None if is_right else repr(found))
-        for berth in berths:
-            if berth.process.poll() is not None:
-                score.case("an instance has ended", berth.log()[-3000:] or "without a word")
+        coexist = Coexist(server, berths, python, tool, arguments.attempts, arguments.seconds)
+        score_cases(score, coexist.cases(), berths)
     return score.end()
 
 
