@@ -322,6 +322,27 @@ static enum outcome select_since(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* The same, each row with the newest epoch. */
+static enum outcome select_since_and_epoch(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct state *state = view.state;
+    int64_t from = parameter_int(call, 1);
+    int64_t most = parameter_int(call, 2);
+    line_columns(call);
+    result_column(call->result, PG_INT8);
+    for (unsigned i = 0; i < state->log_count; i++) {
+        if (state->log[i]->number < from || call->result->rows >= most)
+            continue;
+        add_line(call, state->log[i], false);
+        if (state->epoch_count == 0)
+            result_add_null(call->result);
+        else
+            result_add_int(call->result, state->epochs[state->epoch_count - 1].epoch);
+    }
+    return OUTCOME_DONE;
+}
+
 /* ---- ids ---- */
 
 enum rows_table table_named(struct slice name)
@@ -393,6 +414,7 @@ static const struct {
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
     {"SELECT number, mark FROM berth_log WHERE number >= ", select_mark},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >=", select_since},
+    {"SELECT number, mark, digest, entries, (SELECT max(epoch)", select_since_and_epoch},
     {"SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1", select_newest},
     {"SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery()", select_newest},
     {"SELECT n.*, (SELECT string_agg(epoch", select_newest},

@@ -26,6 +26,12 @@ void epochs_note(struct epochs *epochs, struct slice rows)
     buf_append_slice(&epochs->read, rows);
 }
 
+void epochs_note_same(struct epochs *epochs)
+{
+    epochs->read.len = 0;
+    buf_append_slice(&epochs->read, buf_slice(&epochs->known));
+}
+
 static bool epochs_have(struct slice row, struct slice rows)
 {
     while (rows.len > 0)

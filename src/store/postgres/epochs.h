@@ -36,6 +36,9 @@ void epochs_free(struct epochs *epochs);
 /* Its value in a snapshot; without data: there are none. */
 void epochs_note(struct epochs *epochs, struct slice rows);
 
+/* The snapshot has the rows that memory has. */
+void epochs_note_same(struct epochs *epochs);
+
 /* Memory has the state of the snapshot. `gone`: the batch that it had before, if the database no
  * longer has that one; 0: it has. */
 void epochs_take(struct epochs *epochs, int64_t gone);

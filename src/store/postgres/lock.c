@@ -25,7 +25,7 @@ static bool send_lock(struct postgres_store *store, struct err *err)
     return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == PG_OK &&
            pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == PG_OK &&
            pg_pipeline_queue(session, &lock, err) == PG_OK &&
-           postgres_queue_news(store, session, err) && pg_pipeline_start(session, err) == PG_OK;
+           postgres_queue_locked_news(store, err) && pg_pipeline_start(session, err) == PG_OK;
 }
 
 static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
@@ -64,12 +64,6 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
     store->is_locked = true;
     store->wanted_us = 0;
     return STORE_LOCKED;
-}
-
-void postgres_free_locked(struct postgres_store *store)
-{
-    for (size_t i = 0; i < POSTGRES_LOCKED_ROWS; i++)
-        pg_rows_free(&store->locked_rows[i]);
 }
 
 void postgres_unlock(struct store *base)

@@ -70,36 +70,11 @@ static enum store_news find_news(struct postgres_store *store)
     return STORE_NEWS_WENT_BACK;
 }
 
-/* Whether the first of the rows is that of the state that memory has. It was when the lock was
- * asked for; while it was awaited, memory may have followed others. */
-static bool begin_with_state(const struct postgres_store *store, const struct pg_rows *since)
-{
-    struct log_row row;
-    return pg_rows_count(since) > 0 && log_row_read(since, 0, &row) &&
-           row.number == store->followed.number;
-}
-
-/* The rows that were read with the lock, if they are all that is needed: nobody writes meanwhile.
- * Only the first read gets them: a later one may begin after the batch has been sent. */
-static bool take_locked_rows(struct postgres_store *store, struct snapshot_rows *taken)
-{
-    struct pg_rows *rows = store->locked_rows;
-    bool will_do = store->is_locked && rows[POSTGRES_LOCKED_HEAD].result != NULL &&
-                   store->has_state && store->suspects.count == 0 &&
-                   !postgres_head_coexists(store->head) &&
-                   begin_with_state(store, &rows[POSTGRES_LOCKED_SINCE]);
-    if (will_do) {
-        taken->head = rows[POSTGRES_LOCKED_HEAD];
-        taken->since = rows[POSTGRES_LOCKED_SINCE];
-        rows[POSTGRES_LOCKED_HEAD] = rows[POSTGRES_LOCKED_SINCE] = (struct pg_rows){0};
-    }
-    postgres_free_locked(store);
-    return will_do;
-}
-
 static bool read_newest(struct postgres_store *store, struct snapshot_rows *rows, struct err *err)
 {
-    if ((store->read.has_snapshot && !postgres_begin_snapshot(store, rows, err)) ||
+    if (!store->read.has_snapshot)
+        return true;
+    if (!postgres_begin_snapshot(store, rows, err) ||
         !postgres_read_head(store, &rows->head, &store->read.head, err))
         return false;
     store->read.since = rows->since;
@@ -145,7 +120,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
         postgres_remember(store);
     postgres_free_read(store);
     store->read = (struct postgres_read){0};
-    store->read.has_snapshot = !take_locked_rows(store, &rows);
+    store->read.has_snapshot = !postgres_take_locked_news(store);
     if (read_newest(store, &rows, err) && read_again_if_gone(store, &rows, err)) {
         store->has_state &=
             !postgres_is_other_cluster(store) && !atomic_exchange(&store->is_replaced, false);

@@ -2,8 +2,6 @@
 #include "base/clock.h"
 #include "store/postgres/store_internal.h"
 
-enum { FOLLOWED_ROWS_MOST = 10000 };
-
 static const char NEWEST[] = "SELECT n.*, " EPOCHS_COLUMN " FROM (" LOG_NEWEST_SQL ") n";
 static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
                             " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
@@ -20,10 +18,11 @@ static bool queue(struct pg_session *session, const char *sql,
     return pg_pipeline_queue(session, &statement, err) == PG_OK;
 }
 
-bool postgres_queue_news(struct postgres_store *store, struct pg_session *session, struct err *err)
+/* The log's newest row, and those since the one that memory has. */
+static bool queue_news(struct postgres_store *store, struct pg_session *session, struct err *err)
 {
     int64_t from = store->followed.number > 0 ? store->followed.number : INT64_MAX;
-    const struct pg_parameter range[] = {pg_int8(from), pg_int8(FOLLOWED_ROWS_MOST + 1)};
+    const struct pg_parameter range[] = {pg_int8(from), pg_int8(POSTGRES_FOLLOWED_ROWS_MOST + 1)};
     return queue(session, NEWEST, NULL, 0, err) && queue(session, SINCE, range, 2, err);
 }
 
@@ -36,7 +35,7 @@ static bool take_snapshot(struct postgres_store *store, struct snapshot_rows *ro
     bool coexists = postgres_head_coexists(store->head);
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
-              postgres_queue_news(store, session, err) &&
+              queue_news(store, session, err) &&
               (!coexists || postgres_queue_foreign(store, err)) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&

@@ -46,10 +46,12 @@ struct postgres_read {
     bool has_foreign; /* rows that other programs have written were named, in to_follow as well */
 };
 
+/* Rows of the log that are followed; if there are more, memory is read again. */
+enum { POSTGRES_FOLLOWED_ROWS_MOST = 10000 };
+
 /* The results of the statements that take the lock. */
 enum {
-    POSTGRES_LOCKED_HEAD = 2,
-    POSTGRES_LOCKED_SINCE,
+    POSTGRES_LOCKED_SINCE = 2,
     POSTGRES_LOCKED_ROWS,
 };
 
@@ -260,12 +262,14 @@ void postgres_make_mark(struct postgres_store *store, unsigned char mark[static 
 /* sessions.c: the time until which the server must have answered. */
 uint64_t postgres_deadline(const struct postgres_store *store);
 
-/* lock.c: frees what was read with the lock. */
+/* locked_news.c: frees what was read with the lock. */
 void postgres_free_locked(struct postgres_store *store);
-/* snapshot.c: queues the statements that read the log's newest row, and those since the one that
- * memory has. */
-bool postgres_queue_news(struct postgres_store *store, struct pg_session *session,
-                         struct err *err) BERTH_MUST_CHECK;
+/* locked_news.c: queues the statement that reads the log's rows since the one that memory has,
+ * behind the one that takes the lock. */
+bool postgres_queue_locked_news(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
+/* locked_news.c: the open read gets these rows and their newest state, if they are all that is
+ * needed; false: a snapshot is needed. Only the first read after the lock gets them. */
+bool postgres_take_locked_news(struct postgres_store *store);
 /* snapshot.c: begins the follower's snapshot and reads these rows, which the caller frees. */
 struct snapshot_rows {
     struct pg_rows head;

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "store/postgres/store_internal.h"
+
 enum { CLAIM = 60, CLAIMED = 5, ALTERED = 17 };
 
 static void psql(const struct fixture *fixture, const char *sql)
@@ -154,6 +156,40 @@ static enum store_result await_decision(struct fixture *fixture, struct store *s
     return store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
 }
 
+/* An instance that had what a database lost says so in its next batch; one that had not learns of
+ * it from there. */
+static void test_epoch_of_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *one = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    struct store_stamp stamp;
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    assert_int_equal(store_figures(other).epoch, 0);
+    claim_and_alter(fixture, one);
+    psql(fixture, "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
+                  " SELECT 1, max(number), '2026-01-01', '' FROM berth_log");
+    assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)follow(fixture, other);
+    assert_true(end_news(other, &stamp));
+    assert_int_equal(store_figures(other).epoch, 1);
+    /* and one that it has begun itself stays known */
+    postgres_of(other)->epochs.is_due = true;
+    assert_int_equal(commit_project(fixture, other, 101, "one"), STORE_PENDING);
+    assert_int_equal(await_decision(fixture, other), STORE_OK);
+    assert_int_equal(store_figures(other).epoch, 2);
+    expect_news(fixture, one, STORE_NEWS_FOLLOW);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 1, 2);
+    commit_changes(fixture, one, &list);
+    assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)follow(fixture, other);
+    assert_true(end_news(other, &stamp));
+    assert_int_equal(store_figures(other).epoch, 2);
+    store_close(one);
+    store_close(other);
+}
+
 /* The store is in the queue for the lock, behind those that are already there. */
 static void queue_up(struct fixture *fixture, struct store *store, int waiting)
 {
@@ -201,6 +237,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_without_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_under_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_suspected_before, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_epoch_of_others, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_memory_is_newer_than_the_lock, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_rows_of_the_lock_are_used_once, fixture_setup,
