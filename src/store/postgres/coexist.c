@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/figure.h"
 #include "store/postgres/foreign_log.h"
 #include "store/postgres/foreign_rows.h"
 #include "store/postgres/foreign_triggers.h"
@@ -230,16 +231,13 @@ static bool read_status(struct coexist *c, struct coexist_status *status, struct
     bool ok = ask_text(c, "SELECT " FOREIGN_TRIGGERS ", to_regclass('berth_foreign') IS NOT NULL",
                        &rows, err);
     int64_t has_table = 0;
-    if (ok)
-        check(pg_rows_int(&rows, 0, 0, &status->triggers) && pg_rows_int(&rows, 0, 1, &has_table));
+    ok = ok && pg_figure_read(c->session, &rows, 0, 0, &status->triggers, err) == PG_OK &&
+         pg_figure_read(c->session, &rows, 0, 1, &has_table, err) == PG_OK;
     pg_rows_free(&rows);
     if (!ok || has_table == 0)
         return ok;
-    ok = ask_text(c, FOREIGN_WAITING, &rows, err);
-    if (ok)
-        check(pg_rows_int(&rows, 0, 0, &status->waiting));
-    pg_rows_free(&rows);
-    return ok;
+    return pg_figure_ask(c->session, FOREIGN_WAITING, &status->waiting, c->deadline_us, err) ==
+           PG_OK;
 }
 
 bool pg_coexist_read_status(struct slice connection, struct coexist_status *status, struct err *err)

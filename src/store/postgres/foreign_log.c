@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/postgres/figure.h"
 #include "store/postgres/foreign_rows.h"
 #include "store/postgres/store_internal.h"
 
@@ -77,15 +78,17 @@ static enum pg_outcome append_entries(struct pg_session *session,
     return outcome;
 }
 
-static uint64_t count_rows(const struct pg_rows *rows)
+static enum pg_outcome count_rows(const struct pg_session *session, const struct pg_rows *rows,
+                                  uint64_t *all, struct err *err)
 {
-    uint64_t all = 0;
-    for (size_t i = 0; i < pg_rows_count(rows); i++) {
-        int64_t count = 0;
-        check(pg_rows_int(rows, i, TAKE_OUT_COUNT, &count));
-        all += (uint64_t)count;
+    enum pg_outcome outcome = PG_OK;
+    *all = 0;
+    for (size_t i = 0; i < pg_rows_count(rows) && outcome == PG_OK; i++) {
+        int64_t count;
+        outcome = pg_figure_read(session, rows, i, TAKE_OUT_COUNT, &count, err);
+        *all += (uint64_t)count;
     }
-    return all;
+    return outcome;
 }
 
 /* In the open transaction. *moved: 0: there was nothing, and nothing is written. */
@@ -105,8 +108,8 @@ static enum pg_outcome move_within(struct pg_session *session, uint64_t *moved,
     *moved = 0;
     if (outcome == PG_OK) {
         foreign_entries_read(&rows, 0, &found);
-        *moved = count_rows(&rows);
-        if (*moved > 0)
+        outcome = count_rows(session, &rows, moved, err);
+        if (outcome == PG_OK && *moved > 0)
             outcome = append_entries(session, &found, deadline_us, err);
     }
     log_entries_free(&entries);
@@ -132,12 +135,9 @@ static enum pg_outcome move_once(struct pg_session *session, uint64_t *moved, ui
 static enum pg_outcome is_anything_waiting(struct pg_session *session, bool *is_there,
                                            uint64_t deadline_us, struct err *err)
 {
-    const struct pg_statement statement = {.sql = WAITING, .what = "read"};
-    struct pg_rows rows = {0};
-    int64_t count = 0;
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    *is_there = outcome == PG_OK && pg_rows_int(&rows, 0, 0, &count) && count > 0;
-    pg_rows_free(&rows);
+    int64_t count;
+    enum pg_outcome outcome = pg_figure_ask(session, WAITING, &count, deadline_us, err);
+    *is_there = count > 0;
     return outcome;
 }
 

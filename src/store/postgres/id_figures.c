@@ -3,6 +3,7 @@
 #include "store/postgres/id_figures.h"
 
 #include "base/buf.h"
+#include "store/postgres/figure.h"
 
 static const char *const tables[PG_ID_TABLES] = {
     "allocations", "consumer_types",   "consumers",          "inventories", "placement_aggregates",
@@ -18,13 +19,17 @@ static void append_question(struct buf *sql, const char *table)
                table, table, table);
 }
 
-static void read_figure(const struct pg_rows *rows, size_t row, struct pg_id_figure *figure)
+static enum pg_outcome read_figure(const struct pg_session *session, const struct pg_rows *rows,
+                                   size_t row, struct pg_id_figure *figure, struct err *err)
 {
     int64_t has_sequence = 0;
-    check(pg_rows_int(rows, row, 0, &has_sequence));
-    check(pg_rows_int(rows, row, 1, &figure->handed_out));
-    check(pg_rows_int(rows, row, 2, &figure->largest));
+    enum pg_outcome outcome = pg_figure_read(session, rows, row, 0, &has_sequence, err);
+    if (outcome == PG_OK)
+        outcome = pg_figure_read(session, rows, row, 1, &figure->handed_out, err);
+    if (outcome == PG_OK)
+        outcome = pg_figure_read(session, rows, row, 2, &figure->largest, err);
     figure->has_sequence = has_sequence != 0;
+    return outcome;
 }
 
 enum pg_outcome pg_id_figures_read(struct pg_session *session,
@@ -43,7 +48,7 @@ enum pg_outcome pg_id_figures_read(struct pg_session *session,
     enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
     for (size_t i = 0; i < PG_ID_TABLES && outcome == PG_OK; i++) {
         figures[i] = (struct pg_id_figure){.table = tables[i]};
-        read_figure(&rows, i, &figures[i]);
+        outcome = read_figure(session, &rows, i, &figures[i], err);
     }
     pg_rows_free(&rows);
     buf_free(&sql);

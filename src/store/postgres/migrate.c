@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "store/migration.h"
+#include "store/postgres/figure.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/own_tables.h"
 #include "store/postgres/standard_names.h"
@@ -47,12 +48,13 @@ static bool pg_migrate_query(struct pg_migration *m, const char *sql, struct pg_
 
 static bool pg_migrate_query_int(void *cls, const char *sql, int64_t *value, struct err *err)
 {
+    struct pg_migration *m = cls;
     struct pg_rows rows = {0};
-    if (!pg_migrate_query(cls, sql, &rows, err))
-        return false;
-    check(pg_rows_count(&rows) == 0 || pg_rows_int(&rows, 0, 0, value));
+    bool ok = pg_migrate_query(m, sql, &rows, err) &&
+              (pg_rows_count(&rows) == 0 ||
+               keep_outcome(m, pg_figure_read(m->session, &rows, 0, 0, value, err)));
     pg_rows_free(&rows);
-    return true;
+    return ok;
 }
 
 static bool pg_migrate_query_text(void *cls, const char *sql,

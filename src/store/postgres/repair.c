@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/instant.h"
+#include "store/postgres/figure.h"
 #include "store/postgres/tool_session.h"
 
 #define MISSING_CONSUMERS                                                                          \
@@ -24,12 +25,7 @@ static bool ask_number(struct slice connection, const char *sql, int64_t *answer
     struct pg_session *session = tool_session_open(connection, err);
     if (session == NULL)
         return false;
-    struct pg_statement statement = {.sql = sql, .what = "read"};
-    struct pg_rows rows = {0};
-    bool ok = pg_session_execute(session, &statement, &rows, tool_session_deadline(), err) == PG_OK;
-    if (ok)
-        check(pg_rows_int(&rows, 0, 0, answer));
-    pg_rows_free(&rows);
+    bool ok = pg_figure_ask(session, sql, answer, tool_session_deadline(), err) == PG_OK;
     pg_session_destroy(session);
     return ok;
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "store/instant.h"
+#include "store/postgres/figure.h"
 #include "store/standard.h"
 
 /* The names as an array's text: they consist of capitals, digits and underscores. */
@@ -39,7 +40,7 @@ enum pg_outcome standard_names_count_missing(struct pg_session *session, int64_t
     struct pg_rows rows = {0};
     enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
     if (outcome == PG_OK)
-        check(pg_rows_int(&rows, 0, 0, count));
+        outcome = pg_figure_read(session, &rows, 0, 0, count, err);
     pg_rows_free(&rows);
     arena_destroy(arena);
     return outcome;

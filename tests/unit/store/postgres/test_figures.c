@@ -1,6 +1,15 @@
-/* Figures for metrics of two stores on one database. */
+/* Figures for metrics of two stores on one database, and figures of a server that answers something
+ * else. */
 #include "await.h"
 #include "store/fixture.h"
+
+#include "base/clock.h"
+#include "store/coexist.h"
+#include "store/postgres/figure.h"
+#include "store/postgres/id_figures.h"
+#include "store/postgres/migrate.h"
+#include "store/postgres/standard_names.h"
+#include "store/repair.h"
 
 static _Atomic bool is_answered;
 
@@ -54,10 +63,102 @@ static void test_behind(void **state)
     store_close(two);
 }
 
+/* ---- answers that are no numbers ---- */
+
+/* Hides count() behind a function whose values have another type, and alters the type of an id. */
+static const char *const HIDE[] = {
+    "CREATE SCHEMA odd",
+    "CREATE FUNCTION odd.one(numeric) RETURNS numeric LANGUAGE sql AS 'SELECT 1.5'",
+    "CREATE FUNCTION odd.one(numeric, varchar) RETURNS numeric LANGUAGE sql AS 'SELECT 1.5'",
+    "CREATE AGGREGATE odd.count(*) (SFUNC = odd.one, STYPE = numeric, INITCOND = '1.5')",
+    "CREATE AGGREGATE odd.count(varchar) (SFUNC = odd.one, STYPE = numeric, INITCOND = '1.5')",
+    "ALTER TABLE traits ALTER COLUMN id TYPE numeric",
+    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = odd, public, pg_catalog',"
+    " current_database()); END $$",
+};
+
+static uint64_t soon(void)
+{
+    return clock_monotonic_us() + 60000000;
+}
+
+/* A new one each time: the settings of a database are those of later connections. */
+static struct pg_session *connect_to(struct fixture *fixture)
+{
+    struct pg_url url;
+    if (!pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err))
+        fail_msg("%.*s", SLICE_ARG(fixture->err.message));
+    struct pg_session *session =
+        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), PG_OK);
+    return session;
+}
+
+static void hide(struct fixture *fixture)
+{
+    store_close(fixture_open(fixture));
+    struct pg_session *session = connect_to(fixture);
+    for (size_t i = 0; i < sizeof(HIDE) / sizeof(HIDE[0]); i++)
+        if (pg_session_run(session, HIDE[i], "changed", soon(), &fixture->err) != PG_OK)
+            fail_msg("%.*s", SLICE_ARG(fixture->err.message));
+    pg_session_destroy(session);
+}
+
+static void expect_no_number(struct fixture *fixture, bool ok)
+{
+    static const char END[] = " cannot be read: the server's answer is not a number";
+    struct slice message = fixture->err.message;
+    size_t len = sizeof(END) - 1;
+    assert_false(ok);
+    assert_int_equal(fixture->err.status, 503);
+    if (message.len < len || memcmp(message.data + message.len - len, END, len) != 0)
+        fail_msg("%.*s", SLICE_ARG(message));
+    fixture->err = (struct err){.arena = fixture->arena};
+}
+
+static void test_no_numbers_in_sessions(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err *err = &fixture->err;
+    hide(fixture);
+    struct pg_session *session = connect_to(fixture);
+    struct pg_id_figure ids[PG_ID_TABLES];
+    int64_t number;
+    expect_no_number(fixture, pg_id_figures_read(session, ids, soon(), err) == PG_OK);
+    expect_no_number(fixture, standard_names_count_missing(session, &number, soon(), err) == PG_OK);
+    number = 1;
+    expect_no_number(fixture,
+                     pg_figure_ask(session, "SELECT NULL::int", &number, soon(), err) == PG_OK);
+    assert_int_equal(number, 0);
+    expect_no_number(fixture,
+                     pg_figure_ask(session, "SELECT 1 WHERE 1 = 2", &number, soon(), err) == PG_OK);
+    assert_int_equal(pg_figure_ask(session, "SELECT -7", &number, soon(), err), PG_OK);
+    assert_int_equal(number, -7);
+    pg_session_destroy(session);
+}
+
+static void test_no_numbers_for_tools(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err *err = &fixture->err;
+    const struct slice url = slice_of(fixture->url);
+    struct coexist_status status;
+    int64_t number;
+    hide(fixture);
+    expect_no_number(fixture, repair_count_missing_consumers(url, &number, err));
+    expect_no_number(fixture, coexist_read_status(url, &status, err));
+    struct pg_session *session = connect_to(fixture);
+    expect_no_number(fixture, pg_migrate_at_start(session, true, soon(), err));
+    pg_session_destroy(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_behind, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_no_numbers_in_sessions, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_no_numbers_for_tools, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
