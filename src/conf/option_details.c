@@ -140,7 +140,8 @@ static const struct details table[] = {
      "are answered 503 in any case. With SQLite the option makes no difference: reads are answered "
      "from memory if the file can be read."},
     {"berth", "scrub_interval",
-     "Other programs' writes are noticed within about a second, unless they leave the generations "
+     "Other programs' writes are noticed within about a second (if the server is slow, a minute "
+     "after the last look at the latest), unless they leave the generations "
      "and times of providers and consumers as they are, as SQL can. The scrub finds those: it "
      "reads "
      "all rows again, a few at a time, in short transactions, with at most a twentieth of a "

@@ -23,10 +23,12 @@
 
 enum { SNAPSHOTS_MOST = 30, GLANCES_MOST = 4, GLANCE_US = 300 };
 
-/* The server's work is bounded: a look or a step takes one part in so many of the time. */
+/* The server's work is bounded: a look or a step takes one part in so many of the time. If they
+ * take very long, because the server is slow or stands still, they are made all the same. */
 enum {
     SHARE = 20,
     LOOK_EVERY_US = 1000000,
+    LOOK_MOST_US = 60000000,
     STEP_EVERY_US = 10000,
     STEP_MOST_US = 10000000,
     AGAIN_US = 250000
@@ -264,7 +266,11 @@ static uint64_t usual_look_us(struct observer *observer, uint64_t took_us)
 static void plan_next_look(struct observer *observer, uint64_t began_us, uint64_t took_us)
 {
     uint64_t pause_us = usual_look_us(observer, took_us) * SHARE;
-    observer->look_at_us = began_us + (pause_us > LOOK_EVERY_US ? pause_us : LOOK_EVERY_US);
+    if (pause_us < LOOK_EVERY_US)
+        pause_us = LOOK_EVERY_US;
+    if (pause_us > took_us + LOOK_MOST_US)
+        pause_us = took_us + LOOK_MOST_US;
+    observer->look_at_us = began_us + pause_us;
 }
 
 static void look(struct observer *observer)

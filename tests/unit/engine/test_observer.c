@@ -10,6 +10,7 @@
 #include "await.h"
 #include "base/arena.h"
 #include "engine/pipeline.h"
+#include "fake_clock.h"
 
 enum { TRAITS = 250 }; /* more than are read again at once */
 
@@ -25,6 +26,7 @@ struct world {
     bool is_elsewhere;          /* the snapshots have a state that memory does not have */
     bool is_down;               /* no snapshot begins */
     bool lacks_row;             /* the trait's row is not found by a scrub */
+    unsigned look_takes_us;     /* by the fake clock */
     unsigned begun, ended;      /* snapshots */
     unsigned looks, finds;      /* of the same */
     unsigned suspected[TRAITS]; /* how often each was, by id */
@@ -97,7 +99,10 @@ static bool play_look(void *cls, const struct store_examiner *examiner, struct e
     unsigned count = world->news;
     world->news = 0;
     world->looks++;
+    unsigned takes_us = world->look_takes_us;
     pthread_mutex_unlock(&world->lock);
+    if (takes_us > 0)
+        fake_clock_add_us(takes_us);
     for (unsigned id = 0; id < count; id++) {
         const struct change row = {.kind = CHANGE_TRAIT_INSERT,
                                    .catalog = {id, SLICE_LIT("CUSTOM_NEW")}};
@@ -228,6 +233,21 @@ static void the_server_is_down(void **state)
     AWAIT(read_world(world, &world->looks) >= 1);
 }
 
+/* The server stood still during each of the last looks: the pause before the next one is bounded.
+ */
+static void stalled_looks(void **state)
+{
+    enum { STALLED_US = 100000000, LATEST_MS = 60000, USUAL = 4 };
+    struct world *world = *state;
+    fake_clock_stop();
+    world->look_takes_us = STALLED_US;
+    start(world);
+    AWAIT(read_world(world, &world->looks) == USUAL);
+    AWAIT(fake_clock_is_awaited_in_ms(LATEST_MS, LATEST_MS));
+    fake_clock_add_us(LATEST_MS * 1000);
+    AWAIT(read_world(world, &world->looks) == USUAL + 1);
+}
+
 static void a_scrub_finds(void **state)
 {
     struct world *world = *state;
@@ -263,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_server_is_down, setup, teardown),
         cmocka_unit_test_setup_teardown(a_scrub_finds, setup, teardown),
         cmocka_unit_test_setup_teardown(stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(stalled_looks, setup, teardown), /* the last: a clock */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
