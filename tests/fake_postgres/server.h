@@ -35,7 +35,12 @@ struct message {
     struct parameter parameters[];
 };
 
-enum { TRANSACTION_WRITES = 512, TRANSACTION_KEYS = 1024, TRANSACTION_LINES = 4 };
+enum {
+    TRANSACTION_WRITES = 512,
+    TRANSACTION_KEYS = 1024,
+    TRANSACTION_REFERENCES = 1024,
+    TRANSACTION_LINES = 4,
+};
 
 struct transaction {
     bool is_open;     /* after BEGIN, or within a pipeline */
@@ -50,6 +55,8 @@ struct transaction {
     struct row_write writes[TRANSACTION_WRITES];
     size_t key_count;
     uint64_t keys[TRANSACTION_KEYS]; /* of what it has written */
+    size_t reference_count;
+    uint64_t references[TRANSACTION_REFERENCES]; /* rows that nobody else may delete */
     size_t line_count;
     struct log_line *lines[TRANSACTION_LINES];
     struct epoch_line epoch; /* epoch 0: none */

@@ -81,7 +81,7 @@ void server_prune(unsigned most, uint64_t before_us)
         return;
     draft->log_count -= count;
     memmove(draft->log, draft->log + count, draft->log_count * sizeof(draft->log[0]));
-    states_append(&server.states, draft, NULL, 0);
+    states_append(&server.states, draft, (struct written){0});
     for (int n = 0; n < SERVER_NODES; n++)
         if (server.applied[n] + 1 == server.states.newest)
             server.applied[n]++;

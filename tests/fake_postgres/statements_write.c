@@ -118,19 +118,29 @@ struct effects {
     size_t count;
     struct row_write writes[ROWS_AT_ONCE];
     size_t key_count;
-    uint64_t keys[ROWS_AT_ONCE * 2 * ROW_KEYS];
+    uint64_t keys[ROWS_AT_ONCE * 2 * (ROW_KEYS + 1)];
+    size_t reference_count;
+    uint64_t references[ROWS_AT_ONCE * ROW_REFERENCES];
 };
 
 static void add_keys(struct effects *effects, const struct row_write *write)
 {
-    check(effects->key_count + ROW_KEYS <= sizeof(effects->keys) / sizeof(effects->keys[0]));
+    check(effects->key_count + ROW_KEYS + 1 <= sizeof(effects->keys) / sizeof(effects->keys[0]));
     effects->key_count +=
         row_keys(write->table, &write->row.image, &effects->keys[effects->key_count]);
+    const uint64_t existence = row_existence_key(write->table, &write->row.image);
+    if (write->is_delete && existence != 0)
+        effects->keys[effects->key_count++] = existence;
 }
 
-static void add_write(struct effects *effects, const struct row_write *write)
+/* `before`: the row as it was; NULL: it is new. */
+static void add_write(struct effects *effects, const struct change *before,
+                      const struct row_write *write)
 {
     check(effects->count < ROWS_AT_ONCE);
+    if (!write->is_delete)
+        effects->reference_count += row_references(write->table, before, &write->row.image,
+                                                   &effects->references[effects->reference_count]);
     effects->writes[effects->count++] = *write;
     add_keys(effects, write);
 }
@@ -152,7 +162,7 @@ static void insert(const struct plan *plan, const struct arrays *arrays,
             .table = (enum table)plan->table,
             .row = {.birth = ++server.states.clock, .image.kind = rows_info(plan->table)->insert}};
         set_fields(plan, arrays, at, tables, &write.row.image);
-        add_write(effects, &write);
+        add_write(effects, NULL, &write);
     }
 }
 
@@ -171,7 +181,7 @@ static unsigned change(const struct plan *plan, const struct arrays *arrays, siz
         found++;
         add_keys(effects, &write);
         set_fields(plan, arrays, at, tables, &write.row.image);
-        add_write(effects, &write);
+        add_write(effects, &rows->row[i].image, &write);
     }
     return found;
 }
@@ -204,8 +214,7 @@ static bool has_provider(const struct tables *tables, int64_t id)
     return id == 0 || tables_find(tables, TABLE_PROVIDERS, id) != NULL;
 }
 
-/* The foreign keys that another program's writes can break: a provider's to its parent and root,
- * and those of its traits. */
+/* The foreign keys: a provider's to its parent and root, and those of its traits. */
 static bool is_dangling(const struct tables *tables, const struct row_write *write)
 {
     const struct change *image = &write->row.image;
@@ -215,6 +224,23 @@ static bool is_dangling(const struct tables *tables, const struct row_write *wri
     return write->table == TABLE_PROVIDER_TRAITS &&
            (!has_provider(tables, image->link.provider_id) ||
             tables_find(tables, TABLE_TRAITS, image->link.other_id) == NULL);
+}
+
+/* Whether a row refers to the deleted one. */
+static bool is_referred(const struct tables *tables, const struct row_write *write)
+{
+    const struct rows *providers = &tables->rows[TABLE_PROVIDERS];
+    const struct rows *links = &tables->rows[TABLE_PROVIDER_TRAITS];
+    const int64_t id = write->row.image.row.id;
+    bool is_referred = false;
+    for (uint32_t i = 0; i < providers->count && write->table == TABLE_PROVIDERS; i++)
+        is_referred |= providers->row[i].image.provider.parent_id == id ||
+                       providers->row[i].image.provider.root_id == id;
+    for (uint32_t i = 0; i < links->count && write->table == TABLE_PROVIDERS; i++)
+        is_referred |= links->row[i].image.link.provider_id == id;
+    for (uint32_t i = 0; i < links->count && write->table == TABLE_TRAITS; i++)
+        is_referred |= links->row[i].image.link.other_id == id;
+    return is_referred;
 }
 
 static enum outcome execute(struct call *call, const struct plan *plan,
@@ -231,6 +257,8 @@ static enum outcome execute(struct call *call, const struct plan *plan,
             return fail_duplicate(call, plan->table, key, &write->row.image);
         if (!write->is_delete && is_dangling(view.tables, write))
             return call_fail(call, "23503", "insert or update violates foreign key constraint");
+        if (write->is_delete && is_referred(view.tables, write))
+            return call_fail(call, "23503", "update or delete violates foreign key constraint");
     }
     return OUTCOME_DONE;
 }
@@ -255,7 +283,7 @@ enum outcome statement_write(struct call *call, bool *is_known)
         return OUTCOME_DONE;
     for (unsigned p = 0; p < call->message->count; p++)
         arrays.rows = parameter_array(call, p + 1, arrays.values[p], ROWS_AT_ONCE);
-    effects.count = effects.key_count = 0;
+    effects.count = effects.key_count = effects.reference_count = 0;
     const struct tables *tables = transaction_view(call->session).tables;
     size_t missing = SIZE_MAX;
     if (plan->action == ACTION_INSERT)
@@ -265,6 +293,8 @@ enum outcome statement_write(struct call *call, bool *is_known)
             if (change(plan, &arrays, at, tables, &effects) == 0 && missing == SIZE_MAX)
                 missing = at;
     enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
+    if (outcome == OUTCOME_DONE)
+        outcome = transaction_refer(call, effects.references, effects.reference_count);
     if (outcome != OUTCOME_DONE)
         return outcome;
     outcome = execute(call, plan, &effects);

@@ -20,7 +20,7 @@ void states_begin(struct states *states)
     first->log_count = 0;
     first->epoch_count = 0;
     first->line = NULL;
-    first->key_count = 0;
+    first->written = (struct written){0};
     for (int t = 0; t < TABLE_COUNT; t++)
         first->tables.rows[t].count = 0;
     first->tables.clock = 0;
@@ -31,8 +31,8 @@ void states_begin(struct states *states)
 void states_end(struct states *states)
 {
     for (int i = 0; i < STATES_KEPT; i++) {
-        free((void *)states->kept[i].keys);
-        states->kept[i].keys = NULL;
+        free((void *)states->kept[i].written.keys);
+        states->kept[i].written = (struct written){0};
     }
     while (states->lines != NULL) {
         struct log_line *gone = states->lines;
@@ -86,12 +86,11 @@ void states_join(struct tables *tables)
     }
 }
 
-void states_append(struct states *states, struct state *draft, const uint64_t *keys, size_t count)
+void states_append(struct states *states, struct state *draft, struct written written)
 {
     check(draft == slot(states, states->newest + 1));
-    free((void *)draft->keys);
-    draft->keys = keys;
-    draft->key_count = count;
+    free((void *)draft->written.keys);
+    draft->written = written;
     draft->follows = states->newest;
     draft->tables.clock = states->clock;
     memcpy(draft->sequences, states->sequences, sizeof(draft->sequences));
@@ -113,7 +112,7 @@ bool states_go_back(struct states *states, uint64_t by)
     now->at = states->newest + 1;
     now->line = then->line;
     uint64_t follows = then->follows;
-    states_append(states, now, NULL, 0);
+    states_append(states, now, (struct written){0});
     now->follows = follows;
     return true;
 }

@@ -28,6 +28,13 @@ struct epoch_line {
     int64_t began_us; /* since 1970 */
 };
 
+/* What a transaction has written (transactions.h): `keys`, and behind them the keys of the
+ * existence of the rows to which it refers. */
+struct written {
+    const uint64_t *keys;
+    size_t key_count, reference_count;
+};
+
 struct state {
     uint64_t at;      /* in the timeline, from 0 */
     uint64_t follows; /* the state before it in its history */
@@ -38,8 +45,7 @@ struct state {
     struct epoch_line epochs[STATES_EPOCHS_MOST]; /* in their order */
     unsigned epoch_count;
     int64_t sequences[ROWS_PARENTS]; /* the last number that was given out, by enum rows_table */
-    const uint64_t *keys;            /* what its commit has written (transactions.h); from malloc */
-    size_t key_count;
+    struct written written;          /* by its commit; the keys are from malloc */
 };
 
 /* A row that a transaction has inserted, altered or deleted. */
@@ -69,7 +75,7 @@ const struct state *states_at(const struct states *states, uint64_t at);
 /* A copy of the newest state, which becomes the newest after it has been altered: states_append()
  * publishes it. The keys are the caller's until then. */
 struct state *states_draft(struct states *states);
-void states_append(struct states *states, struct state *draft, const uint64_t *keys, size_t count);
+void states_append(struct states *states, struct state *draft, struct written written);
 
 /* The database goes back by that many states of its history, its sequences with it. False: these
  * are not kept, or have no rows. */

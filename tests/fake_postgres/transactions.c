@@ -118,25 +118,76 @@ size_t row_find_duplicate(const struct rows *rows, const struct row_write *write
     return ROW_KEYS;
 }
 
-static bool has_key(const struct transaction *transaction, uint64_t key)
+/* The existence of a row is a key of its own, because a reference to a row does not conflict with a
+ * write that leaves it there (FOR KEY SHARE). */
+static uint64_t existence_key(enum table table, int64_t id)
 {
-    for (size_t i = 0; i < transaction->key_count; i++)
-        if (transaction->keys[i] == key)
+    return id_key(table, id, -1);
+}
+
+uint64_t row_existence_key(enum table table, const struct change *image)
+{
+    if (table == TABLE_PROVIDERS)
+        return existence_key(table, image->provider.id);
+    return table == TABLE_TRAITS ? existence_key(table, image->catalog.id) : 0;
+}
+
+size_t row_references(enum table table, const struct change *before, const struct change *image,
+                      uint64_t keys[static ROW_REFERENCES])
+{
+    size_t count = 0;
+    if (table == TABLE_PROVIDER_TRAITS && before == NULL) {
+        keys[count++] = existence_key(TABLE_PROVIDERS, image->link.provider_id);
+        keys[count++] = existence_key(TABLE_TRAITS, image->link.other_id);
+    }
+    if (table != TABLE_PROVIDERS)
+        return count;
+    const struct change_provider *row = &image->provider;
+    if (row->parent_id != 0 && (before == NULL || before->provider.parent_id != row->parent_id))
+        keys[count++] = existence_key(table, row->parent_id);
+    if (row->root_id != 0 && row->root_id != row->id &&
+        (before == NULL || before->provider.root_id != row->root_id))
+        keys[count++] = existence_key(table, row->root_id);
+    return count;
+}
+
+static bool is_among(const uint64_t *keys, size_t count, uint64_t key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (keys[i] == key)
             return true;
     return false;
 }
 
-/* Another session on the node that has one of the keys. */
-static const struct session *find_owner(const struct session *session, const uint64_t *keys,
-                                        size_t count)
+static bool has_key(const struct transaction *transaction, uint64_t key)
+{
+    return is_among(transaction->keys, transaction->key_count, key);
+}
+
+static bool refers_to(const struct transaction *transaction, uint64_t key)
+{
+    return is_among(transaction->references, transaction->reference_count, key);
+}
+
+/* Whether both have written the same, or one refers to a row that the other one has deleted. */
+static bool conflicts(const struct transaction *transaction, const struct written *other)
+{
+    for (size_t i = 0; i < other->key_count + other->reference_count; i++)
+        if (has_key(transaction, other->keys[i]) ||
+            (i < other->key_count && refers_to(transaction, other->keys[i])))
+            return true;
+    return false;
+}
+
+/* Another session on the node whose transaction conflicts. */
+static const struct session *find_owner(const struct session *session,
+                                        const struct written *written)
 {
     for (int s = 0; s < server.session_count; s++) {
         const struct session *other = &server.sessions[s];
-        if (!other->is_used || other == session || other->node != session->node)
-            continue;
-        for (size_t i = 0; i < count; i++)
-            if (has_key(&other->transaction, keys[i]))
-                return other;
+        if (other->is_used && other != session && other->node == session->node &&
+            conflicts(&other->transaction, written))
+            return other;
     }
     return NULL;
 }
@@ -154,18 +205,34 @@ static enum outcome wait_for(struct call *call, const struct session *owner)
     return OUTCOME_BLOCKED;
 }
 
+/* Adds the keys to those that the transaction has. */
+static enum outcome take(struct call *call, const struct written *wanted, uint64_t *has,
+                         size_t *count, size_t most)
+{
+    const struct session *owner = find_owner(call->session, wanted);
+    if (owner != NULL)
+        return wait_for(call, owner);
+    for (size_t i = 0; i < wanted->key_count + wanted->reference_count; i++)
+        if (!is_among(has, *count, wanted->keys[i])) {
+            check(*count < most);
+            has[(*count)++] = wanted->keys[i];
+        }
+    return OUTCOME_DONE;
+}
+
 enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t count)
 {
     struct transaction *transaction = &call->session->transaction;
-    const struct session *owner = find_owner(call->session, keys, count);
-    if (owner != NULL)
-        return wait_for(call, owner);
-    for (size_t i = 0; i < count; i++)
-        if (!has_key(transaction, keys[i])) {
-            check(transaction->key_count < TRANSACTION_KEYS);
-            transaction->keys[transaction->key_count++] = keys[i];
-        }
-    return OUTCOME_DONE;
+    const struct written wanted = {.keys = keys, .key_count = count};
+    return take(call, &wanted, transaction->keys, &transaction->key_count, TRANSACTION_KEYS);
+}
+
+enum outcome transaction_refer(struct call *call, const uint64_t *keys, size_t count)
+{
+    struct transaction *transaction = &call->session->transaction;
+    const struct written wanted = {.keys = keys, .reference_count = count};
+    return take(call, &wanted, transaction->references, &transaction->reference_count,
+                TRANSACTION_REFERENCES);
 }
 
 enum outcome transaction_lock(struct call *call)
@@ -246,6 +313,7 @@ void transaction_roll_back(struct session *session)
     if (transaction->is_open)
         server.changes++;
     transaction->write_count = transaction->key_count = transaction->line_count = 0;
+    transaction->reference_count = 0;
     transaction->epoch = (struct epoch_line){0};
     transaction->has_lock = transaction->is_doomed = false;
     transaction->is_open = transaction->is_explicit = transaction->has_failed = false;
@@ -266,20 +334,12 @@ void transaction_log(struct session *session, struct log_line *line)
     transaction->lines[transaction->line_count++] = line;
 }
 
-static bool conflicts(const struct transaction *transaction, const struct state *state)
-{
-    for (size_t i = 0; i < state->key_count; i++)
-        if (has_key(transaction, state->keys[i]))
-            return true;
-    return false;
-}
-
-/* Whether a commit that the node does not have yet has written the same. */
+/* Whether it conflicts with a commit that the node does not have yet. */
 static bool is_overtaken(const struct session *session)
 {
     for (uint64_t at = server.applied[session->node] + 1; at <= server.states.newest; at++) {
         const struct state *state = states_at(&server.states, at);
-        if (state == NULL || conflicts(&session->transaction, state))
+        if (state == NULL || conflicts(&session->transaction, &state->written))
             return true;
     }
     return session->transaction.is_doomed;
@@ -289,7 +349,8 @@ void transaction_applied(int node, const struct state *state)
 {
     for (int s = 0; s < server.session_count; s++) {
         struct session *session = &server.sessions[s];
-        if (session->is_used && session->node == node && conflicts(&session->transaction, state))
+        if (session->is_used && session->node == node &&
+            conflicts(&session->transaction, &state->written))
             session->transaction.is_doomed = true;
     }
 }
@@ -339,6 +400,18 @@ static void catch_up(int node)
     server.changes++;
 }
 
+/* With keys from malloc. */
+static struct written copy_written(const struct transaction *transaction)
+{
+    const size_t key_count = transaction->key_count;
+    const size_t reference_count = transaction->reference_count;
+    uint64_t *keys = calloc(key_count + reference_count + 1, sizeof(*keys));
+    check(keys != NULL);
+    memcpy(keys, transaction->keys, key_count * sizeof(*keys));
+    memcpy(keys + key_count, transaction->references, reference_count * sizeof(*keys));
+    return (struct written){keys, key_count, reference_count};
+}
+
 enum outcome transaction_commit(struct call *call)
 {
     struct session *session = call->session;
@@ -353,14 +426,11 @@ enum outcome transaction_commit(struct call *call)
     }
     const struct state *before = states_newest(&server.states);
     struct state *draft = states_draft(&server.states);
-    uint64_t *keys = calloc(transaction->key_count + 1, sizeof(*keys));
-    check(keys != NULL);
-    memcpy(keys, transaction->keys, transaction->key_count * sizeof(*keys));
-    size_t count = transaction->key_count;
+    const struct written written = copy_written(transaction);
     execute(transaction, draft);
     add_epoch(draft, &transaction->epoch);
     server.hooks.on_commit(server.hooks.cls, session, before, draft);
-    states_append(&server.states, draft, keys, count);
+    states_append(&server.states, draft, written);
     transaction_roll_back(session);
     catch_up(session->node);
     return OUTCOME_DONE;
@@ -368,64 +438,61 @@ enum outcome transaction_commit(struct call *call)
 
 /* ---- another program ---- */
 
-/* Whether an open transaction has inserted a row that refers to the provider: the other program's
- * transaction would wait for it, or fail. */
-static bool is_referred(const struct session *session, int64_t provider_id)
+/* Adds the keys of a write, on top of these tables. */
+static void add_keys(struct transaction *transaction, const struct tables *tables,
+                     const struct row_write *write)
 {
-    for (size_t i = 0; i < session->transaction.write_count; i++) {
-        const struct row_write *write = &session->transaction.writes[i];
-        const struct change *image = &write->row.image;
-        if (!write->is_delete &&
-            ((write->table == TABLE_PROVIDERS && image->provider.parent_id == provider_id) ||
-             (write->table == TABLE_PROVIDER_TRAITS && image->link.provider_id == provider_id)))
-            return true;
-    }
-    return false;
-}
-
-static bool conflicts_with_write(const struct session *session, const struct row_write *write)
-{
-    uint64_t keys[ROW_KEYS];
-    size_t count = row_keys(write->table, &write->row.image, keys);
-    for (size_t i = 0; i < count; i++)
-        if (has_key(&session->transaction, keys[i]))
-            return true;
-    return write->is_delete && write->table == TABLE_PROVIDERS &&
-           is_referred(session, write->row.image.provider.id);
+    const struct change *image = &write->row.image;
+    const struct row *known = write->table == TABLE_PROVIDERS
+                                  ? tables_find(tables, write->table, image->provider.id)
+                                  : NULL;
+    const uint64_t existence = write->is_delete ? row_existence_key(write->table, image) : 0;
+    check(transaction->key_count + ROW_KEYS < TRANSACTION_KEYS);
+    check(transaction->reference_count + ROW_REFERENCES <= TRANSACTION_REFERENCES);
+    transaction->key_count +=
+        row_keys(write->table, image, &transaction->keys[transaction->key_count]);
+    if (existence != 0)
+        transaction->keys[transaction->key_count++] = existence;
+    if (!write->is_delete)
+        transaction->reference_count +=
+            row_references(write->table, known == NULL ? NULL : &known->image, image,
+                           &transaction->references[transaction->reference_count]);
 }
 
 /* A node that has the newest state, and no open transaction that conflicts; -1: there is none. */
-static int find_node(const struct row_write *writes, size_t count)
+static int find_node(const struct written *written)
 {
     int node = 0;
     while (node < server.node_count && server.applied[node] != server.states.newest)
         node++;
     for (int s = 0; s < server.session_count && node < server.node_count; s++) {
         const struct session *session = &server.sessions[s];
-        for (size_t i = 0; i < count && session->is_used && session->node == node; i++)
-            if (conflicts_with_write(session, &writes[i]))
-                return -1;
+        if (session->is_used && session->node == node && conflicts(&session->transaction, written))
+            return -1;
     }
     return node < server.node_count ? node : -1;
 }
 
 bool server_write(const struct row_write *writes, size_t count)
 {
-    int node = find_node(writes, count);
-    if (node < 0)
+    static struct transaction other;
+    other.key_count = other.reference_count = 0;
+    for (size_t i = 0; i < count; i++)
+        add_keys(&other, &states_newest(&server.states)->tables, &writes[i]);
+    const struct written written = copy_written(&other);
+    int node = find_node(&written);
+    if (node < 0) {
+        free((void *)written.keys);
         return false;
+    }
     struct state *draft = states_draft(&server.states);
-    uint64_t *keys = calloc(count * ROW_KEYS + 1, sizeof(*keys));
-    size_t key_count = 0;
-    check(keys != NULL);
     for (size_t i = 0; i < count; i++) {
         struct row_write write = writes[i];
         write.row.revision = ++server.states.clock;
-        key_count += row_keys(write.table, &write.row.image, &keys[key_count]);
         states_write(&draft->tables, &write);
     }
     states_join(&draft->tables);
-    states_append(&server.states, draft, keys, key_count);
+    states_append(&server.states, draft, written);
     catch_up(node);
     return true;
 }

@@ -33,6 +33,9 @@ const struct log_line *view_head(const struct view *view);
 /* Takes keys for the transaction. OUTCOME_BLOCKED: another one on the same node has one of them,
  * and none is taken. OUTCOME_ERROR: that one waits for this one. */
 enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t count);
+/* The same for rows that the transaction refers to: other transactions may alter them and refer to
+ * them, but not delete them. `keys`: those of their existence. */
+enum outcome transaction_refer(struct call *call, const uint64_t *keys, size_t count);
 /* The same for the advisory lock. */
 enum outcome transaction_lock(struct call *call);
 
@@ -42,6 +45,15 @@ size_t row_keys(enum table table, const struct change *image, uint64_t keys[stat
 /* Another row that has one of the keys of this one: unique values are keys. Returns the position of
  * the key, of which the first is the primary one; ROW_KEYS: there is no such row. */
 size_t row_find_duplicate(const struct rows *rows, const struct row_write *write);
+/* Foreign keys. The keys of the existence of the rows to which a written row refers: of a provider,
+ * its parent and root; of a provider's trait, both. `before`: the row as it was; NULL: it is new. A
+ * reference that was there before, or to the row itself, does not count. Returns their number. */
+enum { ROW_REFERENCES = 2 };
+size_t row_references(enum table table, const struct change *before, const struct change *image,
+                      uint64_t keys[static ROW_REFERENCES]);
+/* The key of the existence of a row to which others may refer. A transaction that deletes the row
+ * takes it. 0: the table is not referred to. */
+uint64_t row_existence_key(enum table table, const struct change *image);
 uint64_t line_key(int64_t number);
 uint64_t epoch_key(int64_t epoch);
 

@@ -110,7 +110,7 @@ static void fill(void)
     for (int t = 0; t < ROWS_RECORDS; t++)
         server.states.sequences[t] = tables_highest_id(tables, (enum table)t);
     server.states.clock = tables->clock;
-    states_append(&server.states, draft, NULL, 0);
+    states_append(&server.states, draft, (struct written){0});
     for (int n = 0; n < SERVER_NODES; n++)
         server.applied[n] = server.states.newest;
 }

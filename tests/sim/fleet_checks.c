@@ -63,6 +63,16 @@ static void check_references(const struct tables *tables)
 {
     const struct rows *rows = tables->rows;
     bool ok = true;
+    for (uint32_t i = 0; i < rows[TABLE_PROVIDERS].count; i++) {
+        const struct change_provider *row = &rows[TABLE_PROVIDERS].row[i].image.provider;
+        ok &= has_id(tables, TABLE_PROVIDERS, row->root_id) &&
+              (row->parent_id == 0 || has_id(tables, TABLE_PROVIDERS, row->parent_id));
+    }
+    for (uint32_t i = 0; i < rows[TABLE_PROVIDER_TRAITS].count; i++) {
+        const struct change_link *row = &rows[TABLE_PROVIDER_TRAITS].row[i].image.link;
+        ok &= has_id(tables, TABLE_PROVIDERS, row->provider_id) &&
+              has_id(tables, TABLE_TRAITS, row->other_id);
+    }
     for (uint32_t i = 0; i < rows[TABLE_INVENTORIES].count; i++) {
         const struct change_inventory *row = &rows[TABLE_INVENTORIES].row[i].image.inventory;
         ok &= has_id(tables, TABLE_PROVIDERS, row->provider_id) &&
