@@ -137,7 +137,9 @@ void faults_strike(void)
 static int draw_permille(enum fleet_fault fault)
 {
     static const int levels[] = {0, 0, 5, 30, 150};
-    int level = levels[rng_below(&fleet.rng, 5)];
+    int drawn = rng_below(&fleet.rng, 5);
+    /* most of the times that the database goes back, no instance has had what is lost */
+    int level = fault == FLEET_GO_BACK && drawn == 1 ? 60 : levels[drawn];
     bool is_rare = fault == FLEET_KILL || fault == FLEET_RESTART;
     return is_rare ? level / 3 : level;
 }
