@@ -57,6 +57,7 @@ struct observer {
     struct block block; /* of the scrub, as the next ones */
     struct block_place place;
     bool is_scrubbing;
+    bool has_block;       /* false: the last step found that everything had been compared */
     uint64_t scrub_at_us; /* the next step, or the next scrub */
     uint64_t scrub_began_us;
     uint64_t scrub_found; /* by this scrub */
@@ -64,7 +65,7 @@ struct observer {
     uint64_t told_us; /* when looks that found something were last logged; 0: never */
 
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the next two */
+    pthread_mutex_t lock; /* guards the next three; the thread reads the interval without it */
     pthread_cond_t wake;
     bool is_on_its_way;
     bool is_ending;
@@ -245,10 +246,31 @@ static void tell_scrubbed(const struct observer *observer)
 
 /* ---- the look ---- */
 
-static void begin_work(struct observer *observer)
+/* Compares in the open state; false: the database did not answer. */
+typedef bool comparison(struct observer *observer, struct err *err);
+
+/* Opens a state, compares, and closes it; the comparison, which took that long, has filled the list
+ * of suspects. False: it is put off. */
+static bool compare_in_one_state(struct observer *observer, comparison *compare, uint64_t *took_us)
 {
     arena_reset(observer->arena);
     observer->suspects = (struct suspects){.arena = observer->arena};
+    struct err ignored = {.arena = observer->arena}; /* an outage is logged for requests */
+    bool ok = open_state(observer, &ignored);
+    uint64_t opened_us = clock_monotonic_us();
+    if (ok) {
+        ok = compare(observer, &ignored);
+        close_state(observer);
+    }
+    *took_us = clock_monotonic_us() - opened_us;
+    if (!ok)
+        counter_add(&observer->put_off, 1);
+    return ok;
+}
+
+static bool compare_recent(struct observer *observer, struct err *err)
+{
+    return examine_rows(observer->rows, observer->version, &observer->suspects, err);
 }
 
 /* A look may have waited for the processor, or for a paused machine, so the shortest of the last
@@ -275,22 +297,11 @@ static void plan_next_look(struct observer *observer, uint64_t began_us, uint64_
 
 static void look(struct observer *observer)
 {
-    begin_work(observer);
-    struct err ignored = {.arena = observer->arena}; /* an outage is logged for requests */
+    uint64_t took_us;
     uint64_t began_us = clock_monotonic_us();
     observer->look_at_us = began_us + AGAIN_US;
-    if (!open_state(observer, &ignored)) {
-        counter_add(&observer->put_off, 1);
+    if (!compare_in_one_state(observer, compare_recent, &took_us))
         return;
-    }
-    uint64_t opened_us = clock_monotonic_us();
-    bool ok = examine_rows(observer->rows, observer->version, &observer->suspects, &ignored);
-    close_state(observer);
-    uint64_t took_us = clock_monotonic_us() - opened_us;
-    if (!ok) {
-        counter_add(&observer->put_off, 1);
-        return;
-    }
     histogram_add(&observer->look_us, &OBSERVER_LOOK_SHAPE_US, took_us);
     plan_next_look(observer, began_us, took_us);
     count_found(observer, observer->looked);
@@ -315,7 +326,6 @@ static void end_scrub(struct observer *observer, uint64_t now_us)
               (unsigned long long)observer->scrub_found);
 }
 
-/* Compares the block, in the open state. */
 static bool compare_block(struct observer *observer, struct err *err)
 {
     struct block *block = &observer->block;
@@ -328,31 +338,28 @@ static bool compare_block(struct observer *observer, struct err *err)
     return true;
 }
 
+static bool compare_next_block(struct observer *observer, struct err *err)
+{
+    struct block_place place = observer->place;
+    observer->has_block = block_take(&observer->block, observer->version, &place);
+    if (observer->has_block && !compare_block(observer, err))
+        return false;
+    observer->place = place;
+    return true;
+}
+
 static void scrub_step(struct observer *observer)
 {
-    begin_work(observer);
-    struct err ignored = {.arena = observer->arena};
-    struct block_place place = observer->place;
+    uint64_t took_us;
     observer->scrub_at_us = clock_monotonic_us() + AGAIN_US;
-    if (!open_state(observer, &ignored)) {
-        counter_add(&observer->put_off, 1);
+    if (!compare_in_one_state(observer, compare_next_block, &took_us))
         return;
-    }
-    uint64_t opened_us = clock_monotonic_us();
-    bool is_more = block_take(&observer->block, observer->version, &place);
-    bool ok = !is_more || compare_block(observer, &ignored);
-    close_state(observer);
     uint64_t now_us = clock_monotonic_us();
-    if (!ok) {
-        counter_add(&observer->put_off, 1);
-        return;
-    }
-    observer->place = place;
-    uint64_t pause_us = (now_us - opened_us) * SHARE;
+    uint64_t pause_us = took_us * SHARE;
     if (pause_us > STEP_MOST_US)
         pause_us = STEP_MOST_US;
     observer->scrub_at_us = now_us + (pause_us > STEP_EVERY_US ? pause_us : STEP_EVERY_US);
-    if (!is_more)
+    if (!observer->has_block)
         end_scrub(observer, now_us);
     if (observer->suspects.list.count == 0)
         return;
@@ -375,8 +382,9 @@ static void begin_scrub(struct observer *observer, uint64_t now_us)
 static bool await_time(struct observer *observer, uint64_t until_us)
 {
     pthread_mutex_lock(&observer->lock);
-    if (!observer->is_ending)
-        (void)!wait_until(&observer->wake, &observer->lock, until_us);
+    bool is_late = false;
+    while (!observer->is_ending && !is_late && observer->interval_us == observer->seen_interval_us)
+        is_late = !wait_until(&observer->wake, &observer->lock, until_us);
     bool goes_on = !observer->is_ending;
     pthread_mutex_unlock(&observer->lock);
     return goes_on;
@@ -456,7 +464,9 @@ struct observer *observer_start(struct store_observer *rows, struct replica *rep
 
 void observer_set_scrub_interval(struct observer *observer, uint64_t interval_us)
 {
+    pthread_mutex_lock(&observer->lock);
     observer->interval_us = interval_us;
+    pthread_mutex_unlock(&observer->lock);
     pthread_cond_signal(&observer->wake);
 }
 

@@ -27,6 +27,7 @@ struct world {
     bool is_down;               /* no snapshot begins */
     bool lacks_row;             /* the trait's row is not found by a scrub */
     unsigned look_takes_us;     /* by the fake clock */
+    bool is_configured_by_look; /* the next look sets the interval of scrubs */
     unsigned begun, ended;      /* snapshots */
     unsigned looks, finds;      /* of the same */
     unsigned suspected[TRAITS]; /* how often each was, by id */
@@ -100,7 +101,11 @@ static bool play_look(void *cls, const struct store_examiner *examiner, struct e
     world->news = 0;
     world->looks++;
     unsigned takes_us = world->look_takes_us;
+    bool configures = world->is_configured_by_look;
+    world->is_configured_by_look = false;
     pthread_mutex_unlock(&world->lock);
+    if (configures)
+        pipeline_set_scrub_interval(world->pipeline, 1);
     if (takes_us > 0)
         fake_clock_add_us(takes_us);
     for (unsigned id = 0; id < count; id++) {
@@ -233,6 +238,22 @@ static void the_server_is_down(void **state)
     AWAIT(read_world(world, &world->looks) >= 1);
 }
 
+/* Also if the thread was not waiting when it was set: it does not first wait for the next look. */
+static void an_interval_is_noticed_at_once(void **state)
+{
+    enum { LOOK_EVERY_US = 1000000 };
+    struct world *world = *state;
+    fake_clock_stop();
+    start(world);
+    AWAIT(read_world(world, &world->looks) == 1);
+    set_flag(world, &world->is_configured_by_look, true);
+    fake_clock_add_us(LOOK_EVERY_US);
+    AWAIT(read_world(world, &world->looks) == 2);
+    AWAIT((fake_clock_add_us(1), read_world(world, &world->finds) >= 1));
+    assert_int_equal(read_world(world, &world->looks), 2);
+    fake_clock_run();
+}
+
 /* The server stood still during each of the last looks: the pause before the next one is bounded.
  */
 static void stalled_looks(void **state)
@@ -246,6 +267,7 @@ static void stalled_looks(void **state)
     AWAIT(fake_clock_is_awaited_in_ms(LATEST_MS, LATEST_MS));
     fake_clock_add_us(LATEST_MS * 1000);
     AWAIT(read_world(world, &world->looks) == USUAL + 1);
+    fake_clock_run();
 }
 
 static void a_scrub_finds(void **state)
@@ -283,7 +305,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_server_is_down, setup, teardown),
         cmocka_unit_test_setup_teardown(a_scrub_finds, setup, teardown),
         cmocka_unit_test_setup_teardown(stops, setup, teardown),
-        cmocka_unit_test_setup_teardown(stalled_looks, setup, teardown), /* the last: a clock */
+        cmocka_unit_test_setup_teardown(an_interval_is_noticed_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(stalled_looks, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
