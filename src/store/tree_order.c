@@ -20,15 +20,45 @@ static struct tree_node *find_node(const struct tree_order *forest, int64_t id)
     return at < forest->count && forest->nodes[at].id == id ? &forest->nodes[at] : NULL;
 }
 
+/* NULL: it has none, or there is no such provider. */
+static struct tree_node *parent_of(const struct tree_order *forest, const struct tree_node *node)
+{
+    return node->parent_id == 0 ? NULL : find_node(forest, node->parent_id);
+}
+
+/* The cycle begins at its smallest id, so that all instances agree, whichever of its providers and
+ * of those below it they have read. */
+static void cut_cycle(const struct tree_order *forest, struct tree_node *member)
+{
+    struct tree_node *least = member;
+    for (struct tree_node *at = parent_of(forest, member); at != member; at = parent_of(forest, at))
+        if (at->id < least->id)
+            least = at;
+    least->parent_id = 0;
+}
+
+static void forget_path(const struct tree_order *forest, struct tree_node *start)
+{
+    for (struct tree_node *node = start; node->state == ROOT_LOOKED_FOR;
+         node = parent_of(forest, node))
+        node->state = ROOT_NOT_KNOWN;
+}
+
 static void find_root(struct tree_order *forest, struct tree_node *start)
 {
     struct tree_node *top = start;
     uint32_t depth = 0;
     while (top->state == ROOT_NOT_KNOWN) {
         top->state = ROOT_LOOKED_FOR;
-        struct tree_node *parent = top->parent_id == 0 ? NULL : find_node(forest, top->parent_id);
-        /* No such parent, or a cycle: the tree begins here. */
-        if (parent == NULL || parent->state == ROOT_LOOKED_FOR) {
+        struct tree_node *parent = parent_of(forest, top);
+        if (parent != NULL && parent->state == ROOT_LOOKED_FOR) {
+            forget_path(forest, start);
+            cut_cycle(forest, parent);
+            top = start;
+            depth = 0;
+            continue;
+        }
+        if (parent == NULL) {
             top->parent_id = 0;
             top->root_id = top->id;
             top->state = ROOT_KNOWN;

@@ -1,7 +1,8 @@
 /* Determines the place of each provider of a load, a merge or a follow.
  *
  * A provider's root is derived from its chain of parents, so that trees are consistent whatever
- * root_provider_id contains (NULL in databases from before 2019); a broken chain ends in a root. */
+ * root_provider_id contains (NULL in databases from before 2019); a broken chain ends in a root,
+ * and a cycle in its provider with the smallest id. */
 #ifndef BERTH_STORE_TREE_ORDER_H
 #define BERTH_STORE_TREE_ORDER_H
 

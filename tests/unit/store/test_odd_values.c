@@ -82,10 +82,10 @@ static void test_ids_below_one(void **state)
                   "UPDATE resource_providers SET parent_provider_id = -1 WHERE id = 2",
                   "provider(-1 " UUID_A " a parent=0 root=-1 gen=0)");
     expect_loaded(fixture, store, "SELECT 1", "provider(2 " UUID_B " b parent=-1 root=-1 gen=0)");
-    /* A cycle of two: the tree begins at one of them. */
+    /* A cycle of two: the tree begins at the smaller id. */
     expect_loaded(fixture, store,
                   "UPDATE resource_providers SET parent_provider_id = 2 WHERE id = -1",
-                  "provider(-1 " UUID_A " a parent=2 root=2 gen=0)");
+                  "provider(-1 " UUID_A " a parent=0 root=-1 gen=0)");
     store_close(store);
 }
 

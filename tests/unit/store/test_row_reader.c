@@ -221,9 +221,50 @@ static void a_cycle_of_parents_ends(void **state)
     struct log_entry entry = {.kind = LOG_PROVIDER_UPDATED, .id = 202};
     struct buf sent = follow(&fake, &entry, 1, true);
     expect_text(&fake.requests, "resource_providers 1\nresource_providers 1\n");
-    expect_text(&sent, "provider_update(202 00000202-0000-4000-8000-000000000000 host-202 parent=0 "
-                       "root=202 gen=4) 7 0\n"
-                       "generation(202 4 4) 7 0\n");
+    expect_text(&sent,
+                "provider_update(202 00000202-0000-4000-8000-000000000000 host-202 parent=201 "
+                "root=201 gen=4) 7 0\n"
+                "generation(202 4 4) 7 0\n");
+    entry.id = 201;
+    sent = follow(&fake, &entry, 1, true);
+    buf_free(&fake.requests);
+    expect_text(&sent, "provider_update(201 00000201-0000-4000-8000-000000000000 host-201 parent=0 "
+                       "root=201 gen=4) 7 0\n"
+                       "generation(201 4 4) 7 0\n");
+}
+
+/* Whichever provider comes first, in the cycle or below it. */
+static void a_cycle_begins_at_its_smallest_id(void **state)
+{
+    enum { PROVIDERS = 4, ROOT = 5 };
+    static const int64_t cycles[][PROVIDERS][2] = {
+        /* ids and parents */
+        {{5, 5}},
+        {{5, 6}, {6, 5}},
+        {{1, 5}, {5, 6}, {6, 5}},
+        {{1, 6}, {5, 6}, {6, 5}},
+        {{1, 7}, {5, 6}, {6, 7}, {7, 5}},
+        {{1, 7}, {5, 7}, {6, 5}, {7, 6}},
+        {{5, 7}, {6, 5}, {7, 6}, {9, 7}},
+        {{1, 2}, {2, 6}, {5, 6}, {6, 5}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++) {
+        struct tree_order forest = {0};
+        for (int at = 0; at < PROVIDERS && cycles[i][at][0] != 0; at++)
+            tree_order_add(&forest, cycles[i][at][0], cycles[i][at][1]);
+        tree_order_end(&forest);
+        for (int at = 0; at < PROVIDERS && cycles[i][at][0] != 0; at++) {
+            const int64_t *row = cycles[i][at];
+            struct change_provider placed = {.id = row[0]};
+            tree_order_place(&forest, &placed);
+            assert_int_equal(placed.root_id, ROOT);
+            assert_int_equal(placed.parent_id, row[0] == ROOT ? 0 : row[1]);
+            assert_int_equal(tree_order_depth(&forest, row[0]),
+                             row[0] == ROOT ? 0 : tree_order_depth(&forest, row[1]) + 1);
+        }
+        tree_order_free(&forest);
+    }
 }
 
 /* The one that is inserted does not exist any more, and neither do its contents. */
@@ -406,6 +447,7 @@ int main(void)
         cmocka_unit_test(one_request_for_all),
         cmocka_unit_test(a_request_for_each_level),
         cmocka_unit_test(a_cycle_of_parents_ends),
+        cmocka_unit_test(a_cycle_begins_at_its_smallest_id),
         cmocka_unit_test(what_is_gone_is_not_sent),
         cmocka_unit_test(large_sets_come_in_parts),
         cmocka_unit_test(nothing_is_sent_if_a_request_fails),
