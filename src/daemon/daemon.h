@@ -67,7 +67,7 @@ struct daemon {
     struct daemon_listener listeners[DAEMON_LISTENERS_MAX];
     size_t listener_count;
     struct admin *admin; /* shown on the admin listeners */
-    bool is_stopped;     /* by a signal, while it waited for the database to start */
+    bool is_stopped;     /* by a signal, while the database was opened and read */
     bool cut_short;      /* stop_grace ended before everything was finished */
 };
 

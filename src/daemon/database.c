@@ -73,25 +73,23 @@ static struct slice store_directory(const struct conf *conf)
     return slice_of(conf->loss_directory);
 }
 
-static bool open_and_load(struct daemon *daemon)
+/* Until a signal stops it, which counts even if everything is read by then. */
+static bool open_and_read(struct daemon *daemon, struct reach *reach)
 {
     const struct conf *conf = daemon->conf;
-    struct reach reach;
+    const struct store_meanwhile meanwhile = reach_meanwhile(reach);
     struct store_options options = {
         .connection = slice_of(conf->connection),
         .busy_timeout_ms = BUSY_TIMEOUT_MS,
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
-        .retry = &reach.retry,
+        .retry = &reach->retry,
+        .meanwhile = &meanwhile,
         .state_directory = store_directory(conf),
         .recycle_us = conf->connection_recycle_us,
         .steps = &daemon->store_steps,
     };
-    if (!conf_make_state_directory(conf, &daemon->err))
-        return false;
-    reach_begin(&reach, conf);
     daemon->store = store_open(&options, &daemon->err);
-    daemon->is_stopped = reach_end(&reach);
     if (daemon->store == NULL)
         return false;
     daemon->api.replica = replica_create();
@@ -99,7 +97,19 @@ static bool open_and_load(struct daemon *daemon)
     daemon->api.pipeline =
         pipeline_start(daemon->store, daemon->api.replica,
                        products_open(&daemon->products, &daemon->metal), &daemon->err);
-    if (daemon->api.pipeline == NULL || !pipeline_start_pulse(daemon->api.pipeline, &daemon->err) ||
+    return daemon->api.pipeline != NULL;
+}
+
+static bool open_and_load(struct daemon *daemon)
+{
+    struct reach reach;
+    if (!conf_make_state_directory(daemon->conf, &daemon->err))
+        return false;
+    reach_begin(&reach, daemon->conf);
+    bool is_read = open_and_read(daemon, &reach);
+    daemon->is_stopped = reach_end(&reach);
+    if (!is_read || daemon->is_stopped ||
+        !pipeline_start_pulse(daemon->api.pipeline, &daemon->err) ||
         !pipeline_start_observer(daemon->api.pipeline, &daemon->err))
         return false;
     report_losses(daemon);

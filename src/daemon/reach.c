@@ -82,6 +82,16 @@ void reach_begin(struct reach *reach, const struct conf *conf)
     };
 }
 
+static bool goes_on(void *cls)
+{
+    return !take_signal(cls);
+}
+
+struct store_meanwhile reach_meanwhile(struct reach *reach)
+{
+    return (struct store_meanwhile){goes_on, reach};
+}
+
 bool reach_end(struct reach *reach)
 {
     if (reach->retry.stop_fd >= 0)

@@ -35,8 +35,13 @@ struct decision {
 static bool lock(struct pipeline *pipeline, struct err *err)
 {
     enum store_lock locked;
-    while ((locked = store_lock(pipeline->store, err)) == STORE_LOCK_HELD)
+    while ((locked = store_lock(pipeline->store, err)) == STORE_LOCK_HELD) {
         waiting_meanwhile(pipeline);
+        if (pipeline_is_over(pipeline)) {
+            store_unlock(pipeline->store);
+            return err_set(err, 503, NULL, "berthd is stopping");
+        }
+    }
     return locked == STORE_LOCKED;
 }
 
@@ -321,8 +326,9 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
 {
     const uint64_t latest_us = clock_monotonic_us() + TAKEN_FOR_US;
     enum store_result result = try(pipeline, decision, false);
-    for (unsigned taken = 0;
-         result == STORE_TAKEN && taken < TAKEN_MOST && clock_monotonic_us() < latest_us; taken++) {
+    for (unsigned taken = 0; result == STORE_TAKEN && taken < TAKEN_MOST &&
+                             clock_monotonic_us() < latest_us && !pipeline_is_over(pipeline);
+         taken++) {
         pipeline->taken++;
         pipeline_beat(pipeline);
         waiting_answer_late(pipeline);

@@ -10,7 +10,11 @@
 #include "engine/pipeline_internal.h"
 #include "engine/pulse.h"
 
-enum { UPKEEP_EVERY_MS = 100, PATIENCE_MAX_US = 10000 };
+enum {
+    UPKEEP_EVERY_MS = 100,
+    PATIENCE_MAX_US = 10000,
+    GIVEN_UP_US = 1000000, /* what the database has not answered by then is not waited for */
+};
 
 /* Takes the next batch; NULL when it is time for upkeep or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
@@ -144,8 +148,11 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline->ahead.arena = arena_create();
     pthread_mutex_init(&pipeline->lock, NULL);
     wait_init(&pipeline->wake);
-    if (news_try(pipeline, err) == NEWS_TAKEN)
+    if (news_try(pipeline, err) == NEWS_TAKEN) {
+        const struct store_meanwhile meanwhile = {waiting_in_store, pipeline};
+        store_set_meanwhile(store, &meanwhile);
         return pipeline;
+    }
     pipeline_destroy(pipeline);
     return NULL;
 }
@@ -162,6 +169,7 @@ void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_
 
 void pipeline_destroy(struct pipeline *pipeline)
 {
+    store_set_meanwhile(pipeline->store, NULL);
     observer_destroy(pipeline->observer);
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
@@ -247,7 +255,10 @@ void pipeline_set_reads_most(struct pipeline *pipeline, uint64_t reads_most_us)
 
 void pipeline_give_up(struct pipeline *pipeline)
 {
+    uint64_t unknown = 0;
     pipeline->has_given_up = true;
+    (void)atomic_compare_exchange_strong(&pipeline->over_us, &unknown,
+                                         clock_monotonic_us() + GIVEN_UP_US);
 }
 
 void pipeline_stop(struct pipeline *pipeline)
@@ -257,7 +268,7 @@ void pipeline_stop(struct pipeline *pipeline)
     currency_stop(pipeline->currency);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stopping = true;
-    pipeline->has_given_up = true;
+    pipeline_give_up(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     pthread_cond_signal(&pipeline->wake);
     pthread_join(pipeline->thread, NULL);

@@ -15,8 +15,9 @@
 struct pipeline;
 
 /* Loads the database into the replica and starts the writer thread. The caller provides store,
- * replica and rules (NULL: there are none), which outlive the pipeline. NULL with err if the load
- * fails. */
+ * replica and rules (NULL: there are none), which outlive the pipeline. What the store does while
+ * it waits (store_set_meanwhile()) is the pipeline's own as soon as the database is loaded. NULL
+ * with err if the load fails. */
 struct pipeline *pipeline_start(struct store *store, struct replica *replica,
                                 const struct rules *rules, struct err *err);
 
@@ -61,9 +62,9 @@ void pipeline_destroy(struct pipeline *pipeline);
 /* Queues a request. Any thread. After pipeline_stop has begun, requests are refused with 503. */
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request);
 
-/* From now on, requests whose commit the database does not answer are answered soon, with 503 and
- * the text that the outcome is not known: the process does not stop later because of them. Any
- * thread. */
+/* The process does not stop later because the database does not answer: a second from now on, the
+ * writer waits for nothing any more. Requests whose commit has no answer by then get 503 and the
+ * text that the outcome is not known; others are refused with 503. Any thread. */
 void pipeline_give_up(struct pipeline *pipeline);
 
 /* Gives up, completes queued requests, then stops the writer and frees the pipeline. */

@@ -27,6 +27,7 @@ struct pipeline {
     struct queue queue;
     bool stopping;
     _Atomic bool has_given_up; /* see pipeline_give_up() */
+    _Atomic uint64_t over_us;  /* from then on the writer waits for nothing; 0: it is not known */
     bool is_pending;           /* a batch is on its way to the database; used by the writer only */
     struct ahead ahead;
     struct edit *ready; /* what the current batch was planned as, ahead of it; NULL: it was not */
@@ -58,10 +59,17 @@ struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *cou
 /* queue.c: takes the requests that only wait for news out of the queue; NULL: there are none. */
 struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline);
 
+/* queue.c: the same, to be put back; they are not counted. */
+void pipeline_borrow_readers(struct pipeline *pipeline, struct queue *readers);
+
 /* queue.c: takes those that are to be planned out of the queue. */
 void pipeline_take_planners(struct pipeline *pipeline, struct queue *planners);
 /* queue.c: puts requests back before all others. */
 void pipeline_put_back(struct pipeline *pipeline, struct queue *requests);
+
+/* queue.c: whether the process has been stopping for so long that nothing is waited for any more.
+ */
+bool pipeline_is_over(const struct pipeline *pipeline);
 
 /* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
@@ -126,6 +134,10 @@ void waiting_answer_late(struct pipeline *pipeline);
 /* waiting.c: for a writer that waits for something: it is not stuck, and answers those that wait
  * for news meanwhile. */
 void waiting_meanwhile(struct pipeline *pipeline);
+/* waiting.c: the same from within the store (store_set_meanwhile()), whose state is not to be
+ * touched: answers only those that need nothing but the newest version. False: the process stops.
+ */
+bool waiting_in_store(void *cls);
 
 /* batch.c: decides and answers the requests. */
 void batch_run(struct pipeline *pipeline, struct pipeline_request *first);

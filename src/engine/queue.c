@@ -38,6 +38,11 @@ struct pipeline_request *pipeline_take_readers(struct pipeline *pipeline)
     return readers.first;
 }
 
+void pipeline_borrow_readers(struct pipeline *pipeline, struct queue *readers)
+{
+    take_kind(pipeline, false, readers);
+}
+
 void pipeline_take_planners(struct pipeline *pipeline, struct queue *planners)
 {
     take_kind(pipeline, true, planners);
@@ -49,6 +54,12 @@ void pipeline_put_back(struct pipeline *pipeline, struct queue *requests)
     queue_move(requests, &pipeline->queue);
     queue_move(&pipeline->queue, requests);
     pthread_mutex_unlock(&pipeline->lock);
+}
+
+bool pipeline_is_over(const struct pipeline *pipeline)
+{
+    uint64_t over_us = pipeline->over_us;
+    return over_us != 0 && clock_monotonic_us() >= over_us;
 }
 
 void pipeline_beat(struct pipeline *pipeline)

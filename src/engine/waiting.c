@@ -48,13 +48,18 @@ static void answer_probes(struct pipeline *pipeline, struct queue *probes)
     answers_give(pipeline, probes->first, NULL, err_is_set(&err) ? &err : NULL);
 }
 
-/* Whether the newest version contains the states that these requests wait for. */
-static bool contains_all(const struct pipeline *pipeline, const struct pipeline_request *first)
+/* Whether the newest version contains the state that this request waits for. */
+static bool contains(const struct pipeline *pipeline, const struct pipeline_request *request)
 {
     struct store_stamp newest;
     memcpy(&newest, &replica_newest(pipeline->replica)->stamp, sizeof(newest));
+    return request->head != NULL && store_covers(pipeline->store, &newest, request->head);
+}
+
+static bool contains_all(const struct pipeline *pipeline, const struct pipeline_request *first)
+{
     for (const struct pipeline_request *at = first; at != NULL; at = at->next)
-        if (at->head == NULL || !store_covers(pipeline->store, &newest, at->head))
+        if (!contains(pipeline, at))
             return false;
     return true;
 }
@@ -113,4 +118,27 @@ void waiting_meanwhile(struct pipeline *pipeline)
     struct pipeline_request *readers = pipeline_take_readers(pipeline);
     if (readers != NULL)
         waiting_answer(pipeline, readers);
+}
+
+bool waiting_in_store(void *cls)
+{
+    struct pipeline *pipeline = cls;
+    struct queue readers;
+    struct queue covered;
+    struct queue others;
+    queue_clear(&covered);
+    queue_clear(&others);
+    pipeline_beat(pipeline);
+    pipeline_borrow_readers(pipeline, &readers);
+    while (readers.first != NULL) {
+        struct pipeline_request *request = readers.first;
+        readers.first = request->next;
+        bool needs_store = request->probe != NULL || request->suspects != NULL;
+        queue_append(!needs_store && contains(pipeline, request) ? &covered : &others, request);
+    }
+    if (others.first != NULL)
+        pipeline_put_back(pipeline, &others);
+    pipeline->requests += covered.count;
+    answers_give(pipeline, covered.first, NULL, NULL);
+    return !pipeline_is_over(pipeline);
 }

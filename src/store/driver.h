@@ -57,6 +57,8 @@ struct store_driver {
     bool (*report)(const struct store *store, struct arena *arena,
                    struct store_report *report); /* NULL: there is none */
     void (*upkeep)(struct store *store);
+    /* NULL: nothing is done meanwhile. */
+    void (*set_meanwhile)(struct store *store, const struct store_meanwhile *meanwhile);
 };
 
 /* A database's own struct begins with it. */

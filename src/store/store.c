@@ -207,3 +207,9 @@ void store_upkeep(struct store *store)
 {
     store->driver->upkeep(store);
 }
+
+void store_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile)
+{
+    if (store->driver->set_meanwhile != NULL)
+        store->driver->set_meanwhile(store, meanwhile);
+}

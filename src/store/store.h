@@ -38,16 +38,27 @@ struct store_retry {
                     -1: none */
 };
 
+/* What the writer thread does while the store waits for a server, or reads what it sends, about
+ * twenty times a second. The store is in the middle of some function then, so only those for any
+ * thread may be called. */
+struct store_meanwhile {
+    /* False: nothing may wait any longer. The function of the store that waits fails as if its time
+     * limit had passed, and so do later ones that would have to wait: for a process that stops. */
+    bool (*run)(void *cls);
+    void *cls;
+};
+
 struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
     int busy_timeout_ms; /* how long a write waits for another writer; 5000 */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
-    bool create_missing_file;        /* create a missing database file, if sync_schema is set */
-    bool synchronous_off;            /* tests only: no fsync */
-    uint32_t wal_frames;             /* tests only: the length of a shorter WAL; 0: the default */
-    const struct store_retry *retry; /* NULL: one attempt. Used only during store_open() */
+    bool create_missing_file; /* create a missing database file, if sync_schema is set */
+    bool synchronous_off;     /* tests only: no fsync */
+    uint32_t wal_frames;      /* tests only: the length of a shorter WAL; 0: the default */
+    const struct store_meanwhile *meanwhile; /* is copied; see store_set_meanwhile() */
+    const struct store_retry *retry;         /* NULL: one attempt. Used only during store_open() */
     struct slice state_directory; /* where a database on a server keeps a file of its own; without
                                      data: nowhere */
     uint64_t recycle_us;          /* age at which a connection to a server is replaced; 0: never */
@@ -63,6 +74,10 @@ bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST
  * with one clear line in err on failure. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);
 void store_close(struct store *store);
+
+/* From now on, and instead of what was set before; NULL: nothing is done meanwhile. A database in a
+ * file does nothing in any case. */
+void store_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile);
 
 /* Receives the records of a load or a follow, in an order in which each record refers only to
  * earlier ones; only providers may refer to each other in any order until

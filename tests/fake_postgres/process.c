@@ -299,8 +299,8 @@ void __wrap_wait_sleep_us(uint64_t us)
     wait(WAIT_TIME, world.now_us + us);
 }
 
-enum pg_io __wrap_pg_io_wait(int socket, short events, int wake_fd, uint64_t deadline_us);
-enum pg_io __wrap_pg_io_wait(int socket, short events, int wake_fd, uint64_t deadline_us)
+enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us);
+enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
 {
     struct task *task = world.running;
     task->socket = socket;

@@ -281,3 +281,10 @@ void store_upkeep(struct store *store)
 {
     (void)store;
 }
+
+/* It never waits. */
+void store_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile)
+{
+    (void)store;
+    (void)meanwhile;
+}

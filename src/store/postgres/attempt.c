@@ -141,8 +141,8 @@ enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host 
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
     while (next != PGRES_POLLING_OK) {
         short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-        if (pg_io_wait(PQsocket(attempt->conn), events, attempt->stop_fd, attempt->deadline_us) !=
-            PG_IO_READY)
+        if (pg_io_wait(attempt->meanwhile, PQsocket(attempt->conn), events, attempt->stop_fd,
+                       attempt->deadline_us) != PG_IO_READY)
             return attempt_timeout(attempt, reason);
         next = PQconnectPoll(attempt->conn);
         if (next == PGRES_POLLING_FAILED)

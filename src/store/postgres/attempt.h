@@ -14,8 +14,9 @@ struct pg_attempt {
     const char *session_attrs; /* NULL: the URL's target_session_attrs */
     struct arena *arena;
     uint64_t deadline_us;
-    int stop_fd;  /* readable: ends the attempt as its deadline does; -1: none */
-    PGconn *conn; /* the caller's, if the outcome is PG_OK */
+    struct pg_meanwhile *meanwhile; /* io.h */
+    int stop_fd;                    /* readable: ends the attempt as its deadline does; -1: none */
+    PGconn *conn;                   /* the caller's, if the outcome is PG_OK */
 };
 
 /* PG_OK, PG_RETRY, PG_FAILED or PG_TIMEOUT. Otherwise *reason is one line in the arena, and failure

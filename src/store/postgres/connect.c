@@ -76,8 +76,9 @@ static enum pg_outcome try_name(struct tries *tries, const struct pg_host *host,
     const char *addresses[ADDRESSES_MOST];
     const char *reason;
     size_t count;
-    enum pg_resolved resolved = pg_resolve(host->host, host_us, tries->attempt.stop_fd, arena,
-                                           ADDRESSES_MOST, addresses, &count, &reason);
+    enum pg_resolved resolved =
+        pg_resolve(host->host, host_us, tries->attempt.meanwhile, tries->attempt.stop_fd, arena,
+                   ADDRESSES_MOST, addresses, &count, &reason);
     if (resolved == PG_RESOLVE_LATE)
         return add_failure(
             tries, PG_TIMEOUT, host->host,
@@ -107,8 +108,9 @@ static enum pg_outcome try_host(struct tries *tries, const struct pg_host *host,
 }
 
 enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
-                           uint64_t deadline_us, int stop_fd, size_t *attempt, PGconn **conn,
-                           struct pg_failure *failure, struct err *err)
+                           uint64_t deadline_us, struct pg_meanwhile *meanwhile, int stop_fd,
+                           size_t *attempt, PGconn **conn, struct pg_failure *failure,
+                           struct err *err)
 {
     struct pg_host hosts[PG_HOSTS_MOST];
     size_t count;
@@ -119,6 +121,7 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
         .attempt = {.url = url,
                     .application_name = application_name,
                     .arena = err->arena,
+                    .meanwhile = meanwhile,
                     .stop_fd = stop_fd},
         .failure = failure,
         .reasons = SLICE_LIT(""),

@@ -31,10 +31,21 @@ enum pg_outcome pg_exchange_lose(struct pg_session *session, const char *what, s
     return PG_LOST;
 }
 
-static enum pg_outcome time_out(struct pg_session *session, const char *what, struct err *err)
+/* Waits for the socket, or for a descriptor (-1: none). */
+static enum pg_io await_socket(struct pg_session *session, short events, int wake_fd,
+                               uint64_t until_us)
+{
+    return pg_io_wait(session->options.meanwhile, PQsocket(session->conn), events, wake_fd,
+                      until_us);
+}
+
+static enum pg_outcome time_out(struct pg_session *session, const char *what, enum pg_io why,
+                                struct err *err)
 {
     pg_failure_set(PG_TIMEOUT, session->url.target, what,
-                   SLICE_LIT("the server has not answered in time"), err);
+                   why == PG_IO_OVER ? SLICE_LIT("berthd is stopping")
+                                     : SLICE_LIT("the server has not answered in time"),
+                   err);
     pg_exchange_drop(session);
     return PG_TIMEOUT;
 }
@@ -44,8 +55,9 @@ enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
 {
     int unsent;
     while ((unsent = PQflush(session->conn)) > 0) {
-        if (pg_io_wait(PQsocket(session->conn), POLLIN | POLLOUT, -1, deadline_us) == PG_IO_TIMEOUT)
-            return time_out(session, what, err);
+        enum pg_io ready = await_socket(session, POLLIN | POLLOUT, -1, deadline_us);
+        if (ready != PG_IO_READY)
+            return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }
@@ -63,8 +75,11 @@ enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, u
         short events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
         if (unsent < 0)
             break;
-        if (pg_io_wait(PQsocket(session->conn), events, -1, end_us) == PG_IO_TIMEOUT)
-            return end_us < deadline_us ? PG_WOKEN : time_out(session, what, err);
+        enum pg_io ready = await_socket(session, events, -1, end_us);
+        if (ready == PG_IO_TIMEOUT && end_us < deadline_us)
+            return PG_WOKEN;
+        if (ready != PG_IO_READY)
+            return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }
@@ -75,11 +90,11 @@ enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what,
                                    uint64_t deadline_us, PGresult **result, struct err *err)
 {
     while (PQisBusy(session->conn) != 0) {
-        enum pg_io ready = pg_io_wait(PQsocket(session->conn), POLLIN, wake_fd, deadline_us);
-        if (ready == PG_IO_TIMEOUT)
-            return time_out(session, what, err);
+        enum pg_io ready = await_socket(session, POLLIN, wake_fd, deadline_us);
         if (ready == PG_IO_WOKEN)
             return PG_WOKEN;
+        if (ready != PG_IO_READY)
+            return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }

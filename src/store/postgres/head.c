@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/wait.h"
 #include "store/postgres/facts.h"
+#include "store/postgres/io.h"
 #include "store/postgres/session.h"
 
 enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
@@ -31,13 +32,14 @@ struct query {
 };
 
 struct postgres_head {
-    struct pg_session *session; /* the thread's */
+    struct pg_session *session;    /* the thread's */
+    struct pg_meanwhile meanwhile; /* the same */
     uint64_t timeout_us;
     uint64_t recycle_us;
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    bool is_ending;
+    _Atomic bool is_ending; /* read without the lock */
     unsigned waiting;
     struct query queries[QUERIES_MOST];
     /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
@@ -255,6 +257,11 @@ static void *run_head(void *cls)
     return NULL;
 }
 
+static bool head_goes_on(void *cls)
+{
+    return !((const struct postgres_head *)cls)->is_ending;
+}
+
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
                                            struct pg_connection_counts *counts, uint64_t timeout_us,
                                            uint64_t recycle_us)
@@ -263,8 +270,12 @@ struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_l
     check(head != NULL);
     head->timeout_us = timeout_us;
     head->recycle_us = recycle_us;
-    head->session = pg_session_create(&(struct pg_session_options){
-        .url = url, .lineage = lineage, .wake_fd = -1, .counts = counts});
+    head->meanwhile = (struct pg_meanwhile){.run = head_goes_on, .cls = head};
+    head->session = pg_session_create(&(struct pg_session_options){.url = url,
+                                                                   .lineage = lineage,
+                                                                   .wake_fd = -1,
+                                                                   .counts = counts,
+                                                                   .meanwhile = &head->meanwhile});
     pthread_mutex_init(&head->lock, NULL);
     wait_init(&head->wake);
     if (pthread_create(&head->thread, NULL, run_head, head) == 0)

@@ -16,6 +16,7 @@
 #include "store/postgres/foreign_log.h"
 #include "store/postgres/inspect.h"
 #include "store/postgres/instance_row.h"
+#include "store/postgres/io.h"
 #include "store/postgres/prune.h"
 
 enum {
@@ -29,6 +30,7 @@ enum {
 
 struct housekeeping {
     struct pg_session *session; /* the thread's, as are the next ones */
+    struct pg_meanwhile meanwhile;
     struct instance_row row;
     struct prune prune;
     uint64_t recycle_us;
@@ -40,8 +42,8 @@ struct housekeeping {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    bool is_ending;
-    struct arena *arena; /* of the report; NULL: there is none */
+    _Atomic bool is_ending; /* read without the lock */
+    struct arena *arena;    /* of the report; NULL: there is none */
     struct store_report report;
     struct counter pruned; /* any thread reads; the same */
     struct counter moved;
@@ -148,8 +150,15 @@ static bool sleep_until(struct housekeeping *h, uint64_t until_us)
     return goes_on;
 }
 
+static bool housekeeping_goes_on(void *cls)
+{
+    return !((const struct housekeeping *)cls)->is_ending;
+}
+
+/* On a connection that works, a last statement waits for its answer. */
 static void housekeeping_leave(struct housekeeping *h, struct err *err)
 {
+    h->meanwhile = (struct pg_meanwhile){0};
     if (pg_session_is_open(h->session) &&
         instance_row_delete(h->session, &h->row, in_ms(LAST_ANSWER_MS), err) != PG_OK)
         pg_session_close(h->session);
@@ -200,13 +209,15 @@ struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_line
     h->recycle_us = recycle_us;
     h->head = head;
     h->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    h->meanwhile = (struct pg_meanwhile){.run = housekeeping_goes_on, .cls = h};
     h->session = pg_session_create(&(struct pg_session_options){.url = url,
                                                                 .lineage = lineage,
                                                                 .statement_timeout_ms = ANSWER_MS,
                                                                 .idle_in_transaction_ms = ANSWER_MS,
                                                                 .lock_timeout_ms = ANSWER_MS,
                                                                 .wake_fd = -1,
-                                                                .counts = counts});
+                                                                .counts = counts,
+                                                                .meanwhile = &h->meanwhile});
     pg_session_set_stop(h->session, h->stop_fd);
     pthread_mutex_init(&h->lock, NULL);
     wait_init(&h->wake);

@@ -1,26 +1,35 @@
-/* poll() on one socket and a wake-up descriptor, until a time on the monotonic clock. Any thread.
- */
+/* Waits in slices, and runs what is to be done meanwhile between them. Any thread. */
 #include "store/postgres/io.h"
-
-#include <errno.h>
-#include <poll.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 
-enum pg_io pg_io_wait(int socket, short events, int wake_fd, uint64_t deadline_us)
+/* False: nothing is to be waited for any more. Also where sockets are always ready, as while a
+ * table is read. */
+static bool run_if_due(struct pg_meanwhile *meanwhile)
 {
-    struct pollfd polled[] = {{.fd = socket, .events = events}, {.fd = wake_fd, .events = POLLIN}};
-    for (;;) {
-        uint64_t now_us = clock_monotonic_us();
-        uint64_t left_us = deadline_us > now_us ? deadline_us - now_us : 0;
-        struct timespec limit = {.tv_sec = (time_t)(left_us / 1000000),
-                                 .tv_nsec = (long)(left_us % 1000000) * 1000};
-        int ready = ppoll(polled, wake_fd >= 0 ? 2 : 1, &limit, NULL);
-        check(ready >= 0 || errno == EINTR || errno == ENOMEM);
-        if (ready > 0)
-            return polled[0].revents != 0 ? PG_IO_READY : PG_IO_WOKEN;
-        if (left_us == 0)
-            return PG_IO_TIMEOUT;
+    uint64_t now_us = clock_monotonic_us();
+    check(!meanwhile->is_running);
+    if (meanwhile->is_over || now_us - meanwhile->last_us < PG_IO_SLICE_US)
+        return !meanwhile->is_over;
+    meanwhile->is_running = true;
+    meanwhile->is_over = !meanwhile->run(meanwhile->cls);
+    meanwhile->is_running = false;
+    meanwhile->last_us = clock_monotonic_us();
+    return !meanwhile->is_over;
+}
+
+enum pg_io pg_io_wait(struct pg_meanwhile *meanwhile, int socket, short events, int wake_fd,
+                      uint64_t deadline_us)
+{
+    if (meanwhile == NULL || meanwhile->run == NULL)
+        return pg_io_poll(socket, events, wake_fd, deadline_us);
+    while (run_if_due(meanwhile)) {
+        uint64_t slice_us = meanwhile->last_us + PG_IO_SLICE_US;
+        uint64_t until_us = slice_us < deadline_us ? slice_us : deadline_us;
+        enum pg_io found = pg_io_poll(socket, events, wake_fd, until_us);
+        if (found != PG_IO_TIMEOUT || until_us == deadline_us)
+            return found;
     }
+    return PG_IO_OVER;
 }

@@ -2,16 +2,30 @@
 #ifndef BERTH_STORE_POSTGRES_IO_H
 #define BERTH_STORE_POSTGRES_IO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum pg_io {
-    PG_IO_READY,   /* the socket can be read or written, or has failed */
-    PG_IO_WOKEN,   /* the other descriptor can be read, and the socket is not ready */
-    PG_IO_TIMEOUT, /* the deadline has passed */
+#include "store/postgres/poll.h"
+
+/* How long a wait lasts at most without running what is to be done meanwhile. */
+enum { PG_IO_SLICE_US = 50000 };
+
+/* What the thread of some sessions does while these wait (store_set_meanwhile()). It belongs to
+ * that thread. Initialise it with zeroes. */
+struct pg_meanwhile {
+    bool (*run)(void *cls); /* must not use these sessions. False: no wait goes on, nor does another
+                               one begin. NULL: nothing is done meanwhile */
+    void *cls;
+    uint64_t last_us; /* when it was last run */
+    bool is_running;
+    bool is_over; /* it has returned false */
 };
 
 /* Waits for `events` (POLLIN, POLLOUT) of the socket or for the wake-up descriptor (-1: none) until
- * the deadline, a time of clock_monotonic_us(). After the deadline, it only looks. Any thread. */
-enum pg_io pg_io_wait(int socket, short events, int wake_fd, uint64_t deadline_us);
+ * the deadline, a time of clock_monotonic_us(). After the deadline, it only looks. This is the only
+ * wait of sessions, so that none is without `meanwhile` (NULL: of a thread that may wait until the
+ * deadline). Any thread. */
+enum pg_io pg_io_wait(struct pg_meanwhile *meanwhile, int socket, short events, int wake_fd,
+                      uint64_t deadline_us);
 
 #endif

@@ -22,7 +22,7 @@ bool postgres_knows_connection(struct slice connection, struct err *err)
     return ok;
 }
 
-static struct pg_session *create_session(const struct postgres_store *store,
+static struct pg_session *create_session(struct postgres_store *store,
                                          struct pg_connection_counts *counts)
 {
     return pg_session_create(
@@ -31,7 +31,8 @@ static struct pg_session *create_session(const struct postgres_store *store,
                                      .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
                                      .lock_timeout_ms = (int)(store->timeout_us / 2000),
                                      .wake_fd = -1,
-                                     .counts = counts});
+                                     .counts = counts,
+                                     .meanwhile = &store->meanwhile});
 }
 
 static bool start_writer(struct postgres_store *store, const struct store_options *options,
@@ -62,6 +63,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
     store->recycle_us = options->recycle_us;
+    postgres_set_meanwhile(&store->base, options->meanwhile);
     store->acknowledged.fd = -1;
     pthread_mutex_init(&store->load_lock, NULL);
     if (!pg_url_parse(options->connection, SLICE_LIT(""), store->arena, &store->url, err)) {

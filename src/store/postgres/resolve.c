@@ -14,8 +14,6 @@
 #include "base/wait.h"
 #include "store/postgres/io.h"
 
-enum { STOP_LOOK_US = 100 * 1000 };
-
 /* Shared by two threads; the last one to leave frees it. */
 struct lookup {
     pthread_mutex_t lock;
@@ -105,20 +103,22 @@ static enum pg_resolved take_addresses(const struct lookup *lookup, struct arena
 }
 
 /* A condition cannot be waited for together with a descriptor. */
-static void await(struct lookup *lookup, uint64_t deadline_us, int stop_fd)
+static void await(struct lookup *lookup, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
+                  int stop_fd)
 {
     uint64_t now_us;
     while (!lookup->done && (now_us = clock_monotonic_us()) < deadline_us &&
-           pg_io_wait(-1, 0, stop_fd, now_us) != PG_IO_WOKEN) {
-        uint64_t look_us = now_us + STOP_LOOK_US;
-        (void)wait_until(&lookup->is_done, &lookup->lock,
-                         stop_fd >= 0 && look_us < deadline_us ? look_us : deadline_us);
+           pg_io_wait(meanwhile, -1, 0, stop_fd, now_us) == PG_IO_TIMEOUT) {
+        uint64_t look_us = now_us + PG_IO_SLICE_US;
+        (void)wait_until(
+            &lookup->is_done, &lookup->lock,
+            (stop_fd >= 0 || meanwhile != NULL) && look_us < deadline_us ? look_us : deadline_us);
     }
 }
 
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, int stop_fd,
-                            struct arena *arena, size_t most, const char **addresses, size_t *count,
-                            const char **reason)
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
+                            int stop_fd, struct arena *arena, size_t most, const char **addresses,
+                            size_t *count, const char **reason)
 {
     struct lookup *lookup = calloc(1, sizeof(*lookup));
     check(lookup != NULL);
@@ -130,7 +130,7 @@ enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, int stop_fd,
         lookup->is_left = lookup->done = true;
         lookup->error = EAI_AGAIN;
     }
-    await(lookup, deadline_us, stop_fd);
+    await(lookup, deadline_us, meanwhile, stop_fd);
     enum pg_resolved result = take_addresses(lookup, arena, most, addresses, count, reason);
     leave(lookup);
     return result;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "store/postgres/io.h"
 
 enum pg_resolved {
     PG_RESOLVED, /* the addresses are texts in the arena, in the system's order of preference */
@@ -19,10 +20,10 @@ enum pg_resolved {
  */
 bool pg_resolve_is_name(const char *host);
 
-/* At most `most` addresses. PG_RESOLVE_LATE also soon after stop_fd is readable (-1: none). Any
- * thread. */
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, int stop_fd,
-                            struct arena *arena, size_t most, const char **addresses, size_t *count,
-                            const char **reason) BERTH_MUST_CHECK;
+/* At most `most` addresses. PG_RESOLVE_LATE also soon after stop_fd is readable (-1: none), or as
+ * `meanwhile` says. Any thread. */
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
+                            int stop_fd, struct arena *arena, size_t most, const char **addresses,
+                            size_t *count, const char **reason) BERTH_MUST_CHECK;
 
 #endif

@@ -80,7 +80,8 @@ void pg_session_notice_end(struct pg_session *session)
     if (session->conn == NULL || session->queue.is_open)
         return;
     for (int i = 0; i < READS_MOST; i++) {
-        if (pg_io_wait(PQsocket(session->conn), POLLIN, -1, 0) != PG_IO_READY)
+        if (pg_io_wait(session->options.meanwhile, PQsocket(session->conn), POLLIN, -1, 0) !=
+            PG_IO_READY)
             return;
         if (PQconsumeInput(session->conn) == 0)
             break;
@@ -327,7 +328,8 @@ static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t 
         struct err failure = {.arena = err->arena};
         enum pg_outcome result =
             pg_connect(&session->url, session->options.application_name, deadline_us,
-                       session->stop_fd, &attempt, &session->conn, &session->failure, &failure);
+                       session->options.meanwhile, session->stop_fd, &attempt, &session->conn,
+                       &session->failure, &failure);
         if (result == PG_OK)
             PQsetNoticeReceiver(session->conn, take_notice, session);
         if (result == PG_OK)

@@ -8,6 +8,7 @@
 
 #include "store/postgres/lineage.h"
 
+struct pg_meanwhile;
 struct pg_url;
 struct pg_session;
 
@@ -37,6 +38,7 @@ struct pg_session_options {
     int wake_fd; /* a descriptor (eventfd) that ends the waits of pg_pipeline_next() and
                     pg_stream_next(); -1: none */
     struct pg_connection_counts *counts; /* outlive the session; NULL: it is not counted */
+    struct pg_meanwhile *meanwhile;      /* for all waits; the same */
 };
 
 /* What is known of the server since the last connect. */

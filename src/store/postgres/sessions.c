@@ -98,6 +98,15 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
     return false;
 }
 
+void postgres_set_meanwhile(struct store *base, const struct store_meanwhile *meanwhile)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(!store->meanwhile.is_running);
+    store->meanwhile = (struct pg_meanwhile){0};
+    if (meanwhile != NULL)
+        store->meanwhile = (struct pg_meanwhile){.run = meanwhile->run, .cls = meanwhile->cls};
+}
+
 bool postgres_ensure_writer(struct postgres_store *store, struct err *err)
 {
     pg_session_notice_end(store->writer);

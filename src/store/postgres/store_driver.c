@@ -144,4 +144,5 @@ const struct store_driver postgres_driver = {
     .server = server,
     .report = report,
     .upkeep = postgres_upkeep,
+    .set_meanwhile = postgres_set_meanwhile,
 };

@@ -20,6 +20,7 @@
 #include "store/postgres/foreign_rows.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
+#include "store/postgres/io.h"
 #include "store/postgres/log_rows.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
@@ -109,9 +110,10 @@ struct postgres_store {
     struct arena *arena;
     struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
-    uint64_t timeout_us;        /* for an answer of the server */
-    uint64_t recycle_us;        /* the age at which a session is replaced; 0: never */
-    struct pg_lineage *lineage; /* of all sessions; any thread */
+    uint64_t timeout_us;           /* for an answer of the server */
+    uint64_t recycle_us;           /* the age at which a session is replaced; 0: never */
+    struct pg_lineage *lineage;    /* of all sessions; any thread */
+    struct pg_meanwhile meanwhile; /* for the next two */
     struct pg_session *writer;
     struct pg_session *follower;
     struct postgres_reader reader; /* through the follower */
@@ -231,6 +233,7 @@ enum store_result postgres_await(struct store *store, uint64_t until_us, struct 
                                  bool *foreign, struct err *err) BERTH_MUST_CHECK;
 void postgres_give_up(struct store *store);
 void postgres_upkeep(struct store *store);
+void postgres_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile);
 
 /* sessions.c: sets the err, and returns false. */
 bool postgres_refuse_standby(const struct postgres_store *store, struct err *err);

@@ -55,7 +55,7 @@ static struct slice bytes(const unsigned char *data, size_t len)
 
 static bool is_given_up(const struct postgres_unknown *unknown)
 {
-    return pg_io_wait(-1, 0, unknown->give_up, 0) == PG_IO_WOKEN;
+    return pg_io_wait(NULL, -1, 0, unknown->give_up, 0) == PG_IO_WOKEN;
 }
 
 /* Executes one statement (NULL: BEGIN), unless it is given up meanwhile. */
@@ -163,7 +163,7 @@ static void *run_unknown(void *cls)
         is_known = resolve_once(unknown, &result, &ignored);
         pg_session_close(unknown->session);
         if (!is_known)
-            pg_io_wait(-1, 0, unknown->give_up,
+            pg_io_wait(NULL, -1, 0, unknown->give_up,
                        clock_monotonic_us() + TRY_AGAIN_MS * UINT64_C(1000));
     }
     arena_destroy(arena);

@@ -206,7 +206,7 @@ static void expect_stop(void)
     assert_true(stop_fd >= 0);
     uint64_t deadline_us = in_ms(60000);
     assert_int_equal(
-        pg_resolve("slow.test", deadline_us, stop_fd, arena, 4, addresses, &count, &reason),
+        pg_resolve("slow.test", deadline_us, NULL, stop_fd, arena, 4, addresses, &count, &reason),
         PG_RESOLVE_LATE);
     assert_true(clock_monotonic_us() < deadline_us - 30000000);
     close(stop_fd);
@@ -220,8 +220,9 @@ static void test_name_server_that_does_not_answer(void **state)
     size_t count;
     atomic_store(&may_answer, false);
     atomic_store(&answered, 0);
-    assert_int_equal(pg_resolve("slow.test", in_ms(20), -1, arena, 4, addresses, &count, &reason),
-                     PG_RESOLVE_LATE);
+    assert_int_equal(
+        pg_resolve("slow.test", in_ms(20), NULL, -1, arena, 4, addresses, &count, &reason),
+        PG_RESOLVE_LATE);
     expect_stop();
     expect_connect("postgresql://u:p@slow.test/d", 50, PG_TIMEOUT,
                    "the name slow.test cannot be resolved in time");
@@ -235,8 +236,9 @@ static void test_name_server_that_does_not_answer(void **state)
     assert_int_equal(atomic_load(&answered), 0);
     atomic_store(&may_answer, true);
     AWAIT(atomic_load(&answered) == 4);
-    assert_int_equal(pg_resolve("slow.test", soon(), -1, arena, 4, addresses, &count, &reason),
-                     PG_RESOLVED);
+    assert_int_equal(
+        pg_resolve("slow.test", soon(), NULL, -1, arena, 4, addresses, &count, &reason),
+        PG_RESOLVED);
     assert_true(count > 0);
     assert_true(strcmp(addresses[0], "127.0.0.1") == 0 || strcmp(addresses[0], "::1") == 0);
 }

@@ -1,0 +1,231 @@
+/* The writer while the server does not answer: it is not stuck, answers what it can, and stops long
+ * before the time limit. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "await.h"
+#include "base/clock.h"
+#include "engine/pipeline.h"
+#include "engine/plan.h"
+#include "store/fixture.h"
+#include "swallower.h"
+
+enum {
+    LIMIT_MS = 120000,  /* of the store: nothing here may take that long */
+    STOP_US = 30000000, /* nor, on a busy machine, that */
+    BEATS = 5,
+};
+
+static const char TAKEN[] = "CUSTOM_TAKEN";
+
+struct request {
+    struct pipeline_request base; /* first */
+    _Atomic bool is_answered;
+};
+
+/* A pipeline whose connections go through the proxy. */
+struct world {
+    struct fixture *fixture;
+    struct swallower *swallower;
+    struct store *store;
+    struct replica *replica;
+    struct pipeline *pipeline;
+    struct request write, read, covered;
+};
+
+static void answered(struct pipeline_request *base)
+{
+    ((struct request *)base)->is_answered = true;
+}
+
+static bool plan_trait(struct pipeline_request *request, const struct plan *plan)
+{
+    (void)request;
+    int64_t id = store_next_id(plan->store, STORE_TRAITS);
+    change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
+        (struct change_catalog){id, SLICE_LIT(TAKEN)};
+    return true;
+}
+
+static void submit(struct world *world, struct request *request,
+                   bool (*plan)(struct pipeline_request *request, const struct plan *plan),
+                   const struct store_stamp *head)
+{
+    request->base = (struct pipeline_request){.plan = plan,
+                                              .head = head,
+                                              .done = answered,
+                                              .max_rows = 1,
+                                              .err = {.arena = world->fixture->arena}};
+    pipeline_submit(world->pipeline, &request->base);
+}
+
+/* Puts the proxy's port into the URL. */
+static void use_proxy(struct world *world)
+{
+    struct fixture *fixture = world->fixture;
+    const char *database = strrchr(fixture->url, '/');
+    const char *port = database;
+    while (*port != ':')
+        port--;
+    world->swallower = swallower_start(atoi(port + 1));
+    struct slice url = arena_printf(fixture->arena, "%.*s:%d%s", (int)(port - fixture->url),
+                                    fixture->url, swallower_port(world->swallower), database);
+    assert_true(url.len < sizeof(fixture->url));
+    memcpy(fixture->url, url.data, url.len + 1);
+}
+
+static struct world *open_world(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world->fixture = *state;
+    world->fixture->busy_timeout_ms = LIMIT_MS;
+    use_proxy(world);
+    world->store = fixture_open(world->fixture);
+    world->replica = replica_create();
+    return world;
+}
+
+static void start(struct world *world)
+{
+    world->pipeline = pipeline_start(world->store, world->replica, NULL, &world->fixture->err);
+    assert_non_null(world->pipeline);
+}
+
+static void close_world(struct world *world)
+{
+    uint64_t began_us = clock_monotonic_us();
+    replica_destroy(world->replica);
+    store_close(world->store);
+    assert_true(clock_monotonic_us() - began_us < STOP_US);
+    swallower_stop(world->swallower);
+    free(world);
+}
+
+/* The writer waits for an answer to the request. */
+static void expect_blocked(struct world *world, const struct request *request)
+{
+    AWAIT(swallower_has_swallowed(world->swallower));
+    uint64_t turns = pipeline_iterations(world->pipeline);
+    AWAIT(pipeline_iterations(world->pipeline) > turns + BEATS);
+    assert_false(request->is_answered);
+}
+
+static void stop(struct world *world, const struct request *request)
+{
+    uint64_t began_us = clock_monotonic_us();
+    pipeline_stop(world->pipeline);
+    assert_true(clock_monotonic_us() - began_us < STOP_US);
+    assert_true(request->is_answered);
+    close_world(world);
+}
+
+static void expect_refused(const struct request *request)
+{
+    assert_int_equal(request->base.err.status, 503);
+}
+
+static void test_news(void **state)
+{
+    struct world *world = open_world(state);
+    start(world);
+    swallower_arm(world->swallower, "REPEATABLE READ");
+    submit(world, &world->read, NULL, NULL);
+    expect_blocked(world, &world->read);
+    pipeline_give_up(world->pipeline);
+    AWAIT(world->read.is_answered);
+    expect_refused(&world->read);
+    stop(world, &world->read);
+}
+
+static void test_ids(void **state)
+{
+    struct world *world = open_world(state);
+    struct store_stamp newest;
+    start(world);
+    memcpy(&newest, &replica_newest(world->replica)->stamp, sizeof(newest));
+    swallower_arm(world->swallower, "nextval");
+    submit(world, &world->write, plan_trait, NULL);
+    expect_blocked(world, &world->write);
+    /* memory has what one of the reads waits for */
+    submit(world, &world->read, NULL, NULL);
+    submit(world, &world->covered, NULL, &newest);
+    AWAIT(world->covered.is_answered);
+    assert_false(err_is_set(&world->covered.base.err));
+    assert_false(world->read.is_answered);
+    assert_false(world->write.is_answered);
+    assert_int_equal(pipeline_figures(world->pipeline).queued, 1);
+    pipeline_give_up(world->pipeline);
+    AWAIT(world->write.is_answered && world->read.is_answered);
+    expect_refused(&world->write);
+    expect_refused(&world->read);
+    stop(world, &world->write);
+}
+
+/* As another program. */
+static void insert_trait(const struct fixture *fixture)
+{
+    fixture_shell(fixture, arena_printf(fixture->arena,
+                                        "psql -qX -d %s -c \"INSERT INTO traits (name)"
+                                        " VALUES ('CUSTOM_TAKEN')\"%c",
+                                        strrchr(fixture->url, '/') + 1, '\0')
+                               .data);
+}
+
+/* Another program has written the trait, and the batch is refused. */
+static void test_rollback(void **state)
+{
+    struct world *world = open_world(state);
+    start(world);
+    insert_trait(world->fixture);
+    swallower_arm(world->swallower, "ROLLBACK");
+    submit(world, &world->write, plan_trait, NULL);
+    expect_blocked(world, &world->write);
+    stop(world, &world->write);
+}
+
+static void test_connecting(void **state)
+{
+    struct world *world = open_world(state);
+    start(world);
+    swallower_cut(world->swallower);
+    submit(world, &world->write, plan_trait, NULL);
+    expect_blocked(world, &world->write);
+    stop(world, &world->write);
+}
+
+/* Ends the waits after a few calls. */
+static bool count(void *cls)
+{
+    unsigned *calls = cls;
+    return ++*calls < BEATS;
+}
+
+/* At the start. */
+static void test_load(void **state)
+{
+    struct world *world = open_world(state);
+    unsigned calls = 0;
+    const struct store_meanwhile meanwhile = {count, &calls};
+    uint64_t began_us = clock_monotonic_us();
+    swallower_arm(world->swallower, "FROM allocations");
+    store_set_meanwhile(world->store, &meanwhile);
+    assert_null(pipeline_start(world->store, world->replica, NULL, &world->fixture->err));
+    assert_true(swallower_has_swallowed(world->swallower));
+    assert_true(clock_monotonic_us() - began_us < STOP_US);
+    assert_int_equal(calls, BEATS);
+    assert_non_null(strstr(world->fixture->err.message.data, "berthd is stopping"));
+    close_world(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_news, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_ids, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_rollback, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_connecting, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_load, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
