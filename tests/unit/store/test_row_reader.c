@@ -218,6 +218,7 @@ static void a_cycle_of_parents_ends(void **state)
 {
     (void)state;
     struct fake fake = {0};
+    struct fake other = {0};
     struct log_entry entry = {.kind = LOG_PROVIDER_UPDATED, .id = 202};
     struct buf sent = follow(&fake, &entry, 1, true);
     expect_text(&fake.requests, "resource_providers 1\nresource_providers 1\n");
@@ -226,8 +227,8 @@ static void a_cycle_of_parents_ends(void **state)
                 "root=201 gen=4) 7 0\n"
                 "generation(202 4 4) 7 0\n");
     entry.id = 201;
-    sent = follow(&fake, &entry, 1, true);
-    buf_free(&fake.requests);
+    sent = follow(&other, &entry, 1, true);
+    buf_free(&other.requests);
     expect_text(&sent, "provider_update(201 00000201-0000-4000-8000-000000000000 host-201 parent=0 "
                        "root=201 gen=4) 7 0\n"
                        "generation(201 4 4) 7 0\n");
