@@ -80,7 +80,7 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "query_deadline", "60", "Deadline in seconds for a request that is too expensive for a worker.", BOUNDS(1, DAY_S), MUTABLE),
     /* 10 ms of the writer's thread; reshaping a host with 290 servers of three classes writes
      * 2330 */
-    ROW(INT, USED, "berth", "max_write_rows", "3000", "Database rows that one request may write.", BOUNDS(100, 1000000000), MUTABLE),
+    ROW(INT, USED, "berth", "max_write_rows", "3000", "Database rows that one request may write.", BOUNDS(100, 10000000), MUTABLE),
     ROW(INT, USED, "berth", "slow_request_ms", "1000", "Log requests that take longer than this, in milliseconds; 0: none.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(STR, USED, "berth", "reads", "strict", "Whether a read always reflects the newest state of the database (strict), or one that is at most `staleness` old (bounded).", CHOICES("strict|bounded"), MUTABLE),
     ROW(INT, USED, "berth", "staleness", "100", "Maximum age in milliseconds of the state that a bounded read reflects.", BOUNDS(0, DAY_S * 1000), MUTABLE),

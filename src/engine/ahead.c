@@ -17,28 +17,33 @@ static void begin_plan(struct pipeline *pipeline, const struct edit *below)
     store_reuse_ids(pipeline->store);
 }
 
-/* Continues the plan with the requests. */
+/* Continues the plan with the requests, as far as they fit into one batch. */
 static void plan_more(struct pipeline *pipeline, struct queue *requests)
 {
     struct ahead *ahead = &pipeline->ahead;
     struct pipeline_request *first = requests->first;
+    struct pipeline_request *end = NULL;
     struct err ignored = {.arena = ahead->arena};
     queue_move(&ahead->requests, requests);
-    if (!planning_continue(pipeline, ahead->edit, first, &ahead->planned, &ignored)) {
+    if (!planning_continue(pipeline, ahead->edit, first, &end, &ahead->planned, &ignored)) {
         ahead_drop(pipeline);
         ahead->is_off = true;
+    } else if (end != NULL) {
+        queue_split(&ahead->requests, end, requests);
+        pipeline_put_back(pipeline, requests);
     }
 }
 
 void ahead_plan(struct pipeline *pipeline, const struct edit *below)
 {
     struct queue requests;
-    if (pipeline->ahead.is_off)
+    struct ahead *ahead = &pipeline->ahead;
+    if (ahead->is_off || (ahead->edit != NULL && planning_is_full(pipeline, &ahead->planned)))
         return;
     pipeline_take_planners(pipeline, &requests);
     if (requests.first == NULL)
         return;
-    if (pipeline->ahead.edit == NULL)
+    if (ahead->edit == NULL)
         begin_plan(pipeline, below);
     plan_more(pipeline, &requests);
 }

@@ -217,7 +217,7 @@ static void gather(struct pipeline *pipeline, const struct decision *decision)
     pipeline->requests += more.count;
 }
 
-/* Plans the decision on the newest state. */
+/* Plans the decision on the newest state: all of it, or what fits into one batch. */
 static enum store_result plan(struct pipeline *pipeline, struct decision *decision, bool was_taken,
                               struct edit **edit, struct planned *planned)
 {
@@ -227,7 +227,7 @@ static enum store_result plan(struct pipeline *pipeline, struct decision *decisi
         return STORE_FAILED;
     gather(pipeline, decision);
     *edit = replica_edit(pipeline->replica);
-    if (planning_run(pipeline, *edit, decision->first, decision->end, planned, err))
+    if (planning_run(pipeline, *edit, decision->first, &decision->end, planned, err))
         return STORE_OK;
     decision->culprit = last_planned(planned);
     decision->is_unnamed = false;

@@ -16,6 +16,9 @@ enum {
     GIVEN_UP_US = 1000000, /* what the database has not answered by then is not waited for */
 };
 
+/* A database on a server takes about a second for so many, and has five for each statement. */
+enum { CHANGES_MOST = 50000 };
+
 /* Takes the next batch; NULL when it is time for upkeep or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
@@ -138,6 +141,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline->store = store;
     pipeline->replica = replica;
     pipeline->rules = rules;
+    pipeline->changes_most = CHANGES_MOST;
     pipeline->arena = arena_create();
     pipeline->currency =
         currency_create(store, (struct currency_writer){submit_to_writer, pipeline});
@@ -160,6 +164,11 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
 void pipeline_plan_twice(struct pipeline *pipeline)
 {
     pipeline->plans_twice = true;
+}
+
+void pipeline_limit_changes(struct pipeline *pipeline, size_t most)
+{
+    pipeline->changes_most = most;
 }
 
 void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_options *options)

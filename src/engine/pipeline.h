@@ -45,6 +45,10 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
  * before the first request. For simulations. */
 void pipeline_plan_twice(struct pipeline *pipeline);
 
+/* A batch that has so many changes gets no further request: those that wait are the next one. Call
+ * it before the first request. For tests; otherwise it is what a database can commit in time. */
+void pipeline_limit_changes(struct pipeline *pipeline, size_t most);
+
 /* What happens when the database went back, in addition to the log and the counters. Call it before
  * the first request. */
 void pipeline_report_losses(struct pipeline *pipeline, const struct loss_report_options *options);

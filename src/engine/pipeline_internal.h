@@ -19,6 +19,7 @@ struct pipeline {
     struct pulse *pulse;       /* NULL: there is none */
     struct observer *observer; /* the same */
     bool plans_twice;
+    size_t changes_most;    /* of a batch; a single request may have more */
     struct arena *arena;    /* the batch's */
     uint64_t read_began_us; /* the last read: whatever was committed before, it has found */
     pthread_t thread;
@@ -107,16 +108,21 @@ enum news news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK
 void news_publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,
                   bool holds);
 
-/* planning.c: plans the requests before `end` (NULL: to the last) on the edit, and applies to it
- * what they change. False: the last request in `planned` has too many consequences; err is set. */
+/* planning.c: plans the requests before *end (NULL: to the last) on the edit, and applies to it
+ * what they change. If the batch then has so many changes that it is full, *end becomes the first
+ * request that was not planned; the first of all always is. False: the last request in `planned`
+ * has too many consequences; err is set. */
 bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                  const struct pipeline_request *end, struct planned *planned,
+                  struct pipeline_request **end, struct planned *planned,
                   struct err *err) BERTH_MUST_CHECK;
 
-/* planning.c: plans further requests, to the last, on an edit on which others have been planned. As
- * above. */
+/* planning.c: plans further requests on an edit on which others have been planned. As above. */
 bool planning_continue(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                       struct planned *planned, struct err *err) BERTH_MUST_CHECK;
+                       struct pipeline_request **end, struct planned *planned,
+                       struct err *err) BERTH_MUST_CHECK;
+
+/* planning.c: whether no further request fits into the batch. */
+bool planning_is_full(const struct pipeline *pipeline, const struct planned *planned);
 
 /* answers.c: the error that clients receive if the database fails; the cause and the place are in
  * the log. */

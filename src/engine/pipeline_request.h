@@ -85,6 +85,19 @@ static inline void queue_move(struct queue *to, struct queue *from)
     queue_clear(from);
 }
 
+/* Moves the requests from `first` on, which is not the queue's own first, into another queue. */
+static inline void queue_split(struct queue *queue, struct pipeline_request *first,
+                               struct queue *rest)
+{
+    struct queue all = *queue;
+    queue_clear(queue);
+    queue_clear(rest);
+    for (struct pipeline_request *request = all.first, *next; request != NULL; request = next) {
+        next = request->next;
+        queue_append(request == first || rest->count > 0 ? rest : queue, request);
+    }
+}
+
 #define ANSWER_UNAVAILABLE "The database is unavailable, and nothing was changed. Try again later."
 #define ANSWER_STOPPING    "The service is stopping."
 

@@ -137,18 +137,27 @@ static struct planning planning_of(const struct pipeline *pipeline, struct edit 
     };
 }
 
-static bool plan_all(const struct pipeline *pipeline, struct planning *planning,
-                     struct pipeline_request *first, const struct pipeline_request *end,
-                     struct err *err)
+bool planning_is_full(const struct pipeline *pipeline, const struct planned *planned)
 {
-    for (struct pipeline_request *request = first; request != end; request = request->next)
+    return planned->changes.count >= pipeline->changes_most;
+}
+
+static bool plan_all(const struct pipeline *pipeline, struct planning *planning,
+                     struct pipeline_request *first, struct pipeline_request **end, struct err *err)
+{
+    for (struct pipeline_request *request = first; request != *end; request = request->next) {
+        if (request != first && planning_is_full(pipeline, planning->planned)) {
+            *end = request;
+            return true;
+        }
         if (!plan_request(pipeline, request, planning, err))
             return false;
+    }
     return true;
 }
 
 bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                  const struct pipeline_request *end, struct planned *planned, struct err *err)
+                  struct pipeline_request **end, struct planned *planned, struct err *err)
 {
     struct change_list changes;
     struct plan_said said;
@@ -158,10 +167,10 @@ bool planning_run(struct pipeline *pipeline, struct edit *edit, struct pipeline_
 }
 
 bool planning_continue(struct pipeline *pipeline, struct edit *edit, struct pipeline_request *first,
-                       struct planned *planned, struct err *err)
+                       struct pipeline_request **end, struct planned *planned, struct err *err)
 {
     struct change_list changes;
     struct plan_said said;
     struct planning planning = planning_of(pipeline, edit, planned, &changes, &said);
-    return plan_all(pipeline, &planning, first, NULL, err);
+    return plan_all(pipeline, &planning, first, end, err);
 }

@@ -31,14 +31,17 @@ static void take_time(void *cls)
 struct ask {
     struct pipeline_request request;
     struct slice trait;
+    unsigned more; /* further traits that it creates */
     _Atomic bool is_answered;
 };
 
 static bool plan(struct pipeline_request *request, const struct plan *plan)
 {
     const struct ask *ask = (const struct ask *)request;
-    struct change *change = change_append(plan->changes, CHANGE_TRAIT_INSERT);
-    change->catalog = (struct change_catalog){store_next_id(plan->store, STORE_TRAITS), ask->trait};
+    for (unsigned i = 0; i <= ask->more; i++)
+        change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog = (struct change_catalog){
+            store_next_id(plan->store, STORE_TRAITS),
+            i == 0 ? ask->trait : arena_printf(plan->arena, "%.*s_%u", SLICE_ARG(ask->trait), i)};
     return true;
 }
 
@@ -47,14 +50,21 @@ static void answered(struct pipeline_request *request)
     ((struct ask *)request)->is_answered = true;
 }
 
-static void submit(struct pipeline *pipeline, struct ask *ask, struct arena *arena)
+static void submit_many(struct pipeline *pipeline, struct ask *ask, unsigned traits,
+                        struct arena *arena)
 {
     static unsigned number;
+    ask->more = traits - 1;
     ask->is_answered = false;
     ask->trait = arena_printf(arena, "CUSTOM_%u", number++);
     ask->request =
         (struct pipeline_request){.plan = plan, .done = answered, .err = {.arena = arena}};
     pipeline_submit(pipeline, &ask->request);
+}
+
+static void submit(struct pipeline *pipeline, struct ask *ask, struct arena *arena)
+{
+    submit_many(pipeline, ask, 1, arena);
 }
 
 /* A batch of one, during whose commit a batch of many gathers; both commits take long. */
@@ -154,11 +164,53 @@ static void test_who_arrives_while_the_lock_is_awaited_joins_the_batch(void **st
     arena_destroy(arena);
 }
 
+/* The requests that wait are committed in as few batches as their number of changes allows. */
+static void test_a_batch_has_a_bound(void **state)
+{
+    enum { MOST = 4, ASKS = 8 };
+    static const struct {
+        unsigned traits[ASKS];
+        unsigned commits;
+    } cases[] = {
+        {{1, 1, 1, 1}, 1}, {{1, 1, 1, 1, 1}, 2},    {{1, 1, 1, 1, 1, 1, 1, 1}, 2},
+        {{9}, 1},          /* alone */ {{9, 1}, 2}, {{1, 9, 1}, 2},
+        {{4, 4, 4}, 3},    {{3, 3, 1, 1}, 2},       {{9, 9, 1, 1, 1, 1, 1}, 4},
+    };
+    (void)state;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    static struct memory_database database;
+    memory_database_init(&database);
+    struct store *store = memory_store_open(&database);
+    struct replica *replica = replica_create();
+    struct pipeline *pipeline = pipeline_create(store, replica, NULL, &err);
+    assert_non_null(pipeline);
+    pipeline_limit_changes(pipeline, MOST);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ask asks[ASKS];
+        uint64_t before = pipeline_figures(pipeline).commits;
+        unsigned count = 0;
+        for (; count < ASKS && cases[i].traits[count] > 0; count++)
+            submit_many(pipeline, &asks[count], cases[i].traits[count], arena);
+        while (pipeline_run_once(pipeline))
+            continue;
+        for (unsigned at = 0; at < count; at++)
+            assert_true(asks[at].is_answered && !err_is_set(&asks[at].request.err));
+        assert_int_equal(pipeline_figures(pipeline).commits - before, cases[i].commits);
+    }
+    pipeline_destroy(pipeline);
+    replica_destroy(replica);
+    store_close(store);
+    memory_database_free(&database);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_patience_after_a_slow_commit),
         cmocka_unit_test(test_who_arrives_while_the_lock_is_awaited_joins_the_batch),
+        cmocka_unit_test(test_a_batch_has_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
