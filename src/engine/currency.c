@@ -439,6 +439,7 @@ void currency_stop(struct currency *currency)
     for (unsigned i = 0; i < QUERIES_IN_FLIGHT; i++)
         queue_move(&todo.refuse, &currency->queries[i].requests);
     todo_end(&todo, currency);
+    store_stop_queries(currency->store);
     pthread_mutex_lock(&currency->lock);
     while (currency->in_progress > 0)
         pthread_cond_wait(&currency->answered, &currency->lock);

@@ -47,9 +47,10 @@ struct store_driver {
     void (*give_up)(struct store *store);
     const struct store_refusal *(*why_refused)(const struct store *store);
     enum store_currency (*currency)(const struct store *store, const struct store_stamp *stamp);
-    /* NULL, both: the database need never be asked. */
+    /* NULL, all three: the database need never be asked. */
     void (*query_head)(struct store *store,
                        void (*answered)(void *cls, const struct store_head *head), void *cls);
+    void (*stop_queries)(struct store *store);
     bool (*covers)(const struct store *store, const struct store_stamp *have,
                    const struct store_stamp *head);
     struct store_figures (*figures)(const struct store *store);

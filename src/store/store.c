@@ -208,6 +208,12 @@ void store_upkeep(struct store *store)
     store->driver->upkeep(store);
 }
 
+void store_stop_queries(struct store *store)
+{
+    if (store->driver->stop_queries != NULL)
+        store->driver->stop_queries(store);
+}
+
 void store_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile)
 {
     if (store->driver->set_meanwhile != NULL)

@@ -376,6 +376,10 @@ struct store_head {
 void store_query_head(struct store *store,
                       void (*answered)(void *cls, const struct store_head *head), void *cls);
 
+/* From now on, no query waits for the database: what it has not answered is not known. For a
+ * process that stops. Any thread. */
+void store_stop_queries(struct store *store);
+
 /* Whether memory with the stamp `have` contains the state `head`: it is that state or, in the same
  * history of the database, a later one. False if that is not known. Only for stores that return
  * STORE_MUST_ASK. Any thread. */

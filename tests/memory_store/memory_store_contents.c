@@ -288,3 +288,8 @@ void store_set_meanwhile(struct store *store, const struct store_meanwhile *mean
     (void)store;
     (void)meanwhile;
 }
+
+void store_stop_queries(struct store *store)
+{
+    (void)store;
+}

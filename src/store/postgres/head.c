@@ -39,7 +39,8 @@ struct postgres_head {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    _Atomic bool is_ending; /* read without the lock */
+    _Atomic bool is_ending;  /* read without the lock */
+    _Atomic bool is_stopped; /* queries are not waited for; the same */
     unsigned waiting;
     struct query queries[QUERIES_MOST];
     /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
@@ -259,7 +260,8 @@ static void *run_head(void *cls)
 
 static bool head_goes_on(void *cls)
 {
-    return !((const struct postgres_head *)cls)->is_ending;
+    const struct postgres_head *head = cls;
+    return !head->is_ending && !head->is_stopped;
 }
 
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
@@ -283,6 +285,11 @@ struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_l
     pg_session_destroy(head->session);
     free(head);
     return NULL;
+}
+
+void postgres_head_stop(struct postgres_head *head)
+{
+    head->is_stopped = true;
 }
 
 void postgres_head_destroy(struct postgres_head *head)

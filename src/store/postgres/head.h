@@ -16,6 +16,9 @@ struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_l
                                            struct pg_connection_counts *counts, uint64_t timeout_us,
                                            uint64_t recycle_us);
 
+/* Queries are not waited for any longer, and not known. Any thread. */
+void postgres_head_stop(struct postgres_head *head);
+
 /* No query is unanswered. NULL is allowed. */
 void postgres_head_destroy(struct postgres_head *head);
 

@@ -87,6 +87,11 @@ static void query_head(struct store *store,
     postgres_head_query(postgres_of(store)->head, answered, cls);
 }
 
+static void stop_queries(struct store *store)
+{
+    postgres_head_stop(postgres_of(store)->head);
+}
+
 static bool covers(const struct store *store, const struct store_stamp *have,
                    const struct store_stamp *newest)
 {
@@ -139,6 +144,7 @@ const struct store_driver postgres_driver = {
     .why_refused = why_refused,
     .currency = currency,
     .query_head = query_head,
+    .stop_queries = stop_queries,
     .covers = covers,
     .figures = figures,
     .server = server,

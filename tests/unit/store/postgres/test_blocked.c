@@ -194,6 +194,20 @@ static void test_connecting(void **state)
     stop(world, &world->write);
 }
 
+/* The query for the newest state, which has a thread of its own. */
+static void test_query(void **state)
+{
+    struct world *world = open_world(state);
+    start(world);
+    swallower_cut(world->swallower);
+    world->read.base =
+        (struct pipeline_request){.done = answered, .err = {.arena = world->fixture->arena}};
+    pipeline_await_current(world->pipeline, &world->read.base);
+    AWAIT(swallower_has_swallowed(world->swallower));
+    assert_false(world->read.is_answered);
+    stop(world, &world->read);
+}
+
 /* Ends the waits after a few calls. */
 static bool count(void *cls)
 {
@@ -225,6 +239,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ids, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_rollback, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_connecting, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_query, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_load, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
