@@ -40,7 +40,52 @@ cache when a request comes to it. In turns, the commit before the issue on rules
 
 *What is left*: summaries that are kept as text with their providers, at some 300 bytes for each provider."""
 
+ONE_CLAIM = """\
+*Profile* (schedstat and perf, 340 µs alone on the machine): the server 180 µs, like libpq's; berthd's worker 32, its writer 51 (10
+the send, 11 the receipt, 5.5 waking the worker, 5.5 the plan, 3.5 the parameters; no function above 0.3), the load
+generator 20. A claim passes five threads and processes, libpq's batch two, and while that one is on its way the next
+is built. So all but 25 µs of berthd's time and that of the client are on top of libpq's, whatever the disk takes: of 600 µs
+it would be 15 %.
+
+*Tried against it*: a writer that gives its core away for up to 200 µs before it sleeps (nothing: the guest's kernel polls
+before it halts). In turns, the commit before logged changes and the observer's own session takes the same (+29.1 and +29.7 %).
+
+*What is left*: an HTTP request and two hand-overs between threads; a worker could plan and send by itself while the
+writer is idle."""
+
+TWO = """\
+*Profile* (pg_stat_statements, thread clocks): of the 1 200 µs between two batches of 16, the statements take 640 (550 with one
+instance, whose caches are warm), and the server idles while the writer, under the lock, follows the other's claims (80 to
+100), plans (72), and builds and sends (55 to 70). With one instance all of that happens while the batch before is on its way.
+
+*Tried against it*: changes in the log's rows, which come with the lock (34 to 70 %, taken); one statement for these rows
+(28 µs of the server a batch, taken); a larger tcache (not measurable); planning while the lock is awaited, and following
+after the batch is sent (8 500 to 11 600 claims/s against 10 900 to 12 000 in turns: not taken).
+
+*What is left*: less to follow. The ratio moves between 70 and 88 % within minutes, mostly with the single instance's rate."""
+
+STRICT_GET = """\
+*Profile* (schedstat, 16 connections): the workers 12.5 to 13 µs a request (8 with the embedded store; the rest is
+libmicrohttpd's suspending and resuming: epoll_ctl twice, an eventfd written and read), the thread that asks 4 to 5, the
+server 3 to 5, the load generator 9, on two cores. 3.1 requests share a query, which takes 75 µs. In sixteen turns +31 %
+(quartiles +17 and +38 %).
+
+*Tried against it*: one query at a time (4.6 requests each; +36 %); the same, completing requests before the next query is sent
+(4.5; +47 %); giving the core away before it (6.4 to 6.7 requests, 2 µs less CPU; +38 to +46 %, because nothing runs
+meanwhile). The query without the row's changes (taken).
+
+*What is left*: requests that need not be suspended, as in a loop that asks once for all requests that it has read."""
+
+CANDIDATES = """\
+The goal is at 27 µs for an answer of 5 269 bytes; other runs of the same day had 21 to 33 µs, and 4 000 to 6 000 times.
+The strict read's share is that of the GET above, 8 to 12 µs."""
+
 TEXTS = {
+    ("PostgreSQL: claim, one client", "p50 against libpq with a claim a batch"): ONE_CLAIM,
+    ("PostgreSQL: claim, two instances, 16 connections each", "together against one instance with 32"): TWO,
+    ("PostgreSQL: GET /resource_providers/{uuid}, strict", "p50 against SELECT 1, 16 connections each"): STRICT_GET,
+    ("PostgreSQL: candidates, 1 000 hosts, limit=10, strict", "CPU against the Python service, databases included"):
+        CANDIDATES,
     ("candidates, 1 000 hosts, no limit", "CPU against writing the bytes"): LARGE,
     ("GET /resource_providers?resources&required", "CPU against writing the bytes"): LARGE,
     ("GET /resource_providers/{uuid}", "CPU against the Python service"): SMALL_REQUEST,
