@@ -118,11 +118,13 @@ static enum pg_outcome end_attempt(struct pg_attempt *attempt, struct pg_failure
     return result;
 }
 
-static enum pg_outcome attempt_timeout(struct pg_attempt *attempt, struct slice *reason)
+static enum pg_outcome attempt_timeout(struct pg_attempt *attempt, enum pg_io why,
+                                       struct slice *reason)
 {
     const char *host = PQhost(attempt->conn);
-    *reason = arena_printf(attempt->arena, "%s port %s does not answer", host == NULL ? "" : host,
-                           PQport(attempt->conn));
+    *reason = why == PG_IO_OVER ? SLICE_LIT("berthd is stopping")
+                                : arena_printf(attempt->arena, "%s port %s does not answer",
+                                               host == NULL ? "" : host, PQport(attempt->conn));
     PQfinish(attempt->conn);
     attempt->conn = NULL;
     return PG_TIMEOUT;
@@ -141,9 +143,10 @@ enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host 
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
     while (next != PGRES_POLLING_OK) {
         short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-        if (pg_io_wait(attempt->meanwhile, PQsocket(attempt->conn), events, attempt->stop_fd,
-                       attempt->deadline_us) != PG_IO_READY)
-            return attempt_timeout(attempt, reason);
+        enum pg_io io = pg_io_wait(attempt->meanwhile, PQsocket(attempt->conn), events,
+                                   attempt->stop_fd, attempt->deadline_us);
+        if (io != PG_IO_READY)
+            return attempt_timeout(attempt, io, reason);
         next = PQconnectPoll(attempt->conn);
         if (next == PGRES_POLLING_FAILED)
             return end_attempt(attempt, failure, reason);
