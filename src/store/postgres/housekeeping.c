@@ -42,8 +42,10 @@ struct housekeeping {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    _Atomic bool is_ending; /* read without the lock */
-    struct arena *arena;    /* of the report; NULL: there is none */
+    bool is_ending;
+    _Atomic uint64_t latest_us; /* until then, what is on its way waits for its answer; 0: the
+                                 * thread is not to end; read without the lock */
+    struct arena *arena;        /* of the report; NULL: there is none */
     struct store_report report;
     struct counter pruned; /* any thread reads; the same */
     struct counter moved;
@@ -152,7 +154,8 @@ static bool sleep_until(struct housekeeping *h, uint64_t until_us)
 
 static bool housekeeping_goes_on(void *cls)
 {
-    return !((const struct housekeeping *)cls)->is_ending;
+    uint64_t latest_us = ((const struct housekeeping *)cls)->latest_us;
+    return latest_us == 0 || clock_monotonic_us() < latest_us;
 }
 
 /* On a connection that works, a last statement waits for its answer. */
@@ -233,6 +236,7 @@ void housekeeping_stop(struct housekeeping *h)
     if (h == NULL)
         return;
     uint64_t one = 1;
+    h->latest_us = in_ms(LAST_ANSWER_MS);
     ssize_t written = write(h->stop_fd, &one, sizeof(one));
     (void)written; /* it can only fail if it is readable already */
     pthread_mutex_lock(&h->lock);
