@@ -73,8 +73,8 @@ static const char *const HIDE[] = {
     "CREATE AGGREGATE odd.count(*) (SFUNC = odd.one, STYPE = numeric, INITCOND = '1.5')",
     "CREATE AGGREGATE odd.count(varchar) (SFUNC = odd.one, STYPE = numeric, INITCOND = '1.5')",
     "ALTER TABLE traits ALTER COLUMN id TYPE numeric",
-    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = odd, public, pg_catalog',"
-    " current_database()); END $$",
+    ("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = odd, public, pg_catalog',"
+     " current_database()); END $$"),
 };
 
 static uint64_t soon(void)
