@@ -2,6 +2,7 @@
  * check does not fit, and the other one counts. */
 #include "store/postgres/acknowledged.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <nettle/sha2.h>
@@ -9,7 +10,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include "log/log.h"
 
 enum { FILES_MOST = 16, CHECK_LEN = 16, NAME_LEN = 8, FILE_BYTES = 4096 };
 
@@ -47,7 +51,6 @@ static bool is_sound(const struct slot *slot)
            memcmp(same.check, slot->check, CHECK_LEN) == 0;
 }
 
-/* The space is allocated first: a full disk would otherwise end the process at a write. */
 static bool map_slots(struct acknowledged *file)
 {
     _Static_assert(2 * sizeof(struct slot) <= FILE_BYTES, "both fit");
@@ -58,14 +61,38 @@ static bool map_slots(struct acknowledged *file)
     return file->slots != NULL;
 }
 
+static void unmap_slots(struct acknowledged *file)
+{
+    if (file->slots != NULL)
+        munmap(file->slots, FILE_BYTES);
+    file->slots = NULL;
+}
+
 static void read_slots(struct acknowledged *file, struct log_state *state, struct epoch_row *epoch)
 {
+    struct slot slots[2];
+    if (pread(file->fd, slots, sizeof(slots), 0) != (ssize_t)sizeof(slots))
+        return;
     for (unsigned i = 0; i < 2; i++)
-        if (is_sound(&file->slots[i]) && file->slots[i].sequence > file->sequence) {
-            file->sequence = file->slots[i].sequence;
-            *state = file->slots[i].state;
-            *epoch = file->slots[i].epoch;
+        if (is_sound(&slots[i]) && slots[i].sequence > file->sequence) {
+            file->sequence = slots[i].sequence;
+            *state = slots[i].state;
+            *epoch = slots[i].epoch;
         }
+}
+
+/* The kernel does the copying, so that a page that cannot be written is an error: the file may have
+ * been truncated, or its file system copies what it changes and the disk is full. A plain store
+ * would end the process then. */
+static bool write_slot(const struct acknowledged *file, unsigned at, const struct slot *slot)
+{
+    struct slot copy = *slot;
+    struct iovec from = {&copy, sizeof(copy)};
+    struct iovec to = {&file->slots[at], sizeof(copy)};
+    ssize_t written = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+    if (written < 0 && errno != EFAULT) /* not for this process, or not in this kernel */
+        written = pwrite(file->fd, &copy, sizeof(copy), (off_t)(at * sizeof(copy)));
+    return written == (ssize_t)sizeof(copy);
 }
 
 /* The first file that no other process has. */
@@ -107,13 +134,17 @@ void acknowledged_write(struct acknowledged *file, const struct log_state *state
     if (file->slots == NULL || state->number == 0)
         return;
     const struct slot slot = make_slot(++file->sequence, state, epoch);
-    memcpy(&file->slots[file->sequence % 2], &slot, sizeof(slot));
+    if (write_slot(file, file->sequence % 2, &slot))
+        return;
+    unmap_slots(file);
+    log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+              "the file with the newest batch cannot be written any more: after its next restart, "
+              "berthd will not find out whether the database went back meanwhile");
 }
 
 void acknowledged_close(struct acknowledged *file)
 {
-    if (file->slots != NULL)
-        munmap(file->slots, FILE_BYTES);
+    unmap_slots(file);
     if (file->fd >= 0)
         close(file->fd);
     *file = (struct acknowledged){.fd = -1};

@@ -15,7 +15,7 @@ struct slot;
 
 struct acknowledged {
     int fd;             /* -1: there is no file */
-    struct slot *slots; /* of the file; NULL: the same */
+    struct slot *slots; /* of the file; NULL: the same, or it cannot be written any more */
     uint64_t sequence;
 };
 
@@ -26,6 +26,7 @@ struct acknowledged {
 struct log_state acknowledged_open(struct acknowledged *file, struct slice directory,
                                    struct slice target, struct epoch_row *epoch);
 
+/* If the file cannot be written any more, this is logged once, and it is left as it is. */
 void acknowledged_write(struct acknowledged *file, const struct log_state *state,
                         const struct epoch_row *epoch);
 

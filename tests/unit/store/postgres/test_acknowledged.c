@@ -170,15 +170,34 @@ static void test_nowhere(void **state)
     assert_int_equal(left_by_the_last(DATABASE), 0);
 }
 
+/* Another program truncates the file: the process goes on without it, and what is written then is
+ * not taken for a state. */
+static void test_truncated(void **state)
+{
+    (void)state;
+    struct acknowledged file;
+    char path[128];
+    assert_int_equal(opened(&file, DATABASE), 0);
+    write_number(&file, 1);
+    only_file(path);
+    assert_int_equal(truncate(path, 0), 0);
+    write_number(&file, 2);
+    write_number(&file, 3);
+    acknowledged_close(&file);
+    assert_int_equal(left_by_the_last(DATABASE), 0);
+    assert_int_equal(opened(&file, DATABASE), 0);
+    write_number(&file, 4);
+    acknowledged_close(&file);
+    assert_int_equal(left_by_the_last(DATABASE), 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_newest),
-        TEST(test_damage),
-        TEST(test_whose),
-        TEST(test_nowhere),
+        TEST(test_newest),  TEST(test_damage),    TEST(test_whose),
+        TEST(test_nowhere), TEST(test_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
