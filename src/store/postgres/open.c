@@ -63,6 +63,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
     store->recycle_us = options->recycle_us;
+    store->steps = options->steps;
     postgres_set_meanwhile(&store->base, options->meanwhile);
     store->acknowledged.fd = -1;
     pthread_mutex_init(&store->load_lock, NULL);

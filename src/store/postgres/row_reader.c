@@ -5,7 +5,7 @@
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 
-enum { DEADLINE_ROWS = 100 }; /* for each, as long as for the answer to any other statement */
+enum { STEP_ROWS = 100 }; /* for each, as long as for the answer to any other statement */
 
 static struct pg_statement statement_of(const struct buf *sql)
 {
@@ -63,6 +63,12 @@ static uint64_t deadline_of(const struct postgres_reader *reader)
     return clock_monotonic_us() + reader->timeout_us;
 }
 
+static void note_step(const struct postgres_store *store)
+{
+    if (store->steps != NULL)
+        atomic_fetch_add_explicit(store->steps, 1, memory_order_relaxed);
+}
+
 static void note_id(const struct postgres_reader *reader, enum rows_table table, int64_t id)
 {
     if (reader->noting != NULL)
@@ -84,8 +90,10 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
     enum pg_outcome outcome = pg_stream_begin(reader->session, &statement, deadline_us, err);
     pg_cells_begin(&cells, table);
     for (size_t row = 0; outcome == PG_OK; row++) {
-        if (row % DEADLINE_ROWS == 0)
+        if (row % STEP_ROWS == 0) {
             deadline_us = deadline_of(reader);
+            note_step(store);
+        }
         outcome = pg_stream_next(reader->session, &rows, deadline_us, err);
         if (outcome == PG_OK) {
             pg_cells_read(&cells, &rows, 0);

@@ -112,6 +112,7 @@ struct postgres_store {
     struct pg_url url;
     uint64_t timeout_us;           /* for an answer of the server */
     uint64_t recycle_us;           /* the age at which a session is replaced; 0: never */
+    _Atomic uint64_t *steps;       /* store.h */
     struct pg_lineage *lineage;    /* of all sessions; any thread */
     struct pg_meanwhile meanwhile; /* for the next two */
     struct pg_session *writer;

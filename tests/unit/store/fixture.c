@@ -86,7 +86,8 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
                                     .busy_timeout_ms = fixture->busy_timeout_ms,
                                     .sync_schema = sync,
                                     .create_missing_file = create,
-                                    .synchronous_off = true};
+                                    .synchronous_off = true,
+                                    .steps = &fixture->steps};
     fixture->err = (struct err){.arena = fixture->arena};
     return store_open(&options, &fixture->err);
 }

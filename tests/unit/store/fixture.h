@@ -4,6 +4,7 @@
 #ifndef BERTH_TESTS_STORE_FIXTURE_H
 #define BERTH_TESTS_STORE_FIXTURE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "unit.h"
@@ -16,7 +17,8 @@ struct fixture {
     char dir[64];
     char path[96]; /* dir/db */
     char url[160];
-    int busy_timeout_ms; /* of the stores opened from now on; 10 000 */
+    int busy_timeout_ms;    /* of the stores opened from now on; 10 000 */
+    _Atomic uint64_t steps; /* of all of them */
     struct arena *arena;
     struct err err;
 };

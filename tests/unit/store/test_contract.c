@@ -601,6 +601,22 @@ static void test_an_old_generation_is_refused(void **state)
     store_close(store);
 }
 
+/* A service manager gives a start more time while these grow. A small file is read in less than one
+ * step. */
+static void test_load_steps(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!fixture_is_server())
+        skip();
+    struct buf out = {0};
+    struct store *store = open_seeded(fixture, NULL);
+    uint64_t before = fixture->steps;
+    dump_store(fixture, store, &out);
+    assert_true(fixture->steps > before);
+    buf_free(&out);
+    store_close(store);
+}
+
 /* Only servers compare: no other program can come between the read and the commit of a file. */
 static void test_deletes_compare_generations(void **state)
 {
@@ -673,6 +689,7 @@ int main(void)
         TEST(test_a_duplicate_is_refused),
         TEST(test_a_missing_row_is_refused),
         TEST(test_an_old_generation_is_refused),
+        TEST(test_load_steps),
         TEST(test_deletes_compare_generations),
         TEST(test_consumers_compare_generations),
     };
