@@ -39,8 +39,8 @@ struct postgres_head {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    _Atomic bool is_ending;  /* read without the lock */
-    _Atomic bool is_stopped; /* queries are not waited for; the same */
+    _Atomic bool is_stopped; /* queries are not waited for; read without the lock */
+    bool is_ending;
     unsigned waiting;
     struct query queries[QUERIES_MOST];
     /* The last states that memory has had, the newest at (count - 1) % STATES_KEPT. */
@@ -261,7 +261,7 @@ static void *run_head(void *cls)
 static bool head_goes_on(void *cls)
 {
     const struct postgres_head *head = cls;
-    return !head->is_ending && !head->is_stopped;
+    return !head->is_stopped;
 }
 
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
@@ -296,6 +296,7 @@ void postgres_head_destroy(struct postgres_head *head)
 {
     if (head == NULL)
         return;
+    postgres_head_stop(head);
     pthread_mutex_lock(&head->lock);
     check(head->waiting == 0);
     head->is_ending = true;
