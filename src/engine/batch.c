@@ -39,7 +39,7 @@ static bool lock(struct pipeline *pipeline, struct err *err)
         waiting_meanwhile(pipeline);
         if (pipeline_is_over(pipeline)) {
             store_unlock(pipeline->store);
-            return err_set(err, 503, NULL, "berthd is stopping");
+            return err_set(err, 503, NULL, STORE_STOPPING);
         }
     }
     return locked == STORE_LOCKED;

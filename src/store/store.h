@@ -48,6 +48,9 @@ struct store_meanwhile {
     void *cls;
 };
 
+/* The reason of such a failure, in messages. */
+#define STORE_STOPPING "berthd is stopping"
+
 struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */

@@ -9,6 +9,7 @@
 
 #include "store/postgres/failure.h"
 #include "store/postgres/io.h"
+#include "store/store.h"
 
 enum { OWN_PARAMETERS = 12 };
 
@@ -122,7 +123,7 @@ static enum pg_outcome attempt_timeout(struct pg_attempt *attempt, enum pg_io wh
                                        struct slice *reason)
 {
     const char *host = PQhost(attempt->conn);
-    *reason = why == PG_IO_OVER ? SLICE_LIT("berthd is stopping")
+    *reason = why == PG_IO_OVER ? SLICE_LIT(STORE_STOPPING)
                                 : arena_printf(attempt->arena, "%s port %s does not answer",
                                                host == NULL ? "" : host, PQport(attempt->conn));
     PQfinish(attempt->conn);

@@ -9,6 +9,7 @@
 
 #include "store/postgres/failure.h"
 #include "store/postgres/io.h"
+#include "store/store.h"
 
 void pg_exchange_drop(struct pg_session *session)
 {
@@ -43,7 +44,7 @@ static enum pg_outcome time_out(struct pg_session *session, const char *what, en
                                 struct err *err)
 {
     pg_failure_set(PG_TIMEOUT, session->url.target, what,
-                   why == PG_IO_OVER ? SLICE_LIT("berthd is stopping")
+                   why == PG_IO_OVER ? SLICE_LIT(STORE_STOPPING)
                                      : SLICE_LIT("the server has not answered in time"),
                    err);
     pg_exchange_drop(session);

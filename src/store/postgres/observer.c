@@ -104,7 +104,7 @@ static struct pg_statement statement_of(const char *sql)
 static bool fail(struct postgres_observer *observer, struct err *err)
 {
     pg_session_close(observer->session);
-    return err_is_set(err) ? false : err_set(err, 503, NULL, "the service is stopping");
+    return err_is_set(err) ? false : err_set(err, 503, NULL, STORE_STOPPING);
 }
 
 static const char NEWEST[] = LOG_NEWEST_SQL;
