@@ -13,15 +13,7 @@ enum { EPOCH_COLUMN = 4 };
 
 bool postgres_queue_locked_news(struct postgres_store *store, struct err *err)
 {
-    int64_t from = store->followed.number > 0 ? store->followed.number : INT64_MAX;
-    const struct pg_parameter range[] = {pg_int8(from), pg_int8(POSTGRES_FOLLOWED_ROWS_MOST + 1)};
-    const struct pg_statement since = {.sql = SINCE,
-                                       .parameters = range,
-                                       .parameters_n = 2,
-                                       .binary_results = true,
-                                       .is_prepared = true,
-                                       .what = "read"};
-    return pg_pipeline_queue(store->writer, &since, err) == PG_OK;
+    return postgres_queue_since(store, store->writer, SINCE, err);
 }
 
 /* Whether the first of the rows is that of the state that memory has. It was when the lock was

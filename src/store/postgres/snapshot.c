@@ -18,12 +18,12 @@ static bool queue(struct pg_session *session, const char *sql,
     return pg_pipeline_queue(session, &statement, err) == PG_OK;
 }
 
-/* The log's newest row, and those since the one that memory has. */
-static bool queue_news(struct postgres_store *store, struct pg_session *session, struct err *err)
+bool postgres_queue_since(const struct postgres_store *store, struct pg_session *session,
+                          const char *sql, struct err *err)
 {
     int64_t from = store->followed.number > 0 ? store->followed.number : INT64_MAX;
     const struct pg_parameter range[] = {pg_int8(from), pg_int8(POSTGRES_FOLLOWED_ROWS_MOST + 1)};
-    return queue(session, NEWEST, NULL, 0, err) && queue(session, SINCE, range, 2, err);
+    return queue(session, sql, range, sizeof(range) / sizeof(range[0]), err);
 }
 
 /* Begins the snapshot and reads the log's newest row and those since the one that memory has, and
@@ -35,7 +35,8 @@ static bool take_snapshot(struct postgres_store *store, struct snapshot_rows *ro
     bool coexists = postgres_head_coexists(store->head);
     bool ok = pg_pipeline_begin(session, err) == PG_OK &&
               pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
-              queue_news(store, session, err) &&
+              queue(session, NEWEST, NULL, 0, err) &&
+              postgres_queue_since(store, session, SINCE, err) &&
               (!coexists || postgres_queue_foreign(store, err)) &&
               pg_pipeline_send(session, deadline_us, err) == PG_OK &&
               pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&

@@ -283,6 +283,10 @@ struct snapshot_rows {
 bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows *rows,
                              struct err *err) BERTH_MUST_CHECK;
 void postgres_free_snapshot_rows(struct snapshot_rows *rows);
+/* snapshot.c: queues a statement about the log's rows since the one that memory has, whose first
+ * column is $1 at least, and of which there are at most $2. */
+bool postgres_queue_since(const struct postgres_store *store, struct pg_session *session,
+                          const char *sql, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: the state of the newest row. */
 bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
                         struct log_state *head, struct err *err) BERTH_MUST_CHECK;
