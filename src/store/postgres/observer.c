@@ -12,12 +12,11 @@
  * An observer has a session of its own. Of the store it uses nothing but what never changes, and
  * what is guarded by a lock. Its thread, except for postgres_note_load(). */
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "store/observe.h"
 #include "store/postgres/cells.h"
+#include "store/postgres/io.h"
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 
@@ -27,7 +26,7 @@ struct postgres_observer {
     struct pg_session *session;
     struct postgres_reader reader;
     struct pg_array ids;
-    int stop_fd; /* eventfd: readable once it has been stopped */
+    struct pg_meanwhile meanwhile; /* the session's: ends its waits */
     _Atomic bool is_stopped;
     bool is_open; /* a snapshot is */
     struct postgres_load load;
@@ -333,10 +332,12 @@ static bool observer_find(struct store_observer *base, enum entity entity, const
 
 static void observer_stop(struct store_observer *base)
 {
-    struct postgres_observer *observer = observer_of(base);
-    const uint64_t one = 1;
-    observer->is_stopped = true;
-    check(write(observer->stop_fd, &one, sizeof(one)) == sizeof(one));
+    observer_of(base)->is_stopped = true;
+}
+
+static bool observer_goes_on(void *cls)
+{
+    return !((const struct postgres_observer *)cls)->is_stopped;
 }
 
 static void observer_free(struct store_observer *base)
@@ -345,7 +346,6 @@ static void observer_free(struct store_observer *base)
     check(!observer->is_open);
     pg_session_destroy(observer->session);
     buf_free(&observer->ids.bytes);
-    close(observer->stop_fd);
     free(observer);
 }
 
@@ -361,22 +361,19 @@ static const struct store_observer_driver driver = {
 struct store_observer *postgres_observe(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
-    int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (stop_fd < 0) {
-        err_set(err, 503, NULL, "the system has no file descriptor left");
-        return NULL;
-    }
+    (void)err;
     struct postgres_observer *observer = calloc(1, sizeof(*observer));
     check(observer != NULL);
-    *observer = (struct postgres_observer){.base = {&driver}, .store = store, .stop_fd = stop_fd};
+    *observer = (struct postgres_observer){
+        .base = {&driver}, .store = store, .meanwhile = {.run = observer_goes_on, .cls = observer}};
     observer->session = pg_session_create(&(struct pg_session_options){
         .url = &store->url,
         .lineage = store->lineage,
         .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
-        .wake_fd = stop_fd,
+        .wake_fd = -1,
         .counts = &store->connections,
+        .meanwhile = &observer->meanwhile,
     });
-    pg_session_set_stop(observer->session, stop_fd);
     observer->reader = (struct postgres_reader){.session = observer->session,
                                                 .target = store->url.target,
                                                 .timeout_us = store->timeout_us,

@@ -163,12 +163,10 @@ static void test_ids(void **state)
 }
 
 /* As another program. */
-static void insert_trait(const struct fixture *fixture)
+static void execute(const struct fixture *fixture, const char *sql)
 {
-    fixture_shell(fixture, arena_printf(fixture->arena,
-                                        "psql -qX -d %s -c \"INSERT INTO traits (name)"
-                                        " VALUES ('CUSTOM_TAKEN')\"%c",
-                                        strrchr(fixture->url, '/') + 1, '\0')
+    fixture_shell(fixture, arena_printf(fixture->arena, "psql -qX -d %s -c \"%s\"%c",
+                                        strrchr(fixture->url, '/') + 1, sql, '\0')
                                .data);
 }
 
@@ -177,7 +175,7 @@ static void test_rollback(void **state)
 {
     struct world *world = open_world(state);
     start(world);
-    insert_trait(world->fixture);
+    execute(world->fixture, "INSERT INTO traits (name) VALUES ('CUSTOM_TAKEN')");
     swallower_arm(world->swallower, "ROLLBACK");
     submit(world, &world->write, plan_trait, NULL);
     expect_blocked(world, &world->write);
@@ -206,6 +204,29 @@ static void test_query(void **state)
     AWAIT(swallower_has_swallowed(world->swallower));
     assert_false(world->read.is_answered);
     stop(world, &world->read);
+}
+
+/* The look for what other programs have written, which has a thread and a session of its own: while
+ * it connects, while it reads ids, because a row is missing, and at its end. */
+static void test_look(void **state)
+{
+    static const char *const statements[] = {"plan_cache_mode", "SELECT id FROM", "ROLLBACK"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+        void *fixture;
+        fixture_setup(&fixture);
+        struct world *world = open_world(&fixture);
+        start(world);
+        execute(world->fixture, "DELETE FROM traits WHERE name = 'HW_CPU_X86_AVX2'");
+        swallower_arm(world->swallower, statements[i]);
+        assert_true(pipeline_start_observer(world->pipeline, &world->fixture->err));
+        AWAIT(swallower_has_swallowed(world->swallower));
+        uint64_t began_us = clock_monotonic_us();
+        pipeline_stop(world->pipeline);
+        assert_true(clock_monotonic_us() - began_us < STOP_US);
+        close_world(world);
+        fixture_teardown(&fixture);
+    }
 }
 
 /* Ends the waits after a few calls. */
@@ -240,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rollback, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_connecting, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_query, fixture_setup, fixture_teardown),
+        cmocka_unit_test(test_look),
         cmocka_unit_test_setup_teardown(test_load, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
