@@ -18,6 +18,7 @@ void pg_exchange_drop(struct pg_session *session)
     session->queue.is_open = false;
     session->queue.count = session->queue.next = 0;
     session->prepared_n = 0;
+    session->is_identified = false;
     PQfinish(session->conn);
     session->conn = NULL;
 }

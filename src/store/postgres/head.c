@@ -59,6 +59,7 @@ struct question {
     struct log_state known; /* its newest state; all zero: none */
     bool coexists;
     struct foreign_view foreign;
+    bool is_promoted; /* the view is one of another cluster, or from before a promotion */
 };
 
 static struct log_state stamped_state(const struct store_stamp *stamp)
@@ -120,9 +121,17 @@ static const char NEWEST_AND_FOREIGN[] =
     "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
         "$2", "$3") ") FROM (" LOG_NEWEST_UNLESS_KNOWN_SQL ") n";
 
+/* Whether what other programs wrote, and memory has, may be gone, although no note says so. */
+static bool is_promoted(const struct question *question, const struct pg_server_id *server)
+{
+    const struct pg_server_id *of_view = &question->foreign.server;
+    return question->coexists && question->foreign.snapshot != NULL &&
+           (of_view->system != server->system || of_view->timeline != server->timeline);
+}
+
 /* Usually memory has the newest state, and the server need not send what its batch has changed. */
-static bool execute(struct postgres_head *head, const struct question *question,
-                    struct pg_rows *rows, uint64_t deadline_us, struct err *err)
+static bool execute(struct postgres_head *head, struct question *question, struct pg_rows *rows,
+                    uint64_t deadline_us, struct err *err)
 {
     const struct pg_server_id *server = &pg_session_server(head->session)->id;
     struct pg_parameter parameters[1 + FOREIGN_PARAMETERS] = {
@@ -133,6 +142,7 @@ static bool execute(struct postgres_head *head, const struct question *question,
                                      .binary_results = true,
                                      .is_prepared = true,
                                      .what = "read"};
+    question->is_promoted = is_promoted(question, server);
     if (question->coexists) {
         foreign_view_parameters(&question->foreign,
                                 memcmp(&question->foreign.server, server, sizeof(*server)) == 0,
@@ -143,12 +153,12 @@ static bool execute(struct postgres_head *head, const struct question *question,
     return pg_session_execute(head->session, &statement, rows, deadline_us, err) == PG_OK;
 }
 
-/* The state of the answer; one that nobody has, so that the writer looks, if the database went back
- * or if other programs have written. */
+/* The state of the answer; one that nobody has, so that the writer looks, if the database went
+ * back, or if what other programs have written is new or may be gone. */
 static struct store_stamp stamp_of(const struct question *question, const struct log_state *state,
                                    bool is_foreign)
 {
-    return is_foreign || state->number < question->known.number
+    return is_foreign || question->is_promoted || state->number < question->known.number
                ? log_stamp_of_none()
                : log_state_stamp(state, question->foreign.taken);
 }

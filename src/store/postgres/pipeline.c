@@ -56,10 +56,40 @@ static enum pg_outcome queue_statement(struct pg_session *session,
     return PG_OK;
 }
 
+/* Behind a pooler, nothing may be executed by another server than the one that the session knows:
+ * what memory knows of its state, of its transactions and of its ids may be wrong there. */
+static enum pg_outcome queue_check(struct pg_session *session, struct err *err)
+{
+    struct pg_statement same = {.sql = PG_SERVER_IS_SAME, .what = "used"};
+    struct pg_parameter values[PG_SERVER_PARAMETERS];
+    if (!session->server.is_pooled || !session->is_identified)
+        return PG_OK;
+    pg_server_values(&session->server.id, values);
+    same.parameters = values;
+    same.parameters_n = PG_SERVER_PARAMETERS;
+    enum pg_outcome result = queue_statement(session, &same, PG_ENTRY_HIDDEN, err);
+    if (result == PG_OK)
+        session->queue.entries[session->queue.count - 1].checks_server = true;
+    return result;
+}
+
+/* Without a transaction of its own, a pipeline is one. */
+static bool begins_transaction(const struct pg_session *session,
+                               const struct pg_statement *statement)
+{
+    return session->queue.is_open && session->queue.count == 0 && !statement->is_streamed &&
+           PQtransactionStatus(session->conn) == PQTRANS_IDLE;
+}
+
+/* Nothing is queued for a statement that cannot be sent. */
 enum pg_outcome pg_pipeline_queue(struct pg_session *session, const struct pg_statement *statement,
                                   struct err *err)
 {
-    return queue_statement(session, statement, PG_ENTRY_STATEMENT, err);
+    bool begins = begins_transaction(session, statement);
+    enum pg_outcome result = begins ? pg_send_check(session, statement, err) : PG_OK;
+    if (begins && result == PG_OK)
+        result = queue_check(session, err);
+    return result == PG_OK ? queue_statement(session, statement, PG_ENTRY_STATEMENT, err) : result;
 }
 
 enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
@@ -71,6 +101,8 @@ enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *
     settings.parameters = values;
     settings.parameters_n = pg_settings_values(&session->options, values);
     enum pg_outcome result = queue_statement(session, &begin, PG_ENTRY_STATEMENT, err);
+    if (result == PG_OK)
+        result = queue_check(session, err);
     if (result == PG_OK && session->server.is_pooled)
         result = queue_statement(session, &settings, PG_ENTRY_HIDDEN, err);
     return result;
@@ -133,23 +165,32 @@ static bool is_about_prepared(const struct pg_entry *entry, const char *sqlstate
     return false;
 }
 
+/* Whether the connection cannot be used any more although the server lives, and why. */
+static bool is_useless(struct pg_session *session, const struct pg_entry *entry,
+                       const char **reason)
+{
+    const char *sqlstate = session->failure.sqlstate;
+    bool is_prepared_lost = is_about_prepared(entry, sqlstate);
+    if (is_prepared_lost)
+        session->prepared_fail = strcmp(sqlstate, "0A000") != 0;
+    if (entry->checks_server && strcmp(sqlstate, "22P02") == 0)
+        *reason = "the pooler has connected to another server";
+    return is_prepared_lost || entry->checks_server;
+}
+
 /* The server has answered ERROR: it lives, and skips the rest of the pipeline. */
 static enum pg_outcome take_error(struct pg_session *session, const struct pg_entry *entry,
                                   const PGresult *answer, uint64_t deadline_us, struct err *err)
 {
     if (session->commit == PG_COMMIT_SENT)
         session->commit = PG_COMMIT_NONE;
-    enum pg_outcome result = pg_failure_classify(session->failure.sqlstate);
-    bool is_prepared_lost = is_about_prepared(entry, session->failure.sqlstate);
-    if (is_prepared_lost) {
-        session->prepared_fail = strcmp(session->failure.sqlstate, "0A000") != 0;
-        result = PG_LOST;
-    }
     const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+    bool is_lost = is_useless(session, entry, &reason);
+    enum pg_outcome result = is_lost ? PG_LOST : pg_failure_classify(session->failure.sqlstate);
     pg_failure_set(result, session->url.target, entry->what,
                    pg_failure_line(err->arena, reason == NULL ? "no reason given" : reason), err);
     /* if draining fails, the connection is closed and the failure is still the statement's */
-    if (is_prepared_lost)
+    if (is_lost)
         pg_exchange_drop(session);
     else
         (void)!drain(session, deadline_us, err);

@@ -97,7 +97,7 @@ bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
 
 bool pg_session_has_moved(const struct pg_session *session)
 {
-    return session->options.lineage != NULL && !session->server.is_pooled &&
+    return session->options.lineage != NULL &&
            pg_lineage_has_moved(session->options.lineage, &session->server.id);
 }
 
@@ -188,6 +188,7 @@ enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_stat
 {
     struct pg_statement unprepared = *statement;
     unprepared.is_prepared = false; /* the mode below is that of the first entry in the queue */
+    unprepared.is_streamed = true;
     enum pg_outcome result = pg_pipeline_begin(session, err);
     if (result == PG_OK)
         result = pg_pipeline_queue(session, &unprepared, err);
@@ -245,11 +246,9 @@ static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_u
     return PG_OK;
 }
 
-/* pg_control_checkpoint() has the old timeline until the first checkpoint after a promotion. */
 static const char IDENTITY[] =
     "SELECT pg_postmaster_start_time(), (SELECT system_identifier FROM pg_control_system()),"
-    " CASE WHEN NOT pg_is_in_recovery() THEN"
-    " ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END";
+    " " PG_TIMELINE;
 
 /* A server that does not let the user read it has no identity. */
 static enum pg_outcome identify(struct pg_session *session, uint64_t deadline_us, struct err *err)
@@ -373,6 +372,7 @@ static enum pg_outcome session_connect(struct pg_session *session, uint64_t dead
         return result;
     }
     session->connected_us = clock_monotonic_us();
+    session->is_identified = session->server.id.started != 0;
     enum pg_prepared_use wanted = session->options.prepared;
     session->uses_prepared =
         wanted == PG_PREPARED_ALWAYS ||

@@ -47,7 +47,7 @@ void pg_session_notice_end(struct pg_session *session);
 bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
 
 /* Whether the newest connection of its lineage is to another server than the session's own, or its
- * last one; false behind a pooler. */
+ * last one. */
 bool pg_session_has_moved(const struct pg_session *session);
 
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */

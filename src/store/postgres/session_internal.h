@@ -22,7 +22,8 @@ struct pg_entry {
     size_t statement;
     bool is_commit;
     bool is_prepared;
-    uint64_t prepares; /* the hash of the statement that is prepared if this succeeds; 0: none */
+    bool checks_server; /* fails if it is not the session's */
+    uint64_t prepares;  /* the hash of the statement that is prepared if this succeeds; 0: none */
     const char *what;
 };
 
@@ -44,6 +45,7 @@ struct pg_session {
     struct arena *arena;   /* options and url */
     struct arena *scratch; /* one statement's parameters */
     struct pg_server server;
+    bool is_identified; /* since the connection was made */
     struct pg_queue queue;
     struct pg_failure failure;
     enum pg_commit commit;

@@ -1,7 +1,9 @@
 /* Settings are applied by a statement, not by the "options" of the connection: PgBouncer refuses
  * these, and the same statement can tell whether a pooler is in between.
  * Directly connected, they hold for the session. Behind a pooler they would stay with a server
- * process that others use next, so each transaction sets its own. Pure; any thread. */
+ * process that others use next, so each transaction sets its own. It also checks the server,
+ * because a pooler may have connected to another one meanwhile, as after a failover. Pure; any
+ * thread. */
 #include "store/postgres/session_settings.h"
 
 /* Texts are read back as UTC and ISO; extra_float_digits makes floats exact. The timeouts are the
@@ -20,6 +22,19 @@ const char PG_SETTINGS_OF_TRANSACTION[] = "SELECT " SET("true");
 const char PG_SETTINGS_OF_SESSION[] =
     "SELECT pg_backend_pid(), host(inet_server_addr()), "
     "CASE WHEN pg_backend_pid() = $4 THEN row(" SET("false") ")::text END";
+
+/* A cast that fails. The server cannot execute it in advance, because it needs the current time. */
+const char PG_SERVER_IS_SAME[] = "SELECT CASE WHEN pg_postmaster_start_time() = $1::timestamptz"
+                                 " AND " PG_TIMELINE " IS NOT DISTINCT FROM $2::bigint"
+                                 " THEN 0 ELSE ('!' || pg_postmaster_start_time())::int END";
+
+void pg_server_values(const struct pg_server_id *id,
+                      struct pg_parameter values[static PG_SERVER_PARAMETERS])
+{
+    values[0] =
+        pg_binary(PG_TIMESTAMPTZ, (struct slice){(const char *)&id->started, sizeof(id->started)});
+    values[1] = id->timeline == 0 ? pg_null(PG_INT8) : pg_int8(id->timeline);
+}
 
 size_t pg_settings_values(const struct pg_session_options *options,
                           struct pg_parameter values[static PG_SETTINGS_OWN])

@@ -2,6 +2,7 @@
 #ifndef BERTH_STORE_POSTGRES_SESSION_SETTINGS_H
 #define BERTH_STORE_POSTGRES_SESSION_SETTINGS_H
 
+#include "store/postgres/lineage.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/statement.h"
 
@@ -14,6 +15,20 @@ extern const char PG_SETTINGS_OF_TRANSACTION[];
  * in between. Returns the process id, the server's address (NULL for a unix socket), and NULL if
  * nothing was set. */
 extern const char PG_SETTINGS_OF_SESSION[];
+
+/* The timeline of a primary; NULL: of a standby. pg_control_checkpoint() has the old one until the
+ * first checkpoint after a promotion. */
+#define PG_TIMELINE                                                                                \
+    "CASE WHEN NOT pg_is_in_recovery() THEN"                                                       \
+    " ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END"
+
+/* Fails if the server is not the one that the parameters identify. */
+extern const char PG_SERVER_IS_SAME[];
+enum { PG_SERVER_PARAMETERS = 2 };
+
+/* Refers to *id until the statement is queued. */
+void pg_server_values(const struct pg_server_id *id,
+                      struct pg_parameter values[static PG_SERVER_PARAMETERS]);
 
 /* Fills in those parameters, and returns their number. */
 size_t pg_settings_values(const struct pg_session_options *options,

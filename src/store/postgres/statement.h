@@ -24,7 +24,8 @@ enum pg_type {
     PG_INT8_ARRAY = 1016,
     PG_FLOAT8_ARRAY = 1022,
     PG_TIMESTAMP_ARRAY = 1115,
-    PG_TIMESTAMP = 1114, /* without time zone; in binary: int8, microseconds since 2000 */
+    PG_TIMESTAMP = 1114,   /* without time zone; in binary: int8, microseconds since 2000 */
+    PG_TIMESTAMPTZ = 1184, /* the same in UTC */
 };
 
 struct pg_parameter {
@@ -119,6 +120,7 @@ struct pg_statement {
     bool is_prepared; /* parsed once for each connection, if that works: for statements that recur.
  Found by their text and types */
     bool is_commit;   /* COMMIT: see pg_session_commit() */
+    bool is_streamed; /* for pg_stream_begin() */
     const char *what; /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
 };
 
