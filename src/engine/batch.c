@@ -259,7 +259,7 @@ enum { TELL_EVERY_US = 60000000 };
 
 /* Clients may repeat such a request as often as they like, so at most one line a minute is
  * logged. */
-static void log_store_refusal(struct pipeline *pipeline, const struct err *why)
+static void log_store_refusal(struct pipeline *pipeline, int status, const struct err *why)
 {
     uint64_t now_us = clock_monotonic_us();
     if (pipeline->refusal_logged_us != 0 && now_us - pipeline->refusal_logged_us < TELL_EVERY_US) {
@@ -271,7 +271,7 @@ static void log_store_refusal(struct pipeline *pipeline, const struct err *why)
                   "%llu more requests that the database refused were not logged",
                   (unsigned long long)pipeline->refusals_not_logged);
     log_write(LOG_LEVEL_WARNING, "berth.writer", LOG_NO_CONTEXT,
-              "The database refused one request, which is answered with 409: %.*s",
+              "The database refused one request, which is answered with %d: %.*s", status,
               SLICE_ARG(why->message));
     pipeline->refusal_logged_us = now_us;
     pipeline->refusals_not_logged = 0;
@@ -294,14 +294,17 @@ static void refuse_culprit(struct pipeline *pipeline, struct pipeline_request *c
         err_of_kind(&culprit->err, why->kind);
         return;
     }
-    if (store_why_refused(pipeline->store)->cannot_hold) {
+    const struct store_refusal *refusal = store_why_refused(pipeline->store);
+    if (refusal->cannot_hold)
         err_set(&culprit->err, 400, NULL, "The database cannot store a value of this request.");
-        err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
-        return;
-    }
-    log_store_refusal(pipeline, why);
-    err_set(&culprit->err, 409, NULL,
-            "The request conflicts with data in the database that this service does not know.");
+    else if (refusal->is_locked)
+        err_set(&culprit->err, 503, NULL,
+                "Another program has locked a row that this request changes. Try again later.");
+    else
+        err_set(&culprit->err, 409, NULL,
+                "The request conflicts with data in the database that this service does not know.");
+    if (!refusal->cannot_hold)
+        log_store_refusal(pipeline, culprit->err.status, why);
     err_of_kind(&culprit->err, REFUSED_BY_DATABASE);
 }
 
@@ -354,6 +357,8 @@ struct rereads {
     const struct pipeline_request *culprit;
     unsigned of_culprit;
     unsigned all;
+    uint64_t locked_us; /* when a refusal first showed that another program holds a lock; 0: none
+                           has */
 };
 
 /* Whether the refusal shows that memory is wrong, so that its request may succeed after the news.
@@ -367,6 +372,36 @@ static bool must_read_again(const struct pipeline *pipeline, const struct decisi
         rereads->of_culprit = 0;
     rereads->culprit = decision->culprit;
     return rereads->of_culprit++ < REREADS_EACH && rereads->all++ < REREADS_MOST;
+}
+
+enum { LOCKED_FOR_US = 20000000 };
+
+static bool is_by_lock(const struct pipeline *pipeline, const struct decision *decision)
+{
+    return !is_of_plan(&decision->err) && store_why_refused(pipeline->store)->is_locked;
+}
+
+/* Whether another program holds a lock, for the first time: it may be a deadlock, which the attempt
+ * has ended. */
+static bool is_first_lock(const struct pipeline *pipeline, const struct decision *decision,
+                          struct rereads *rereads)
+{
+    if (!is_by_lock(pipeline, decision) || rereads->locked_us != 0)
+        return false;
+    rereads->locked_us = clock_monotonic_us();
+    return true;
+}
+
+/* Whether the requests are not tried any more, because other programs hold locks: each attempt
+ * waits for these, and if it is a table that is locked, every request does. What other processes'
+ * writes require stays due. */
+static bool is_locked_for_long(const struct pipeline *pipeline, const struct decision *decision,
+                               const struct rereads *rereads)
+{
+    bool is_due = decision->culprit == NULL && !decision->is_unnamed;
+    return is_by_lock(pipeline, decision) &&
+           (is_due || clock_monotonic_us() - rereads->locked_us >= LOCKED_FOR_US ||
+            pipeline_is_over(pipeline));
 }
 
 /* The request after the first `count`; NULL: there are no more. */
@@ -408,7 +443,8 @@ static size_t together_after(size_t together)
  * times on average. If the store does not know which request it refused, half as many are planned
  * together, until the culprit is alone; it may also be what other processes' writes require, which
  * is then planned without any request. If a refusal shows that memory is wrong, all requests are
- * planned once more after the next news. */
+ * planned once more after the next news. If other programs hold locks for long, all that are left
+ * are refused. */
 static void run_planned(struct pipeline *pipeline, struct pipeline_request *first)
 {
     struct decision decision = {.first = first};
@@ -420,8 +456,13 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
             /* those before `end` have been answered and must not be used any more */
             decision.first = decision.end;
             together = together_after(together);
-        } else if (must_read_again(pipeline, &decision, &rereads)) {
+        } else if (must_read_again(pipeline, &decision, &rereads) ||
+                   is_first_lock(pipeline, &decision, &rereads)) {
             pipeline_beat(pipeline);
+        } else if (is_locked_for_long(pipeline, &decision, &rereads)) {
+            decision.end = NULL;
+            refuse_all(pipeline, &decision, SLICE_LIT(ANSWER_UNAVAILABLE));
+            decision.first = NULL;
         } else if (decision.is_unnamed) {
             together = distance(decision.first, decision.end) / 2;
         } else if (decision.culprit == NULL) {

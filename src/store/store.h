@@ -344,6 +344,8 @@ struct store_refusal {
     bool memory_is_wrong; /* the row is not as in memory: the next news have what the database has,
                              at the second refusal for the same reason of everything. Otherwise
                              none are needed */
+    bool is_locked;       /* another program's session has locked the row, for longer than is waited
+                             for. Each attempt takes as long */
     char columns[96];     /* "resource_providers.name", "t.a, t.b"; "" if none are named */
 };
 const struct store_refusal *store_why_refused(const struct store *store);

@@ -3,8 +3,8 @@
 
     tests/databases/refusals.py --berthd build/berthd
 
-A trigger raises the error that a provider's name asks for, while other requests are written in the same batches. Then a
-sequence comes to its end, and a column is narrower than upstream's.
+A trigger raises the error that a provider's name asks for, while other requests are written in the same batches. Then
+another session locks a row, a sequence comes to its end, and a column is narrower than upstream's.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import psycopg2  # noqa: E402
 import servers  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
@@ -126,6 +127,7 @@ def no_ids(server, berth):
     _, provider, _ = create(client, "with-inventory")
     client.must(200, "PUT", f"/resource_providers/{provider}/inventories",
                 {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
+    before = int(server.sql("SELECT count(*) FROM allocations")[0][0])
     server.sql("SELECT setval('allocations_id_seq', 2147483647)")
     statuses = []
     for _ in range(100):  # until the block of ids is used up
@@ -136,7 +138,7 @@ def no_ids(server, berth):
     yield "without ids, a claim gets 503", statuses[-1] == 503, statuses[-1]
     yield "the text", "gives out no ids for new rows of allocations" in str(answer), answer
     yield "others are written", create(client, "without-allocation")[0] == 200, "they are not"
-    taken = int(server.sql("SELECT count(*) FROM allocations")[0][0])
+    taken = int(server.sql("SELECT count(*) FROM allocations")[0][0]) - before
     yield "nothing of the claim is", taken == statuses.count(204), (taken, statuses.count(204))
     server.sql("SELECT setval('allocations_id_seq', 100000)")
     yield "claims work again", claim(client, provider)[0] == 204, "they do not"
@@ -144,6 +146,33 @@ def no_ids(server, berth):
     status, answer = claim(client, provider, "p" * 21)
     yield "a text that does not fit an altered column", status == 400, answer
     yield "one that does", claim(client, provider, "\U0001f600" * 20)[0] == 204, "is refused"
+
+
+def locked_row(server, berth):
+    """A session that has locked a provider's row and does nothing: only what changes that row is refused."""
+    clients = [servers.Client(berth.port) for _ in range(3)]
+    providers = []
+    for number in range(3):
+        providers.append(create(clients[0], f"locked-{number}")[1])
+        clients[0].must(200, "PUT", f"/resource_providers/{providers[-1]}/inventories",
+                        {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
+    with contextlib.closing(psycopg2.connect(server.url(driver="postgresql"))) as holder:
+        holder.cursor().execute("UPDATE resource_providers SET updated_at = updated_at WHERE uuid = %s", (providers[0],))
+        results = [None] * 3
+
+        def run(number):
+            results[number] = claim(clients[number], providers[number])
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        yield ("a locked row: its request gets 503",
+               results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
+        yield "the others are written", results[1][0] == results[2][0] == 204, results
+        yield "one of them afterwards", claim(clients[0], providers[1])[0] == 204, "it is not"
+    yield "after the lock", claim(clients[0], providers[0])[0] == 204, "it is refused"
 
 
 def collations(server, program, directory):
@@ -179,6 +208,7 @@ def main():
         with servers.Berthd(arguments.berthd, directory, connection=server.url()) as berth:
             server.sql(TRIGGER)
             count(states(server, berth))
+            count(locked_row(server, berth))
             count(no_ids(server, berth))
         count(collations(server, arguments.berthd, directory))
     print(f"{passed} passed, {failed} failed")

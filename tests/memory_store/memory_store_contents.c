@@ -184,6 +184,7 @@ static enum store_result refuse(struct store *store, size_t request, size_t at,
         .change = store->database->names_no_culprit ? STORE_UNNAMED : at,
         .is_duplicate = begins_with(constraint, TABLES_UNIQUE),
         .memory_is_wrong = begins_with(constraint, TABLES_STALE),
+        .is_locked = begins_with(constraint, TABLES_LOCKED),
     };
     store->must_load |= store->refusal.memory_is_wrong;
     snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", constraint);

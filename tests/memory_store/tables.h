@@ -61,9 +61,10 @@ void texts_free(struct texts *texts);
 void tables_copy(struct tables *to, const struct tables *from);
 
 /* What the text of a broken constraint begins with: a row with the same unique text exists, or the
- * row is not as the change expects it. */
+ * row is not as the change expects it, or another session has locked it. */
 #define TABLES_UNIQUE "UNIQUE: "
 #define TABLES_STALE  "STALE: "
+#define TABLES_LOCKED "LOCKED: "
 
 /* Executes one change. Returns NULL, or the constraint that it breaks (static text); the tables are
  * then unchanged. */

@@ -262,6 +262,7 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         .cannot_hold =
             !is_known_row && (sqlstate_begins(failure, "22") || sqlstate_begins(failure, "54")),
         .memory_is_wrong = is_known_row || is_foreign,
+        .is_locked = sqlstate_is(failure, LOCK_NOT_AVAILABLE),
     };
     if (is_duplicate)
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
@@ -293,10 +294,11 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         store->crowded = POSTGRES_CROWDED;
         return again(store, err);
     }
-    if (outcome == PG_REFUSED && failure->statement > sending->log_statement &&
+    bool is_late = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
+    if ((outcome == PG_REFUSED || is_late) && failure->statement > sending->log_statement &&
         failure->statement - sending->log_statement - 1 < sending->chunk_count)
         return refuse(sending, failure, err);
-    store->waits_in_vain = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
+    store->waits_in_vain = is_late;
     if (store->waits_in_vain)
         store->crowded = POSTGRES_CROWDED; /* reads are answered between attempts to lock */
     bool is_conflict =

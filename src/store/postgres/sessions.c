@@ -5,9 +5,12 @@
 #include "store/postgres/store_internal.h"
 
 const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-/* The second part keeps what the transaction writes out of berth_foreign (foreign_triggers.h). */
+/* The second part keeps what the transaction writes out of berth_foreign (foreign_triggers.h).
+ * Once the lock is held, only other programs hold locks that matter, and all instances wait: not
+ * for long, but longer than the server waits before it looks for a deadlock. */
 const char POSTGRES_LOCK[] =
-    "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES "), set_config('berth.writer', 'on', true)";
+    "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES "), set_config('berth.writer', 'on', true),"
+    " set_config('lock_timeout', '1500', true)";
 
 const char POSTGRES_SNAPSHOT[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "engine/pipeline.h"
 #include "engine/rules.h"
+#include "fake_clock.h"
 #include "memory_store/memory_store.h"
 #include "unit.h"
 
@@ -35,8 +36,11 @@ struct watch {
 struct bench {
     struct memory_database database;
     struct store *store;
-    unsigned fails_in;    /* the commit of that number fails, and all later ones; 0: none */
-    bool memory_is_wrong; /* what a refusal shows */
+    unsigned fails_in;     /* the commit of that number fails, and all later ones; 0: none */
+    bool memory_is_wrong;  /* what a refusal shows */
+    bool is_locked;        /* the same; each takes a second */
+    unsigned locked_times; /* how often at most; 0: always */
+    unsigned refused;      /* how often it has refused something */
     struct arena *arena;
     struct replica *replica;
     struct pipeline *pipeline;
@@ -49,12 +53,19 @@ struct bench {
  * on. */
 static enum store_result check_trait(void *cls, const struct change *change, const char **broken)
 {
-    const struct bench *bench = cls;
+    struct bench *bench = cls;
     if (bench->fails_in != 0 && bench->store->commits >= bench->fails_in)
         return STORE_FAILED;
     if (!slice_starts_with(change->catalog.name, SLICE_LIT("BAD")))
         return STORE_OK;
-    *broken = bench->memory_is_wrong ? TABLES_STALE "BAD" : TABLES_UNIQUE "BAD";
+    if (bench->locked_times != 0 && bench->refused >= bench->locked_times)
+        return STORE_OK;
+    bench->refused++;
+    if (bench->is_locked)
+        fake_clock_add_us(1000000);
+    *broken = bench->is_locked         ? TABLES_LOCKED "BAD"
+              : bench->memory_is_wrong ? TABLES_STALE "BAD"
+                                       : TABLES_UNIQUE "BAD";
     return STORE_REFUSED;
 }
 
@@ -505,6 +516,69 @@ static void test_cannot_hold(void **state)
     assert_false(is_known(bench, "WIDE"));
 }
 
+/* A row that another program's session has locked fails no other request of the batch, and is no
+ * outage. */
+static void test_locked_row(void **state)
+{
+    struct bench *bench = *state;
+    bench->is_locked = true;
+    run(bench, (const char *const[]){"A", "B", "BAD", "C", "D", "E", NULL});
+    const int wanted[] = {0, 0, 503, 0, 0, 0};
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(bench->asks[i].request.err.status, wanted[i]);
+    assert_int_equal(bench->asks[2].request.err.kind, REFUSED_BY_DATABASE);
+    assert_int_equal(bench->asks[2].answers, 1);
+    assert_int_equal(written(bench)->count, 5);
+    assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_NONE);
+}
+
+/* A deadlock ends with the attempt: then the request is made after all. */
+static void test_deadlock(void **state)
+{
+    struct bench *bench = *state;
+    bench->is_locked = true;
+    bench->locked_times = 1;
+    run(bench, (const char *const[]){"BAD", NULL});
+    assert_int_equal(bench->asks[0].request.err.status, 0);
+    assert_true(is_known(bench, "BAD"));
+}
+
+/* If it is all rows, as when a table is locked, the requests do not wait one after the other. */
+static void test_locked_table(void **state)
+{
+    struct bench *bench = *state;
+    char names[BATCH_MAX][16];
+    const char *traits[BATCH_MAX + 1] = {NULL};
+    for (unsigned i = 0; i < BATCH_MAX; i++) {
+        snprintf(names[i], sizeof(names[i]), "BAD%u", i);
+        traits[i] = names[i];
+    }
+    bench->is_locked = true;
+    size_t count = run(bench, traits);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(bench->asks[i].answers, 1);
+        assert_int_equal(bench->asks[i].request.err.status, 503);
+    }
+    assert_in_range(bench->refused, 20, 22); /* seconds */
+    assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_WRITES);
+}
+
+/* What other processes' writes require stays due. */
+static void test_locked_row_of_what_is_due(void **state)
+{
+    struct bench *bench = *state;
+    bench->is_locked = true;
+    bench->watch.makes_up = "BADDUE";
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->asks[0].request.err.status, 503);
+    assert_int_equal(bench->watch.made_up, 0);
+    bench->database.constraint = NULL;
+    run(bench, (const char *const[]){"A", NULL});
+    assert_int_equal(bench->asks[0].request.err.status, 0);
+    assert_int_equal(bench->watch.made_up, 1);
+    assert_true(is_known(bench, "BADDUE") && is_known(bench, "A"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +607,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_make_up, setup_unnamed, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_is_refused_unnamed, setup_unnamed, teardown),
         cmocka_unit_test_setup_teardown(test_make_up_beside_a_culprit, setup_unnamed, teardown),
+        cmocka_unit_test_setup_teardown(test_locked_row, setup_unnamed, teardown),
+        cmocka_unit_test_setup_teardown(test_deadlock, setup_unnamed, teardown),
+        cmocka_unit_test_setup_teardown(test_locked_table, setup_unnamed, teardown),
+        cmocka_unit_test_setup_teardown(test_locked_row_of_what_is_due, setup_unnamed, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "model/node.h"
+#include "store/postgres/session.h"
 
 enum { REQUESTS = 4, CULPRIT = 2, FREE_ID = 100 };
 
@@ -132,6 +134,52 @@ static void test_records(void **state)
     store_close(store);
 }
 
+/* A session that begins a transaction and locks the provider's row. */
+static struct pg_session *lock_row(struct fixture *fixture, int64_t provider)
+{
+    struct pg_url url;
+    uint64_t deadline_us = clock_monotonic_us() + 60000000;
+    const struct slice lock =
+        arena_printf(fixture->arena, "UPDATE resource_providers SET name = name WHERE id = %lld%c",
+                     (long long)provider, '\0');
+    assert_true(
+        pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
+    struct pg_session *session =
+        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    assert_int_equal(pg_session_connect(session, deadline_us, &fixture->err), PG_OK);
+    assert_int_equal(pg_session_run(session, "BEGIN", NULL, deadline_us, &fixture->err), PG_OK);
+    assert_int_equal(pg_session_run(session, lock.data, NULL, deadline_us, &fixture->err), PG_OK);
+    return session;
+}
+
+/* A row that another session has locked is waited for longer than the server waits before it looks
+ * for a deadlock (a second). Memory is right, and nobody is disconnected. */
+static void test_locked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct pg_session *holder = lock_row(fixture, 1);
+    struct change_list list = changes_of(fixture);
+    uint64_t began_us = clock_monotonic_us();
+    add_generation(&list, 2, 0, 1);
+    add_generation(&list, 1, 0, 1);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(commit_two(fixture, store, &list), STORE_REFUSED);
+    const struct store_refusal *why = store_why_refused(store);
+    assert_true(clock_monotonic_us() - began_us > 1200000);
+    assert_true(why->is_locked);
+    assert_true(why->request == STORE_UNNAMED);
+    assert_false(why->is_duplicate || why->memory_is_wrong || why->cannot_hold);
+    assert_true(pg_session_is_open(holder));
+    assert_int_equal(
+        pg_session_run(holder, "ROLLBACK", NULL, clock_monotonic_us() + 60000000, &fixture->err),
+        PG_OK);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(commit_two(fixture, store, &list), STORE_OK);
+    pg_session_destroy(holder);
+    store_close(store);
+}
+
 /* A database in which texts would not stay as they are is not opened. */
 static void test_encodings(void **state)
 {
@@ -166,6 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_unnamed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_records, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_locked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_encodings, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
