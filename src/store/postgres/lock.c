@@ -28,22 +28,29 @@ static bool send_lock(struct postgres_store *store, struct err *err)
            postgres_queue_locked_news(store, err) && pg_pipeline_start(session, err) == PG_OK;
 }
 
-static enum store_lock lock_failed(struct postgres_store *store, struct err *err)
+/* A connection that ended meanwhile is replaced, once. */
+static enum store_lock lock_failed(struct postgres_store *store, enum pg_outcome outcome,
+                                   struct err *err)
 {
-    bool is_held = strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
+    bool is_held =
+        outcome == PG_FAILED && strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
+    bool is_lost = outcome == PG_LOST && !store->has_lost_lock;
     uint64_t now_us = clock_monotonic_us();
     pg_session_close(store->writer);
     postgres_free_locked(store);
     store->is_locking = false;
     if (store->wanted_us == 0)
         store->wanted_us = now_us;
-    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us) {
+    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us)
         postgres_end_stalled(store);
-        *err = (struct err){.arena = err->arena};
-        return STORE_LOCK_HELD;
+    else if (!is_lost) {
+        store->wanted_us = 0;
+        store->has_lost_lock = false;
+        return STORE_LOCK_FAILED;
     }
-    store->wanted_us = 0;
-    return STORE_LOCK_FAILED;
+    store->has_lost_lock |= is_lost;
+    *err = (struct err){.arena = err->arena};
+    return STORE_LOCK_HELD;
 }
 
 enum store_lock postgres_lock(struct store *base, struct err *err)
@@ -51,7 +58,7 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
     struct postgres_store *store = postgres_of(base);
     check(!store->is_locked && !store->read.is_open && store->sending == NULL);
     if (!store->is_locking && !send_lock(store, err))
-        return lock_failed(store, err);
+        return lock_failed(store, PG_RETRY, err);
     store->is_locking = true;
     uint64_t until_us = clock_monotonic_us() + CALL_MS * UINT64_C(1000);
     enum pg_outcome outcome = pg_pipeline_drive(store->writer, store->locked_rows, until_us,
@@ -59,8 +66,8 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
     if (outcome == PG_WOKEN)
         return STORE_LOCK_HELD;
     if (outcome != PG_OK)
-        return lock_failed(store, err);
-    store->is_locking = false;
+        return lock_failed(store, outcome, err);
+    store->is_locking = store->has_lost_lock = false;
     store->is_locked = true;
     store->wanted_us = 0;
     return STORE_LOCKED;

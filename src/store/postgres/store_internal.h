@@ -150,6 +150,7 @@ struct postgres_store {
     int64_t told_gone;         /* the number of the state of which it was logged that it is gone */
     bool is_locked;            /* the writer has an open transaction with the lock */
     bool is_locking;           /* the writer has sent the statement that takes the lock */
+    bool has_lost_lock;        /* a connection has ended since the last answer to that */
     uint64_t lock_deadline_us; /* then its answer must be there */
     struct pg_rows locked_rows[POSTGRES_LOCKED_ROWS]; /* until a read takes them */
     struct sending *sending; /* the pending batch, in its err's arena; NULL: there is none */
