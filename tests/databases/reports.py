@@ -78,9 +78,9 @@ class Reports:
 
 def safe_server(reports, server):
     first, _ = reports.berthd(server.url())
-    second, admin = reports.berthd(server.url())
     client = servers.Client(first.port)
     client.must(200, "POST", "/resource_providers", {"name": "host"})
+    second, admin = reports.berthd(server.url())
     wait_until(lambda: "server" in json_page(admin, "/status"), "no report")
     found = json_page(admin, "/readyz")
     wanted = {"address": f"127.0.0.1:{server.port}", "role": "primary", "isolation": "read committed", "replication": "none",
@@ -92,7 +92,7 @@ def safe_server(reports, server):
     own = [one["pid"] for one in found["instances"] if one["is_this_one"]]
     reports.expect("the instances", {one["pid"] for one in found["instances"]} == pids and own == [second.process.pid], found)
     text = page(admin, "/readyz", "text/plain")[1]
-    reports.expect("as text", f"server: primary at 127.0.0.1:{server.port}, " in text
+    reports.expect("as text", f"server: primary at 127.0.0.1:{server.port}, " in text and re.search(r"^log: newest batch 1, \d+ s ago$", text, re.M)
                    and f"process {first.process.pid}, version " in text and "warning" not in text, text)
     shown = reports.run("berth", "status", "--admin", f"127.0.0.1:{admin}").stdout
     reports.expect("berth status", "server         primary at " in shown and f"process {first.process.pid}, version " in shown

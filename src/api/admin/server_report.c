@@ -90,6 +90,9 @@ void server_report_append_text(const struct store_report *report, struct buf *ou
     buf_append_lit(out, "server: ");
     report_write_server(&report->server, out);
     buf_append_char(out, '\n');
+    if (report->log_head > 0)
+        buf_printf(out, "log: newest batch %lld, %lld s ago\n", (long long)report->log_head,
+                   (long long)report->log_head_s);
     const struct store_ids *ids = report_most_used_ids(report);
     if (ids != NULL)
         buf_printf(out, "ids: %s %lld of %d\n", ids->table, (long long)ids->used, STORE_IDS_MOST);
