@@ -76,12 +76,15 @@ static bool has_trigger(const struct pg_rows *rows, unsigned table, unsigned eve
 
 /* ---- both ---- */
 
+static const char NOT_FOR_LONG[] = "SET LOCAL lock_timeout = '500ms'";
+
+/* Also the lock of batches, which sets a limit for what follows it. */
 static bool coexist_begin(struct coexist *c, struct err *err)
 {
     return tool_session_begin(c->session, c->deadline_us, err) == PG_OK &&
            coexist_run(c, "SELECT pg_advisory_xact_lock(" PG_LOCK_SCHEMA ")", err) &&
-           coexist_run(c, "SET LOCAL lock_timeout = '500ms'", err) &&
-           coexist_run(c, POSTGRES_LOCK, err);
+           coexist_run(c, NOT_FOR_LONG, err) && coexist_run(c, POSTGRES_LOCK, err) &&
+           coexist_run(c, NOT_FOR_LONG, err);
 }
 
 static const char OWN[] =
