@@ -252,6 +252,7 @@ PARTS = [
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
+    Part("restoring", script("tests/databases/restoring.py", "--berthd", "build/berthd"), waits=True),
     Part("pool-failover", script("tests/databases/pool_failover.py", "--build", "build"), waits=True),
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("coexist", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "60", "--seconds", "1")),

@@ -90,6 +90,15 @@ static enum outcome find_collations(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* A table without a primary key: there is none. */
+static enum outcome find_unfinished(struct call *call)
+{
+    rows(call);
+    result_column(call->result, PG_TEXT);
+    result_add_null(call->result);
+    return OUTCOME_DONE;
+}
+
 static enum outcome begin(struct call *call)
 {
     transaction_begin(call->session, true, contains(call, "REPEATABLE READ"));
@@ -403,6 +412,7 @@ static const struct {
     {"SELECT pg_backend_pid()", set_up_session},
     {"SELECT set_config('plan_cache_mode'", set_planner},
     {"SELECT c.relname || '.' || a.attname FROM pg_catalog.pg_attribute", find_collations},
+    {"SELECT min(name) FROM unnest($1::text[]) AS t", find_unfinished},
     {"SELECT pg_postmaster_start_time(), (SELECT system_identifier", identify},
     {"SELECT txid_snapshot_xmin(txid_current_snapshot())", select_horizon},
     {"BEGIN", begin},

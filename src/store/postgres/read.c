@@ -13,6 +13,7 @@
 #include "log/log.h"
 #include "store/load.h"
 #include "store/merge.h"
+#include "store/postgres/restoring.h"
 
 /* Once for each state: until memory has been read again, each read finds the same. */
 static void tell_gone(struct postgres_store *store)
@@ -147,7 +148,8 @@ static bool stream_all(struct postgres_store *store, struct tree_order *forest, 
     const struct pg_server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
     store->examined_system = id.system;
     store->examined_timeline = id.timeline;
-    ok = ok && postgres_look_at_snapshot(store, &store->load_horizon, err) &&
+    ok = ok && pg_restoring_check(store->follower, postgres_deadline(store), err) == PG_OK &&
+         postgres_look_at_snapshot(store, &store->load_horizon, err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     store->has_state &= ok;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/postgres/failure.h"
 #include "store/postgres/locks.h"
+#include "store/postgres/restoring.h"
 #include "store/postgres/store_internal.h"
 
 const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
@@ -124,6 +125,8 @@ static bool connect_writer(struct postgres_store *store, const struct store_retr
         struct err failure = postgres_ignored(store);
         enum pg_outcome outcome =
             pg_session_connect(store->writer, postgres_deadline(store), &failure);
+        if (outcome == PG_OK)
+            outcome = pg_restoring_check(store->writer, postgres_deadline(store), &failure);
         if (outcome == PG_OK)
             return true;
         bool may_pass = outcome == PG_RETRY || outcome == PG_LOST || outcome == PG_TIMEOUT;

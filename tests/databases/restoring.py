@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""berthd beside pg_restore without --single-transaction, which shows the states in between: empty and partly filled tables.
+
+    tests/databases/restoring.py --berthd build/berthd
+
+The restore is made in its three parts, with requests between them. A berthd that starts meanwhile waits, creates nothing in
+the restore's way, and is ready after it. One that runs answers from no state in between, and reports only what is gone.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+from postgres import Postgres, program  # noqa: E402
+from processes import Failure, wait_until  # noqa: E402
+from went_back import claim, events  # noqa: E402
+
+PROVIDERS = 3
+UNFINISHED = "has no primary key"
+
+
+def pg(server, name, *arguments):
+    server.place.run(program(name), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres", *arguments)
+
+
+def restore(server, dump, database, section):
+    """Fails if anything is in the way of the restore."""
+    pg(server, "pg_restore", "--exit-on-error", f"--section={section}", "-d", database, dump)
+
+
+def is_answered(berth):
+    try:
+        return berth.client().ask("GET", "/")[0] == 200
+    except OSError:
+        return False
+
+
+def starts_meanwhile(server, dump, make):
+    server.create_database("copy")
+    berth = make(server.url("copy"))
+    restore(server, dump, "copy", "pre-data")
+    with contextlib.suppress(RuntimeError):  # it is not ready in that time
+        berth.start(1)
+    waits = berth.process.poll() is None and UNFINISHED in berth.log()
+    yield "with empty tables it waits", waits, berth.log()[-1000:]
+    restore(server, dump, "copy", "data")
+    seen = len(berth.log())
+    with contextlib.suppress(Failure):
+        wait_until(lambda: UNFINISHED in berth.log()[seen:], "no second attempt", 10)
+    yield "with all rows, too", UNFINISHED in berth.log()[seen:], berth.log()[-1000:]
+    try:
+        restore(server, dump, "copy", "post-data")
+        yield "nothing is in the restore's way", True, None
+    except Failure as failure:
+        yield "nothing is in the restore's way", False, failure
+    with contextlib.suppress(Failure):
+        wait_until(lambda: is_answered(berth) or berth.process.poll() is not None, "it does not start", 20)
+    there = is_answered(berth) and berth.client().ask("GET", "/resource_providers")[1]["resource_providers"]
+    yield "then it serves everything", there and len(there) == PROVIDERS, berth.log()[-1000:]
+
+
+def runs_meanwhile(server, dump, berth, provider, kept):
+    lost, status = claim(berth.client(), provider, 1)
+    client = berth.client()
+    answers = []
+    yield "a claim that will be gone", status == 204, status
+
+    def ask():
+        """At once, because each is answered after some seconds."""
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            paths = (f"/resource_providers/{provider}", "/resource_providers")
+            reads = [pool.submit(berth.client().ask, "GET", path) for path in paths]
+            write = pool.submit(claim, berth.client(), provider, 1)
+            answers.extend([*(read.result()[0] for read in reads), write.result()[1]])
+
+    server.sql("DROP SCHEMA public CASCADE")
+    server.sql("CREATE SCHEMA public AUTHORIZATION pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC")
+    restore(server, dump, server.database, "pre-data")
+    ask()
+    restore(server, dump, server.database, "data")
+    ask()
+    yield "nothing is answered from a state in between", set(answers) == {503}, answers
+    yield "the log says why", UNFINISHED in berth.log(), berth.log()[-2000:]
+    restore(server, dump, server.database, "post-data")
+    wait_until(lambda: client.ask("GET", f"/resource_providers/{provider}")[0] == 200, "reads do not work again")
+    held = [client.ask("GET", f"/allocations/{consumer}")[1]["allocations"] for consumer in (kept, lost)]
+    yield "what was restored is there, and no more", bool(held[0]) and not held[1], held
+    named = [(line.get("kind"), line["state"]) for lines in events(berth) for line in lines if "state" in line]
+    yield "what is gone is named, and no more", sorted(named) == [("consumer", "gone"), ("resource_provider", "older")], named
+    yield "a claim", claim(client, provider, 1)[1] == 204, berth.log()[-2000:]
+
+
+def cases(server, make):
+    berth = make(server.url()).start()
+    client = berth.client()
+    providers = [str(uuid.uuid4()) for _ in range(PROVIDERS)]
+    for provider in providers:
+        client.make_provider(provider, VCPU=100)
+    kept, _ = claim(client, providers[0], 1)
+    dump = os.path.join(server.place.path, "dump")
+    pg(server, "pg_dump", "-Fc", "-f", dump, server.database)
+    yield from starts_meanwhile(server, dump, make)
+    yield from runs_meanwhile(server, dump, berth, providers[0], kept)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    arguments = parser.parse_args()
+    score = servers.Score()
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres())
+
+        def make(url):
+            directory = tempfile.mkdtemp(prefix="berth-restoring-")
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+            berth = servers.Berthd(arguments.berthd, directory, connection=url,
+                                   options=("[berth]", f"loss_directory = {directory}"))
+            with open(berth.config_file, "a") as file:
+                file.write("retry_interval = 1\nmax_retries = -1\n")
+            stack.callback(berth.end)
+            return berth
+
+        for what, is_right, found in cases(server, make):
+            score.case(what, None if is_right else repr(found))
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
