@@ -17,11 +17,15 @@
     "coalesce($2::text, current_setting('idle_in_transaction_session_timeout')), " scope "), "     \
     "set_config('lock_timeout', coalesce($3::text, current_setting('lock_timeout')), " scope ")"
 
+/* Of statements without a BEGIN. At another level they could fail because of what other programs
+ * do. */
+#define ISOLATION "set_config('default_transaction_isolation', 'read committed', false)"
+
 const char PG_SETTINGS_OF_TRANSACTION[] = "SELECT " SET("true");
 
 const char PG_SETTINGS_OF_SESSION[] =
     "SELECT pg_backend_pid(), host(inet_server_addr()), "
-    "CASE WHEN pg_backend_pid() = $4 THEN row(" SET("false") ")::text END";
+    "CASE WHEN pg_backend_pid() = $4 THEN row(" SET("false") ", " ISOLATION ")::text END";
 
 /* A cast that fails. The server cannot execute it in advance, because it needs the current time. */
 const char PG_SERVER_IS_SAME[] = "SELECT CASE WHEN pg_postmaster_start_time() = $1::timestamptz"

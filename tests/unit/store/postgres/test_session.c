@@ -84,6 +84,19 @@ static void test_options(void **state)
     value_is("SHOW idle_in_transaction_session_timeout", "34s");
 }
 
+/* The administrator's default is not for statements of berth that have no transaction. */
+static void test_isolation(void **state)
+{
+    (void)state;
+    const struct slice url =
+        arena_printf(arena, "%s?options=-cdefault_transaction_isolation=serializable%c",
+                     url_of_server(arena), '\0');
+    pg_session_destroy(session);
+    session = make_session(url.data, (struct pg_session_options){.wake_fd = -1});
+    EXPECT(pg_session_connect(session, soon(), err), PG_OK, NULL);
+    value_is("SHOW transaction_isolation", "read committed");
+}
+
 static void test_parameters_and_rows(void **state)
 {
     (void)state;
@@ -548,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_facts_and_settings),
         TEST(test_options),
+        TEST(test_isolation),
         TEST(test_parameters_and_rows),
         TEST(test_affected_rows),
         TEST(test_nul_is_refused_before_sending),
