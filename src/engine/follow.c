@@ -131,3 +131,19 @@ enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
     free(following.missing);
     return result;
 }
+
+struct edit *follow_head(struct pipeline *pipeline, const struct store_stamp *head)
+{
+    struct following following = {.before = replica_newest(pipeline->replica), .fits = true};
+    following.edit = replica_edit(pipeline->replica);
+    bool is_known =
+        store_follow_head(pipeline->store, head, sink_checked, &following) && following.fits;
+    apply_flush(following.edit);
+    free(following.missing);
+    if (is_known && store_take_head(pipeline->store)) {
+        pipeline->follows++;
+        return following.edit;
+    }
+    replica_abandon(pipeline->replica, following.edit);
+    return NULL;
+}

@@ -190,3 +190,18 @@ enum news news_take(struct pipeline *pipeline, struct err *err)
         outage_read_worked(&pipeline->outage);
     return news;
 }
+
+/* The news may be the pending batch itself; and what is planned ahead is not to be dropped in
+ * vain. */
+bool news_take_head(struct pipeline *pipeline, const struct store_stamp *head)
+{
+    if (pipeline->is_pending || pipeline->ahead.edit != NULL)
+        return false;
+    struct edit *edit = follow_head(pipeline, head);
+    if (edit == NULL)
+        return false;
+    report_foreign_write(pipeline, FOREIGN_FOLLOWED, edit);
+    outage_read_worked(&pipeline->outage);
+    news_publish(pipeline, edit, head, true);
+    return true;
+}

@@ -99,10 +99,17 @@ struct followed {
 enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
                              struct followed *followed, struct err *err) BERTH_MUST_CHECK;
 
+/* follow.c: makes the next version from the answer to the query that has found that state; then
+ * memory counts as having it. NULL: the answer does not have everything. */
+struct edit *follow_head(struct pipeline *pipeline, const struct store_stamp *head);
+
 /* news.c: brings memory up to date. */
 enum news news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 /* The same, and records whether it failed. */
 enum news news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
+/* Brings memory to the state that a query has found, without asking the database once more. False:
+ * that is not possible. */
+bool news_take_head(struct pipeline *pipeline, const struct store_stamp *head) BERTH_MUST_CHECK;
 
 /* news.c: publishes the edit. `holds`: its state has that stamp. */
 void news_publish(struct pipeline *pipeline, struct edit *edit, const struct store_stamp *stamp,

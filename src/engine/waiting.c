@@ -64,12 +64,20 @@ static bool contains_all(const struct pipeline *pipeline, const struct pipeline_
     return true;
 }
 
+/* Requests that a query has found to be behind come together, with its answer. */
+static bool take_head(struct pipeline *pipeline, const struct queue *readers)
+{
+    const struct pipeline_request *only = readers->first;
+    return only->next == NULL && only->head != NULL && news_take_head(pipeline, only->head);
+}
+
 static void answer_readers(struct pipeline *pipeline, struct queue *readers)
 {
     struct err err = {.arena = pipeline->arena};
     enum news news = NEWS_TAKEN;
     /* Most often the only news is berth's own last commit. */
-    if (!contains_all(pipeline, readers->first) && !is_current(pipeline))
+    if (!contains_all(pipeline, readers->first) && !take_head(pipeline, readers) &&
+        !is_current(pipeline))
         news = news_take(pipeline, &err);
     const struct err shown = answers_public(&err, SLICE_LIT(ANSWER_UNAVAILABLE));
     if (news == NEWS_LATE)

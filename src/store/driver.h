@@ -22,6 +22,10 @@ struct store_driver {
                                store_sink *sink, void *cls, bool *merged, struct err *err);
     enum store_result (*follow)(struct store *store, const struct memory_view *memory,
                                 store_sink *sink, void *cls, struct err *err);
+    /* NULL, both: everything is read from the database. */
+    bool (*follow_head)(struct store *store, const struct store_stamp *head, store_sink *sink,
+                        void *cls);
+    bool (*take_head)(struct store *store);
     /* NULL, all four: the database notices every write of other programs. */
     bool (*follows_foreign)(const struct store *store);
     bool (*suspect)(struct store *store, enum entity entity, int64_t id, struct slice uuid);

@@ -38,6 +38,17 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     return store->driver->follow(store, memory, sink, cls, err);
 }
 
+bool store_follow_head(struct store *store, const struct store_stamp *head, store_sink *sink,
+                       void *cls)
+{
+    return store->driver->follow_head != NULL && store->driver->follow_head(store, head, sink, cls);
+}
+
+bool store_take_head(struct store *store)
+{
+    return store->driver->take_head(store);
+}
+
 bool store_follows_foreign(const struct store *store)
 {
     return store->driver->follows_foreign != NULL && store->driver->follows_foreign(store);

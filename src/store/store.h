@@ -159,6 +159,17 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
 enum store_result store_follow(struct store *store, const struct memory_view *memory,
                                store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
 
+/* The state that a query has found (store_query_head()) may be known from the query's answer: if it
+ * is one batch after the state that memory has, and the answer has what that batch has changed.
+ * Sends these changes to `sink`; memory may then have the state with store_take_head(), if nothing
+ * else is asked of the store in between, or leave it. False: nothing was sent; begin a read. No
+ * read is open, and no batch is pending. */
+bool store_follow_head(struct store *store, const struct store_stamp *head, store_sink *sink,
+                       void *cls) BERTH_MUST_CHECK;
+
+/* False: memory must not have the state, because the server that has it was replaced. */
+bool store_take_head(struct store *store) BERTH_MUST_CHECK;
+
 /* After store_follow(): whether some of what the open read has followed was written by programs
  * that write no log. */
 bool store_follows_foreign(const struct store *store);

@@ -280,25 +280,39 @@ static void add_epochs(struct call *call, const struct state *state)
     buf_free(&text);
 }
 
-/* One row, whose log columns are NULL if the log is empty; with the epochs, if they are asked for.
- */
+static void add_newest_epoch(struct call *call, const struct state *state)
+{
+    if (state->epoch_count == 0)
+        result_add_null(call->result);
+    else
+        result_add_int(call->result, state->epochs[state->epoch_count - 1].epoch);
+}
+
+/* One row, whose log columns are NULL if the log is empty; with the epochs, or the newest of them,
+ * if they are asked for. */
 static enum outcome select_newest(struct call *call)
 {
     const struct view view = transaction_view(call->session);
     const struct log_line *head = view_head(&view);
-    bool has_epochs = contains(call, "FROM berth_epochs");
-    bool omits_known = contains(call, "CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END");
+    bool has_epochs = contains(call, "SELECT string_agg(epoch");
+    bool has_newest = contains(call, "SELECT max(epoch) FROM berth_epochs");
+    bool is_known = contains(call, "CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END") &&
+                    head != NULL && slice_equal(head->mark, parameter_bytes(call, 1));
     line_columns(call);
     result_column(call->result, PG_BOOL);
-    if (has_epochs)
-        result_column(call->result, PG_TEXT);
+    if (has_epochs || has_newest)
+        result_column(call->result, has_epochs ? PG_TEXT : PG_INT8);
     if (head != NULL)
-        add_line(call, head, omits_known && slice_equal(head->mark, parameter_bytes(call, 1)));
+        add_line(call, head, is_known);
     for (int i = 0; head == NULL && i < 4; i++)
         result_add_null(call->result);
     result_add_bool(call->result, false);
     if (has_epochs)
         add_epochs(call, view.state);
+    else if (has_newest && is_known)
+        result_add_null(call->result);
+    else if (has_newest)
+        add_newest_epoch(call, view.state);
     return OUTCOME_DONE;
 }
 
@@ -344,10 +358,7 @@ static enum outcome select_since_and_epoch(struct call *call)
         if (state->log[i]->number < from || call->result->rows >= most)
             continue;
         add_line(call, state->log[i], false);
-        if (state->epoch_count == 0)
-            result_add_null(call->result);
-        else
-            result_add_int(call->result, state->epochs[state->epoch_count - 1].epoch);
+        add_newest_epoch(call, state);
     }
     return OUTCOME_DONE;
 }

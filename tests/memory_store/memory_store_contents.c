@@ -103,6 +103,23 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     return STORE_OK;
 }
 
+/* Everything is read from the database. */
+bool store_follow_head(struct store *store, const struct store_stamp *head, store_sink *sink,
+                       void *cls)
+{
+    (void)store;
+    (void)head;
+    (void)sink;
+    (void)cls;
+    return false;
+}
+
+bool store_take_head(struct store *store)
+{
+    (void)store;
+    return false;
+}
+
 bool store_follows_foreign(const struct store *store)
 {
     (void)store;

@@ -331,7 +331,7 @@ static enum store_result trust(struct sending *sending, const struct pg_session 
     struct postgres_store *store = sending->store;
     struct log_state state;
     check(log_row_state(&sending->row, &state));
-    if (postgres_head_note(store->head, &state, NULL, session, true))
+    if (postgres_head_note(store->head, &state, NULL, &pg_session_server(session)->id, true))
         return STORE_OK;
     pg_session_close(store->writer);
     postgres_refuse_replaced(store, "written", err);
@@ -451,7 +451,8 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
         return confirm(store, stamp, err);
     if (!store->is_locked && !postgres_ensure_writer(store, err))
         return STORE_FAILED;
-    if (!store->is_locked && !postgres_is_server_of_memory(store, store->writer))
+    if (!store->is_locked &&
+        !postgres_is_server_of_memory(store, &pg_session_server(store->writer)->id))
         return read_again(store, err);
     return send_batch(store, batch, err);
 }

@@ -8,7 +8,7 @@
 #include "store/postgres/store_internal.h"
 #include "store/reread.h"
 
-static void note_seen(struct postgres_store *store, const struct log_state *next)
+void postgres_note_seen(struct postgres_store *store, const struct log_state *next)
 {
     if (store->seen.at_us != 0)
         return;
@@ -24,8 +24,7 @@ static bool count_change(void *cls, const struct change *change)
     return ++*count <= LOG_ENTRIES_MAX;
 }
 
-/* Whether the blob has nothing but changes, which is also true of an empty one. */
-static bool are_changes(struct slice blob, size_t *count)
+bool postgres_are_changes(struct slice blob, size_t *count)
 {
     return blob.len == 0 || (log_changes_is(blob) && log_changes_read(blob, count_change, count));
 }
@@ -57,11 +56,11 @@ bool postgres_explains(struct postgres_store *store)
         if (i == 0 && !log_state_equal(&next, &store->followed))
             return false;
         if (i == 1)
-            note_seen(store, &next);
+            postgres_note_seen(store, &next);
         if (i > 0 && (next.number != state.number + 1 ||
                       memcmp(row.before.data, state.digest, LOG_DIGEST_LEN) != 0))
             return false;
-        has_changes &= i == 0 || are_changes(row.entries, &changes);
+        has_changes &= i == 0 || postgres_are_changes(row.entries, &changes);
         state = next;
     }
     store->read.has_changes = has_changes;
@@ -86,14 +85,20 @@ static bool pass_change(void *cls, const struct change *change)
     return true;
 }
 
-static void pass_changes(struct postgres_store *store, store_sink *sink, void *cls)
+void postgres_pass_changes(struct postgres_store *store, struct slice blob, store_sink *sink,
+                           void *cls)
 {
     struct passing passing = {store, sink, cls};
+    if (blob.len > 0)
+        check(log_changes_read(blob, pass_change, &passing));
+}
+
+static void pass_all_changes(struct postgres_store *store, store_sink *sink, void *cls)
+{
     for (size_t i = 1; i < pg_rows_count(&store->read.since); i++) {
         struct log_row row;
         check(log_row_read(&store->read.since, i, &row));
-        if (row.entries.len > 0)
-            check(log_changes_read(row.entries, pass_change, &passing));
+        postgres_pass_changes(store, row.entries, sink, cls);
     }
 }
 
@@ -116,7 +121,7 @@ enum store_result postgres_follow(struct store *base, const struct memory_view *
     bool from_log = store->read.has_changes && !store->read.has_foreign &&
                     store->suspects.count == 0 && !store->read.has_followed;
     if (from_log)
-        pass_changes(store, sink, cls);
+        pass_all_changes(store, sink, cls);
     if ((!from_log && !reread(store, memory, sink, cls, err)) ||
         !postgres_mark_read(store, true, err)) {
         store->has_state &= !store->read.has_followed; /* memory does not have what that sent */

@@ -34,6 +34,7 @@ struct query {
 struct postgres_head {
     struct pg_session *session;    /* the thread's */
     struct pg_meanwhile meanwhile; /* the same */
+    struct pg_lineage *lineage;
     uint64_t timeout_us;
     uint64_t recycle_us;
     pthread_t thread;
@@ -50,6 +51,7 @@ struct postgres_head {
     struct foreign_view foreign;
     bool has_started; /* memory has, or had, a state: the server is there */
     int64_t seen;     /* the number in the last answer */
+    struct head_news news;
     uint64_t facts_due_us;
     struct store_server server;
 };
@@ -110,11 +112,35 @@ static void prepare_question(struct postgres_head *head, struct question *questi
     pthread_mutex_unlock(&head->lock);
 }
 
-static void note_seen(struct postgres_head *head, int64_t number)
+/* What was known before is of no use beside it. */
+static void note_answer(struct postgres_head *head, const struct question *question,
+                        const struct log_state *state, const struct store_stamp *stamp,
+                        struct pg_rows *rows)
+{
+    struct pg_rows old = *rows;
+    bool is_next = state->number == question->known.number + 1;
+    pthread_mutex_lock(&head->lock);
+    head->seen = state->number;
+    if (is_next) {
+        old = head->news.rows;
+        head->news = (struct head_news){*rows, *stamp, pg_session_server(head->session)->id};
+    }
+    pthread_mutex_unlock(&head->lock);
+    *rows = old;
+}
+
+bool postgres_head_take_news(struct postgres_head *head, const struct store_stamp *stamp,
+                             struct head_news *news)
 {
     pthread_mutex_lock(&head->lock);
-    head->seen = number;
+    bool is_there =
+        head->news.rows.result != NULL && memcmp(&head->news.head, stamp, sizeof(*stamp)) == 0;
+    if (is_there) {
+        *news = head->news;
+        head->news = (struct head_news){0};
+    }
     pthread_mutex_unlock(&head->lock);
+    return is_there;
 }
 
 static const char NEWEST_AND_FOREIGN[] =
@@ -174,12 +200,13 @@ static bool ask_once(struct postgres_head *head, struct question *question,
     prepare_question(head, question);
     ok = ok && execute(head, question, &rows, deadline_us, &err) &&
          log_newest_state(&rows, &question->known, &state) == LOG_NEWEST_KNOWN &&
-         (!question->coexists || pg_rows_int(&rows, 0, LOG_NEWEST_COLUMNS, &is_foreign));
+         (!question->coexists ||
+          pg_rows_int(&rows, 0, LOG_NEWEST_UNLESS_KNOWN_COLUMNS, &is_foreign));
+    *stamp = stamp_of(question, &state, is_foreign != 0);
     if (ok)
-        note_seen(head, state.number);
+        note_answer(head, question, &state, stamp, &rows);
     else
         pg_session_close(head->session);
-    *stamp = stamp_of(question, &state, is_foreign != 0);
     pg_rows_free(&rows);
     arena_destroy(err.arena);
     return ok;
@@ -280,6 +307,7 @@ struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_l
 {
     struct postgres_head *head = calloc(1, sizeof(*head));
     check(head != NULL);
+    head->lineage = lineage;
     head->timeout_us = timeout_us;
     head->recycle_us = recycle_us;
     head->meanwhile = (struct pg_meanwhile){.run = head_goes_on, .cls = head};
@@ -315,6 +343,7 @@ void postgres_head_destroy(struct postgres_head *head)
     pthread_join(head->thread, NULL);
     pg_session_destroy(head->session);
     foreign_view_free(&head->foreign);
+    pg_rows_free(&head->news.rows);
     pthread_cond_destroy(&head->wake);
     pthread_mutex_destroy(&head->lock);
     free(head);
@@ -331,12 +360,12 @@ void postgres_head_query(struct postgres_head *head,
 }
 
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct foreign_view *view, const struct pg_session *session,
+                        const struct foreign_view *view, const struct pg_server_id *server,
                         bool is_continued)
 {
     pthread_mutex_lock(&head->lock);
     bool starts = !head->has_started;
-    bool is_valid = !pg_session_has_moved(session);
+    bool is_valid = !pg_lineage_has_moved(head->lineage, server);
     if (is_valid) {
         head->state_count = is_continued ? head->state_count : 0;
         if (view != NULL)

@@ -5,6 +5,7 @@
 
 #include "store/postgres/foreign_rows.h"
 #include "store/postgres/log_rows.h"
+#include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
 #include "store/store.h"
 
@@ -26,13 +27,26 @@ void postgres_head_destroy(struct postgres_head *head);
 void postgres_head_query(struct postgres_head *head,
                          void (*answered)(void *cls, const struct store_head *head), void *cls);
 
-/* Memory is to have that state of the database, of which it has learnt through the session, and the
+/* The answer to a query that has found a new state. All zero: none. */
+struct head_news {
+    struct pg_rows rows;        /* of LOG_NEWEST_UNLESS_KNOWN */
+    struct store_stamp head;    /* as the query was answered */
+    struct pg_server_id server; /* that has answered */
+};
+
+/* Moves the answer with which that state was found to the caller, who frees its rows. False: it is
+ * no longer there, or the state is not the next one after that which memory had then. The writer
+ * thread. */
+bool postgres_head_take_news(struct postgres_head *head, const struct store_stamp *stamp,
+                             struct head_news *news) BERTH_MUST_CHECK;
+
+/* Memory is to have that state of the database, of which it has learnt from the server, and the
  * rows of berth_foreign before the view (NULL: as before). `is_continued`: it follows from the
  * state before; otherwise states noted before may be of another history. False: another server has
- * taken the place of the session's since, and perhaps does not have the state, so memory must not
+ * taken the place of this one since, and perhaps does not have the state, so memory must not
  * have it. The writer thread. */
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct foreign_view *view, const struct pg_session *session,
+                        const struct foreign_view *view, const struct pg_server_id *server,
                         bool is_continued) BERTH_MUST_CHECK;
 
 /* Memory has the rows before that view as well, because there were no more. The writer thread. */

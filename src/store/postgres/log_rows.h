@@ -45,12 +45,18 @@ bool log_row_state(const struct log_row *row, struct log_state *state);
 #define LOG_NEWEST_SQL                                                                             \
     "SELECT l.number, l.mark, l.digest, l.entries, pg_is_in_recovery() FROM (SELECT 1) "           \
     "one" LOG_NEWEST_FROM
-/* The same without the entries, if the row has that mark: whoever knows the row needs no digest. */
+/* The same with the newest epoch, and without both and the entries if the row has that mark:
+ * whoever knows the row needs none of them. */
 #define LOG_NEWEST_UNLESS_KNOWN_SQL                                                                \
     "SELECT l.number, l.mark, l.digest, CASE WHEN l.mark = $1::bytea THEN NULL ELSE l.entries END" \
-    " AS entries, pg_is_in_recovery() FROM (SELECT 1) one" LOG_NEWEST_FROM
+    " AS entries, pg_is_in_recovery(), CASE WHEN l.mark = $1::bytea THEN NULL"                     \
+    " ELSE (SELECT max(epoch) FROM berth_epochs) END AS epoch FROM (SELECT 1) one" LOG_NEWEST_FROM
 extern const char LOG_NEWEST_UNLESS_KNOWN[];
-enum { LOG_NEWEST_COLUMNS = 5 };
+enum {
+    LOG_NEWEST_COLUMNS = 5,
+    LOG_NEWEST_EPOCH = 5, /* only in the second one */
+    LOG_NEWEST_UNLESS_KNOWN_COLUMNS,
+};
 
 enum log_newest {
     LOG_NEWEST_KNOWN,

@@ -105,6 +105,7 @@ void postgres_close(struct store *base)
     pg_lineage_destroy(store->lineage);
     postgres_free_read(store);
     postgres_free_locked(store);
+    pg_rows_free(&store->head_read.news.rows);
     foreign_view_free(&store->foreign);
     log_entries_free(&store->suspects);
     log_entries_free(&store->refused);

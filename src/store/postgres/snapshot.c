@@ -98,15 +98,14 @@ static struct pg_session *session_of(const struct postgres_store *store)
 }
 
 bool postgres_is_server_of_memory(const struct postgres_store *store,
-                                  const struct pg_session *session)
+                                  const struct pg_server_id *server)
 {
-    const struct pg_server_id *id = &pg_session_server(session)->id;
-    return id->system == store->examined_system && id->timeline == store->examined_timeline;
+    return server->system == store->examined_system && server->timeline == store->examined_timeline;
 }
 
 bool postgres_is_other_cluster(const struct postgres_store *store)
 {
-    return !postgres_is_server_of_memory(store, session_of(store));
+    return !postgres_is_server_of_memory(store, &pg_session_server(session_of(store))->id);
 }
 
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err)
@@ -135,26 +134,32 @@ void postgres_free_read(struct postgres_store *store)
     foreign_view_free(&store->read.foreign);
 }
 
+void postgres_have(struct postgres_store *store, const struct log_state *state)
+{
+    epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
+    store->told_gone = 0;
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
+    store->followed = *state;
+    store->has_read = true;
+    store->has_state = true;
+    if (store->read.went_back)
+        store->must_remember = true;
+    else
+        postgres_remember(store);
+}
+
 bool postgres_mark_read(struct postgres_store *store, bool is_continued, struct err *err)
 {
     check(store->sending == NULL);
     const struct foreign_view *view = postgres_foreign_view(store, is_continued);
-    if (!postgres_head_note(store->head, &store->read.head, view, session_of(store), is_continued))
+    const struct pg_server_id *server = &pg_session_server(session_of(store))->id;
+    if (!postgres_head_note(store->head, &store->read.head, view, server, is_continued))
         return postgres_refuse_replaced(store, "read", err);
     postgres_take_foreign(store);
     if (!is_continued) {
         postgres_distrust_ids(store); /* it may have gone back, and its sequences with it */
         postgres_note_load(store);
     }
-    epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
-    store->told_gone = 0;
-    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
-    store->followed = store->read.head;
-    store->has_read = true;
-    if (store->read.went_back)
-        store->must_remember = true;
-    else
-        postgres_remember(store);
-    store->has_state = true;
+    postgres_have(store, &store->read.head);
     return true;
 }

@@ -47,6 +47,12 @@ struct postgres_read {
     bool has_foreign; /* rows that other programs have written were named, in to_follow as well */
 };
 
+/* The newest state as the answer to a query has it. */
+struct postgres_head_read {
+    struct head_news news;
+    struct log_state state;
+};
+
 /* Rows of the log that are followed; if there are more, memory is read again. */
 enum { POSTGRES_FOLLOWED_ROWS_MOST = 10000 };
 
@@ -129,6 +135,7 @@ struct postgres_store {
     bool must_remember; /* what is gone has not been named yet: the file still has the state before
                          */
     struct postgres_read read;
+    struct postgres_head_read head_read;
     struct postgres_seen seen; /* since the last batch was handed over */
     struct epochs epochs;
     struct foreign_view foreign;  /* up to which memory has rows of berth_foreign */
@@ -275,6 +282,18 @@ bool postgres_queue_locked_news(struct postgres_store *store, struct err *err) B
 /* locked_news.c: the open read gets these rows and their newest state, if they are all that is
  * needed; false: a snapshot is needed. Only the first read after the lock gets them. */
 bool postgres_take_locked_news(struct postgres_store *store);
+/* follow.c: notes the row after the state that memory has. */
+void postgres_note_seen(struct postgres_store *store, const struct log_state *next);
+/* follow.c: whether a row's entries are nothing but changes, which is also true of empty ones; adds
+ * their number. */
+bool postgres_are_changes(struct slice blob, size_t *count) BERTH_MUST_CHECK;
+/* follow.c: sends these changes. */
+void postgres_pass_changes(struct postgres_store *store, struct slice blob, store_sink *sink,
+                           void *cls);
+/* head_news.c: store_follow_head(), store_take_head(). */
+bool postgres_follow_head(struct store *store, const struct store_stamp *head, store_sink *sink,
+                          void *cls) BERTH_MUST_CHECK;
+bool postgres_take_head(struct store *store) BERTH_MUST_CHECK;
 /* snapshot.c: begins the follower's snapshot and reads these rows, which the caller frees. */
 struct snapshot_rows {
     struct pg_rows head;
@@ -295,6 +314,8 @@ bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: frees what a read has of the log. */
 void postgres_free_read(struct postgres_store *store);
+/* snapshot.c: memory has that state, which it has followed or read. */
+void postgres_have(struct postgres_store *store, const struct log_state *state);
 /* snapshot.c: memory has the state that is being read. `is_continued`: it has followed the log.
  * False: it must not have it, because the server has been replaced. */
 bool postgres_mark_read(struct postgres_store *store, bool is_continued,
@@ -304,7 +325,7 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued,
 bool postgres_is_other_cluster(const struct postgres_store *store);
 /* The opposite, for a session of the store. */
 bool postgres_is_server_of_memory(const struct postgres_store *store,
-                                  const struct pg_session *session);
+                                  const struct pg_server_id *server);
 /* foreign.c: queues the statement that reads the notes that memory does not have. */
 bool postgres_queue_foreign(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* foreign.c: takes its rows (none: it was not queued) into the read that begins. */

@@ -354,11 +354,8 @@ static void take_answer(void *cls, const struct store_head *head)
     pthread_mutex_unlock(&question->lock);
 }
 
-bool is_newest(struct store *store, const struct store_stamp *stamp)
+struct store_stamp ask_newest(struct store *store)
 {
-    enum store_currency currency = store_currency(store, stamp);
-    if (currency != STORE_MUST_ASK)
-        return currency == STORE_IS_CURRENT;
     struct question question = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                 .wake = PTHREAD_COND_INITIALIZER};
     store_query_head(store, take_answer, &question);
@@ -367,7 +364,16 @@ bool is_newest(struct store *store, const struct store_stamp *stamp)
         pthread_cond_wait(&question.wake, &question.lock);
     pthread_mutex_unlock(&question.lock);
     assert_true(question.head.is_known);
-    return memcmp(&question.head.stamp, stamp, sizeof(*stamp)) == 0;
+    return question.head.stamp;
+}
+
+bool is_newest(struct store *store, const struct store_stamp *stamp)
+{
+    enum store_currency currency = store_currency(store, stamp);
+    if (currency != STORE_MUST_ASK)
+        return currency == STORE_IS_CURRENT;
+    const struct store_stamp newest = ask_newest(store);
+    return memcmp(&newest, stamp, sizeof(newest)) == 0;
 }
 
 void expect_news(struct fixture *fixture, struct store *store, enum store_news news)

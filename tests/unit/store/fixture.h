@@ -92,6 +92,8 @@ enum store_news lock_into(struct fixture *fixture, struct store *store, struct b
 enum store_news read_into(struct fixture *fixture, struct store *store, struct buf *out);
 /* Ends the read, and unlocks the store. */
 bool end_news(struct store *store, struct store_stamp *stamp);
+/* Of a database that must be asked: its newest state. */
+struct store_stamp ask_newest(struct store *store);
 /* Whether the database is in that state, by a query if it has to be asked. */
 bool is_newest(struct store *store, const struct store_stamp *stamp);
 /* Takes the news, which must be these: memory then has the newest state. */

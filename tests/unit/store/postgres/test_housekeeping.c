@@ -202,9 +202,10 @@ static void test_thread(void **state)
     struct pg_url url;
     struct err err = {.arena = arena};
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
-    struct postgres_head *head = postgres_head_create(&url, NULL, &counts, 10000000, 0);
+    struct pg_lineage *lineage = pg_lineage_create();
+    struct postgres_head *head = postgres_head_create(&url, lineage, &counts, 10000000, 0);
     const struct log_state state_5000 = {.number = 5000};
-    assert_true(postgres_head_note(head, &state_5000, NULL, session, true));
+    assert_true(postgres_head_note(head, &state_5000, NULL, &pg_session_server(session)->id, true));
     log_rows(1, 5000, PRUNE_KEPT_S + 600);
     struct housekeeping *housekeeping = housekeeping_start(&url, NULL, &counts, 0, head);
     assert_non_null(housekeeping);
@@ -215,6 +216,7 @@ static void test_thread(void **state)
     housekeeping_stop(housekeeping);
     value_is("SELECT count(*) FROM berth_instances", "0");
     postgres_head_destroy(head);
+    pg_lineage_destroy(lineage);
     assert_int_equal(counts.made, 2);
     assert_int_equal(counts.failed, 0);
 }

@@ -1,0 +1,67 @@
+/* The answer to a query for the newest state, as news: most often another instance has committed
+ * one batch of claims since memory last followed, and then the answer has all of it, so that a read
+ * on this instance need not ask the database twice more.
+ *
+ * The row contains the digest of the one before, which memory has, so it belongs to the same
+ * history; nothing else is taken from the answer. Whatever is not as simple as that is left to an
+ * ordinary read. Writer thread only. */
+#include "store/postgres/store_internal.h"
+
+/* Whether memory follows the log and nothing else, and has all that an ordinary read would bring.
+ */
+static bool can_follow(struct postgres_store *store)
+{
+    check(!store->read.is_open && store->sending == NULL);
+    return !store->is_locked && store->has_state && !store->is_replaced && !store->must_remember &&
+           store->suspects.count == 0 && !postgres_head_coexists(store->head);
+}
+
+/* Epochs are only added. */
+static bool has_same_epochs(const struct postgres_store *store, const struct pg_rows *rows)
+{
+    int64_t epoch = 0;
+    (void)!pg_rows_int(rows, 0, LOG_NEWEST_EPOCH, &epoch);
+    return epoch == epochs_newest(&store->epochs).epoch;
+}
+
+/* Whether that is the row after the one that memory has. */
+static bool continues(const struct postgres_store *store, const struct log_row *row)
+{
+    const struct slice digest = {(const char *)store->followed.digest, LOG_DIGEST_LEN};
+    return row->number == store->followed.number + 1 && slice_equal(row->before, digest);
+}
+
+bool postgres_follow_head(struct store *base, const struct store_stamp *head, store_sink *sink,
+                          void *cls)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct postgres_head_read *read = &store->head_read;
+    struct log_row row;
+    size_t changes = 0;
+    pg_rows_free(&read->news.rows);
+    if (!can_follow(store) || !postgres_head_take_news(store->head, head, &read->news) ||
+        !postgres_is_server_of_memory(store, &read->news.server) ||
+        !has_same_epochs(store, &read->news.rows) || !log_row_read(&read->news.rows, 0, &row) ||
+        !continues(store, &row) || !log_row_state(&row, &read->state) ||
+        !postgres_are_changes(row.entries, &changes))
+        return false;
+    const struct store_stamp stamp = log_state_stamp(&read->state, store->foreign.taken);
+    if (memcmp(&stamp, head, sizeof(stamp)) != 0)
+        return false;
+    postgres_pass_changes(store, row.entries, sink, cls);
+    return true;
+}
+
+bool postgres_take_head(struct store *base)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct postgres_head_read *read = &store->head_read;
+    check(read->news.rows.result != NULL && read->state.number == store->followed.number + 1);
+    if (!postgres_head_note(store->head, &read->state, NULL, &read->news.server, true))
+        return false;
+    postgres_note_seen(store, &read->state);
+    epochs_note_same(&store->epochs);
+    postgres_have(store, &read->state);
+    counter_set(&store->log_head, (uint64_t)read->state.number);
+    return true;
+}

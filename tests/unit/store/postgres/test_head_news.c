@@ -1,0 +1,298 @@
+/* A store that is one batch of claims behind takes it from the answer to the query that has found
+ * it; anything else is left to an ordinary read. */
+#include "store/fixture.h"
+
+#include "store/postgres/store_internal.h"
+
+enum { CLAIM = 60 };
+
+struct pair {
+    struct store *one;   /* claims */
+    struct store *other; /* is behind */
+    int64_t claims;
+};
+
+static struct pair begin(struct fixture *fixture)
+{
+    struct pair pair = {.one = open_seeded(fixture, NULL), .other = fixture_open(fixture)};
+    expect_news(fixture, pair.other, STORE_NEWS_RELOAD);
+    return pair;
+}
+
+static void end(struct pair *pair)
+{
+    store_close(pair->one);
+    store_close(pair->other);
+}
+
+/* A batch whose changes the log has with their values. */
+static void claim(struct fixture *fixture, struct pair *pair)
+{
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, pair->claims, pair->claims + 1);
+    if (pair->claims++ == 0)
+        add_consumer(&list, CHANGE_CONSUMER_INSERT, CLAIM, UUID_D, 1);
+    else
+        add_consumer(&list, CHANGE_CONSUMER_UPDATE, CLAIM, UUID_D, pair->claims);
+    if (pair->claims == 1)
+        add_allocation(&list, CLAIM, CLAIM, UUID_D, 1, 0, 5);
+    commit_changes(fixture, pair->one, &list);
+}
+
+static void count(void *cls, const struct change *change)
+{
+    unsigned *counts = cls;
+    counts[0] += change->kind == CHANGE_PROVIDER_GENERATION;
+    counts[1] += change->kind == CHANGE_CONSUMER_INSERT;
+    counts[2] += change->kind == CHANGE_ALLOCATION_INSERT && change->allocation.used == 5;
+    counts[3]++;
+}
+
+static bool follows(struct pair *pair, const struct store_stamp *head)
+{
+    unsigned counts[4] = {0};
+    bool does = store_follow_head(pair->other, head, count, counts);
+    if (!does)
+        assert_int_equal(counts[3], 0);
+    return does;
+}
+
+static void test_one_claim(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    unsigned counts[4] = {0};
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_true(store_follow_head(pair.other, &head, count, counts));
+    assert_int_equal(counts[0] * 100 + counts[1] * 10 + counts[2], 111);
+    assert_int_equal(counts[3], 3);
+    assert_true(store_take_head(pair.other));
+    assert_true(is_newest(pair.other, &head));
+    assert_true(store_covers(pair.other, &head, &head));
+    assert_int_equal(store_figures(pair.other).log_head, store_figures(pair.one).log_head);
+    expect_news(fixture, pair.other, STORE_NEWS_NONE);
+    claim(fixture, &pair);
+    const struct store_stamp next = ask_newest(pair.other);
+    assert_true(follows(&pair, &next));
+    assert_true(store_take_head(pair.other));
+    assert_true(store_covers(pair.other, &next, &head));
+    assert_false(store_covers(pair.other, &head, &next));
+    expect_news(fixture, pair.other, STORE_NEWS_NONE);
+    end(&pair);
+}
+
+/* What memory does not take is read as usual. An answer is used once. */
+static void test_left(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_true(follows(&pair, &head));
+    assert_false(follows(&pair, &head));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    expect_news(fixture, pair.other, STORE_NEWS_NONE);
+    end(&pair);
+}
+
+static void test_two_batches(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_false(follows(&pair, &head));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    end(&pair);
+}
+
+/* Memory has become newer than the answer, or has another state. */
+static void test_old_answers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    const struct store_stamp before = ask_newest(pair.other);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_false(follows(&pair, &before));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    assert_false(follows(&pair, &head));
+    end(&pair);
+}
+
+/* The row of a batch that others have planned on another history has the next number as well. */
+static void test_another_history(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    postgres_of(pair.other)->followed.digest[0] ^= 1;
+    assert_false(follows(&pair, &head));
+    end(&pair);
+}
+
+/* The log names providers; what they are is in their table. */
+static void test_only_named(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, 101, "another");
+    commit_changes(fixture, pair.one, &list);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_false(follows(&pair, &head));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    end(&pair);
+}
+
+static void test_suspected(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_true(store_suspect(pair.other, ENTITY_PROVIDER, 2, (struct slice){0}));
+    assert_false(follows(&pair, &head));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    end(&pair);
+}
+
+static void test_new_epoch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    postgres_of(pair.one)->epochs.is_due = true;
+    claim(fixture, &pair);
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    assert_int_equal(store_figures(pair.other).epoch, 1);
+    postgres_of(pair.one)->epochs.is_due = true;
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_false(follows(&pair, &head));
+    expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
+    assert_int_equal(store_figures(pair.other).epoch, 2);
+    claim(fixture, &pair);
+    const struct store_stamp next = ask_newest(pair.other);
+    assert_true(follows(&pair, &next));
+    assert_true(store_take_head(pair.other));
+    assert_int_equal(store_figures(pair.other).epoch, 2);
+    /* one that it has begun itself stays known */
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, 101, "another");
+    postgres_of(pair.other)->epochs.is_due = true;
+    commit_changes(fixture, pair.other, &list);
+    expect_news(fixture, pair.one, STORE_NEWS_FOLLOW);
+    claim(fixture, &pair);
+    const struct store_stamp last = ask_newest(pair.other);
+    assert_true(follows(&pair, &last));
+    assert_true(store_take_head(pair.other));
+    assert_int_equal(store_figures(pair.other).epoch, 3);
+    end(&pair);
+}
+
+/* Another server has taken the place of the one that has answered. */
+static void test_replaced(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct postgres_store *other = postgres_of(pair.other);
+    struct pg_old_primary old;
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    struct pg_server_id id = pg_session_server(other->follower)->id;
+    assert_true(follows(&pair, &head));
+    id.started++;
+    assert_true(pg_lineage_join(other->lineage, &id, &old));
+    assert_false(store_take_head(pair.other));
+    assert_int_not_equal(other->followed.number, other->head_read.state.number);
+    end(&pair);
+}
+
+/* Other transactions' numbers, as after a promotion that memory has not looked at. */
+static void test_other_timeline(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    postgres_of(pair.other)->examined_timeline++;
+    assert_false(follows(&pair, &head));
+    end(&pair);
+}
+
+static void test_locked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_int_equal(lock_store(pair.other, &fixture->err), STORE_LOCKED);
+    assert_false(follows(&pair, &head));
+    store_unlock(pair.other);
+    end(&pair);
+}
+
+/* An ordinary read would do more than follow the log. */
+static void test_more_is_due(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct postgres_store *other = postgres_of(pair.other);
+    bool *const due[] = {&other->has_state, &other->must_remember};
+    for (size_t i = 0; i < sizeof(due) / sizeof(due[0]); i++) {
+        claim(fixture, &pair);
+        const struct store_stamp head = ask_newest(pair.other);
+        *due[i] = !*due[i];
+        assert_false(follows(&pair, &head));
+        *due[i] = !*due[i];
+        assert_true(follows(&pair, &head));
+        assert_true(store_take_head(pair.other));
+    }
+    claim(fixture, &pair);
+    struct store_stamp head = ask_newest(pair.other);
+    other->is_replaced = true;
+    assert_false(follows(&pair, &head));
+    other->is_replaced = false;
+    postgres_head_set_coexists(other->head, true);
+    assert_false(follows(&pair, &head));
+    postgres_head_set_coexists(other->head, false);
+    assert_true(follows(&pair, &head));
+    end(&pair);
+}
+
+/* A store that has read nothing has no rows that the first batch could continue. */
+static void test_nothing_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *one = fixture_open(fixture);
+    struct store *other = fixture_open(fixture);
+    struct change_list list = changes_of(fixture);
+    unsigned counts[4] = {0};
+    expect_news(fixture, one, STORE_NEWS_RELOAD);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, 101, "first");
+    commit_changes(fixture, one, &list);
+    const struct store_stamp head = ask_newest(other);
+    assert_false(store_follow_head(other, &head, count, counts));
+    store_close(one);
+    store_close(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_claim),       TEST(test_left),
+        TEST(test_two_batches),     TEST(test_old_answers),
+        TEST(test_another_history), TEST(test_only_named),
+        TEST(test_suspected),       TEST(test_new_epoch),
+        TEST(test_replaced),        TEST(test_other_timeline),
+        TEST(test_locked),          TEST(test_more_is_due),
+        TEST(test_nothing_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
