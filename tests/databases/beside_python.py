@@ -151,7 +151,8 @@ class Beside:
             yield f"a {what} that was just given is refused", found == 409, found
         host = provider_of(self.python, new())
         self.one.ask("POST", "/resource_providers", {"name": new(), "uuid": host})
-        consumer, found = claim(self.one, host)
+        consumer = new()  # a look may have read the provider between the two writes that made it
+        found = soon(lambda: claim(self.one, host, consumer=consumer)[1], 204)
         yield "a provider that is known by now can be claimed", found == 204, found
         found = self.other.must(200, "GET", f"/allocations/{consumer}")["allocations"]
         yield "and the other instance sees it with its claim", host in found and used(self.other, host) == 1, found
