@@ -25,6 +25,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 from postgres import Postgres  # noqa: E402
+from processes import has_ended  # noqa: E402
 from standby import Standby  # noqa: E402
 from went_back import claim, events, gone_consumers, used  # noqa: E402
 
@@ -80,6 +81,29 @@ def wait_is_cancelled(old, new, berths, provider):
     yield "a cancelled wait for the standby", status == 204 and is_there(client, consumer), status
     yield "the log warns of it", berths[0].log().count("somebody cancelled the wait for a synchronous standby; batch") == 1, None
     new.attach()
+
+
+def switched_over(old, new, berth):
+    """A planned switch: the primary shuts down while a commit waits for the standby, and the standby gets the commit then."""
+    client = berth.client()
+    provider = str(uuid.uuid4())
+    client.make_provider(provider, name="host", VCPU=100)
+    claim(client, provider, 1)  # takes ids for the next claims as well, which would wait, too
+    new.require()
+    receiver = new.sql("SELECT pid FROM pg_stat_wal_receiver")[0][0]
+    os.kill(receiver, signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        answer = pool.submit(claim, client, provider, 1)
+        waits = until(lambda: old.sql(f"SELECT pid FROM pg_stat_activity WHERE {MINE} AND wait_event = 'SyncRep'"))
+        old.send(signal.SIGINT)
+        until(lambda: not waits or has_ended(waits[0][0]))
+        os.kill(receiver, signal.SIGCONT)
+        old.process.wait(30)
+        new.promote()
+        consumer, status = answer.result()
+    yield "a commit waited while the primary was shut down", bool(waits), None
+    yield "the claim is made on its successor", status == 204 and is_there(client, consumer), (status, berth.log()[-2000:])
+    yield "no warning that it may be lost", "a failover may lose it" not in berth.log(), berth.log()[-2000:]
 
 
 def writer_moves_first(old, new, berths, provider, lost):
@@ -157,23 +181,32 @@ def cases(old, new, berths):
     yield from only_the_old_one(old, new, berths, provider)
 
 
+def with_berths(program, count, stack):
+    """(a primary, its standby, instances of berthd whose URL names both)"""
+    old = stack.enter_context(Postgres())
+    new = stack.enter_context(Standby(old))
+    hosts = f"host=127.0.0.1:{old.port}&host=127.0.0.1:{new.port}&target_session_attrs=read-write"
+    url = f"postgresql://{old.user}:{old.password}@/{old.database}?{hosts}"
+    berths = []
+    for _ in range(count):
+        directory = tempfile.mkdtemp(prefix="berth-promoted-")
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        berths.append(stack.enter_context(servers.Berthd(program, directory, connection=url,
+                                                         options=("[berth]", f"loss_directory = {directory}"))))
+    return old, new, berths
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        old = stack.enter_context(Postgres())
-        new = stack.enter_context(Standby(old))
-        hosts = f"host=127.0.0.1:{old.port}&host=127.0.0.1:{new.port}&target_session_attrs=read-write"
-        url = f"postgresql://{old.user}:{old.password}@/{old.database}?{hosts}"
-        berths = []
-        for _ in range(2):
-            directory = tempfile.mkdtemp(prefix="berth-promoted-")
-            stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url,
-                                                             options=("[berth]", f"loss_directory = {directory}"))))
-        for what, is_right, found in cases(old, new, berths):
+        old, new, (berth,) = with_berths(arguments.berthd, 1, stack)
+        for what, is_right, found in switched_over(old, new, berth):
+            score.case(what, None if is_right else repr(found))
+    with contextlib.ExitStack() as stack:
+        for what, is_right, found in cases(*with_berths(arguments.berthd, 2, stack)):
             score.case(what, None if is_right else repr(found))
     return score.end()
 

@@ -353,6 +353,17 @@ static enum store_result take_outcome(struct sending *sending, enum pg_outcome o
     return failed(sending, outcome, err);
 }
 
+/* A batch whose wait for a standby has ended, and that is on a server which was promoted since, had
+ * reached that standby: as when a primary is shut down for a planned switch. */
+static void forget_wait_if_promoted(const struct postgres_store *store,
+                                    const struct pg_session *session)
+{
+    const struct pg_server_id *before = &pg_session_server(store->writer)->id;
+    const struct pg_server_id *now = &pg_session_server(session)->id;
+    if (now->system == before->system && now->timeline > before->timeline)
+        (void)!pg_session_take_unreplicated(store->writer);
+}
+
 static enum store_result take_answer_about_unknown(struct sending *sending, uint64_t until_us,
                                                    struct err *err)
 {
@@ -360,8 +371,11 @@ static enum store_result take_answer_about_unknown(struct sending *sending, uint
     enum store_result result = postgres_unknown_wait(sending->store->unknown, until_us);
     if (result == STORE_TAKEN)
         return again(sending->store, err);
-    if (result == STORE_OK)
-        return trust(sending, postgres_unknown_session(sending->store->unknown), err);
+    if (result == STORE_OK) {
+        const struct pg_session *session = postgres_unknown_session(sending->store->unknown);
+        forget_wait_if_promoted(sending->store, session);
+        return trust(sending, session, err);
+    }
     if (result == STORE_UNKNOWN)
         err_set(err, failure->status, failure->code, "%.*s", SLICE_ARG(failure->message));
     return result;
