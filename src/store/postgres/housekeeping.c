@@ -36,7 +36,9 @@ struct housekeeping {
     uint64_t recycle_us;
     struct postgres_head *head;
     unsigned passes; /* while the log seemed to be empty */
-    bool is_told;    /* that a pass failed */
+    bool is_reporting;
+    bool was_cut; /* a stop has ended the report */
+    bool is_told; /* that a pass failed */
     bool is_told_of_foreign;
     int stop_fd; /* readable: the thread ends */
     pthread_t thread;
@@ -112,10 +114,13 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
         pg_session_close(h->session);
     /* A server that cannot be written is just what operators should know of. */
     struct err other = {.arena = err->arena};
+    h->is_reporting = ok;
     bool is_reported = is_reached && housekeeping_connect(h, &other) && make_report(h, &other);
+    h->was_cut = h->is_reporting && h->meanwhile.is_over;
+    h->is_reporting = false;
     if (!is_reported)
         pg_session_close(h->session);
-    if (is_reached)
+    if (is_reached && !h->was_cut)
         tell_failure(h, ok && is_reported, err_is_set(err) ? err : &other);
     if (ok && is_reported && newest > 0)
         return PASS_EVERY_S;
@@ -152,18 +157,24 @@ static bool sleep_until(struct housekeeping *h, uint64_t until_us)
     return goes_on;
 }
 
+/* Nobody will read the report. */
 static bool housekeeping_goes_on(void *cls)
 {
-    uint64_t latest_us = ((const struct housekeeping *)cls)->latest_us;
-    return latest_us == 0 || clock_monotonic_us() < latest_us;
+    const struct housekeeping *h = cls;
+    uint64_t latest_us = h->latest_us;
+    return latest_us == 0 || (!h->is_reporting && clock_monotonic_us() < latest_us);
 }
 
-/* On a connection that works, a last statement waits for its answer. */
+/* A last statement waits for its answer, unless the server has just left something unanswered. */
 static void housekeeping_leave(struct housekeeping *h, struct err *err)
 {
+    const bool is_silent = h->meanwhile.is_over && !h->was_cut;
+    uint64_t until_us = in_ms(LAST_ANSWER_MS);
     h->meanwhile = (struct pg_meanwhile){0};
-    if (pg_session_is_open(h->session) &&
-        instance_row_delete(h->session, &h->row, in_ms(LAST_ANSWER_MS), err) != PG_OK)
+    pg_session_set_stop(h->session, -1);
+    bool is_open = pg_session_is_open(h->session) ||
+                   (!is_silent && pg_session_connect(h->session, until_us, err) == PG_OK);
+    if (is_open && instance_row_delete(h->session, &h->row, until_us, err) != PG_OK)
         pg_session_close(h->session);
 }
 
