@@ -187,8 +187,11 @@ bool database_open(struct daemon *daemon)
     return opened;
 }
 
+/* The threads that are ended first wait for their requests, which nobody else does by now. */
 void database_close(struct daemon *daemon)
 {
+    if (daemon->api.pipeline != NULL)
+        pipeline_give_up(daemon->api.pipeline);
     readiness_stop(daemon->api.readiness);
     if (daemon->baremetal.conductor != NULL)
         conductor_stop(daemon->baremetal.conductor);
