@@ -242,6 +242,7 @@ PARTS = [
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
+    Part("stops", script("tests/databases/stops.py", "--berthd", "build/berthd"), waits=True),
     Part("reports", script("tests/databases/reports.py", "--build", "build"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
     Part("valet-instances", script("tests/databases/valet_instances.py", "--berthd", "build/berthd"),
