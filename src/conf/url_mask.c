@@ -11,10 +11,13 @@ static bool ends_with(struct slice name, struct slice end)
     return name.len >= end.len && slice_equal_nocase(slice_skip(name, name.len - end.len), end);
 }
 
-/* Also that of a client's key: libpq's sslpassword, PyMySQL's ssl_key_password. */
+/* Also that of a client's key: libpq's sslpassword, PyMySQL's ssl_key_password. A name that is
+ * percent-encoded may be any. */
 static bool is_password(struct slice name)
 {
-    return ends_with(name, SLICE_LIT("password")) || ends_with(name, SLICE_LIT("passwd"));
+    bool is_encoded = name.len > 0 && memchr(name.data, '%', name.len) != NULL;
+    return is_encoded || ends_with(name, SLICE_LIT("password")) ||
+           ends_with(name, SLICE_LIT("passwd"));
 }
 
 static void write_parameters(struct slice parameters, struct buf *out)

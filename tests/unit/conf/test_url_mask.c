@@ -28,6 +28,7 @@ static void passwords(void **state)
     expect("postgresql://h/x?sslkey=/k&sslpassword=s",
            "postgresql://h/x?sslkey=/k&sslpassword=****");
     expect("mysql://db/x?ssl_key_password=s", "mysql://db/x?ssl_key_password=****");
+    expect("postgresql://h/x?p%61ssword=s&user=p", "postgresql://h/x?p%61ssword=****&user=p");
     /* an '@' there need not be escaped */
     expect("mysql://db/x?password=s@t", "mysql://db/x?password=****");
     expect("mysql://db/x?a=b&passwd=s@t:u@v&c=d", "mysql://db/x?a=b&passwd=****&c=d");
