@@ -173,6 +173,7 @@ def at_length():
              tier="full", beside=True, seconds_most=HOUR_S),
         Part("outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--rounds", "100", "--every"),
              tier="full", waits=True),
+        Part("patroni", script("tests/databases/patroni_failovers.py", "--build", "build"), tier="full", waits=True),
         Part("read-your-writes-long", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
                                                   "1000000"), tier="full", seconds_most=2 * HOUR_S),
         Part("fuzz-coverage", script("tests/fuzz/coverage.py"), tier="full"),
