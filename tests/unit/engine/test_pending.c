@@ -183,6 +183,31 @@ static bool step_write(struct bench *bench, unsigned number)
     return bench->write.is_answered ? number < 5 : number < 4;
 }
 
+static bool step_write_later(struct bench *bench, unsigned number)
+{
+    if (number == 1)
+        submit(bench, &bench->second, plan_trait);
+    assert_true(number == 1 || bench->second.plans == 0 || bench->write.is_answered);
+    return number < 4;
+}
+
+/* Batches that are planned under the lock are planned one after the other. */
+static void test_not_planned_ahead_of_the_lock(void **state)
+{
+    struct bench *bench = *state;
+    bench->database.lock_order = MEMORY_LOCKS_FIRST;
+    bench->step = step_write_later;
+    submit(bench, &bench->write, plan_trait);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->write.is_answered);
+    assert_int_equal(bench->second.plans, 0);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_true(bench->second.is_answered);
+    assert_int_equal(bench->second.request.err.status, 0);
+    assert_int_equal(bench->second.plans, 1);
+    assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 2);
+}
+
 /* A request that arrives is planned on what is on its way, and answered after its own commit. */
 static void test_planned_ahead(void **state)
 {
@@ -236,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reads_meanwhile, setup, teardown),
         cmocka_unit_test_setup_teardown(test_given_up, setup, teardown),
         cmocka_unit_test_setup_teardown(test_planned_ahead, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_planned_ahead_of_the_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_planned_on_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
