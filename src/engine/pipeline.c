@@ -16,7 +16,8 @@ enum {
     GIVEN_UP_US = 1000000, /* what the database has not answered by then is not waited for */
 };
 
-/* A database on a server takes about a second for so many, and has five for each statement. */
+/* PostgreSQL takes 0.3 s for the 12 500 claims that make so many, and may take five for each
+ * statement. */
 enum { CHANGES_MOST = 50000 };
 
 /* Takes the next batch; NULL when it is time for upkeep or to stop. */
