@@ -47,11 +47,14 @@ STATES = [
     ("40001", 1, {200}, False),          # serialization failure: planned again
     ("40P01", 1, {200}, False),          # deadlock
     ("55P03", 1, {200}, False),          # lock not available
-    ("08006", 1, {503}, True),           # connection failure
-    ("53100", 1, {503}, True),           # disk full
-    ("53200", 1, {503}, True),           # out of memory
-    ("53300", 1, {503}, True),           # too many connections
-    ("57014", 1, {503}, True),           # query cancelled
+    ("08006", 1, {200}, False),          # connection failure
+    ("53100", 1, {200}, False),          # disk full
+    ("53200", 1, {200}, False),          # out of memory
+    ("53300", 1, {200}, False),          # too many connections
+    ("57014", 1, {200}, False),          # query cancelled
+    ("08006", 2, {200}, False),          # twice in a row
+    ("53100", 3, {503}, True),           # and once more
+    ("57014", 3, {503}, True),
     ("57P01", 1, {200, 503}, True),      # the administrator ended the session
     ("58030", 1, {503}, True),           # I/O error
     ("25006", 1, {503}, True),           # read-only
@@ -100,20 +103,21 @@ def states(server, berth):
     client = servers.Client(berth.port)
     for state, times, allowed, others_fail in STATES:
         server.sql("SELECT setval('raised', 1, false)")
-        culprit = f"raise-{state}-{times}-{uuid.uuid4()}"
-        results = create_together(berth.port, [culprit, *(f"other-{state}-{number}" for number in range(OTHERS))])
+        name = f"{state}-{times}"
+        culprit = f"raise-{name}-{uuid.uuid4()}"
+        results = create_together(berth.port, [culprit, *(f"other-{name}-{number}" for number in range(OTHERS))])
         status, identity = results.pop(culprit)
-        yield f"{state}: {sorted(allowed)}", status in allowed, status
-        yield f"{state}: written if acknowledged", is_there(client, identity) == (status == 200), status
+        yield f"{name}: {sorted(allowed)}", status in allowed, status
+        yield f"{name}: written if acknowledged", is_there(client, identity) == (status == 200), status
         fine = {200, 503} if others_fail else {200}
-        yield f"{state}: others", all(other in fine for other, _ in results.values()), results
-        yield (f"{state}: others are written if acknowledged",
+        yield f"{name}: others", all(other in fine for other, _ in results.values()), results
+        yield (f"{name}: others are written if acknowledged",
                all(is_there(client, other) == (given == 200) for given, other in results.values()), results)
-        rows = int(server.sql("SELECT count(*) FROM resource_providers WHERE name LIKE %s", f"%-{state}-%")[0][0])
+        rows = int(server.sql("SELECT count(*) FROM resource_providers WHERE name LIKE %s", f"%-{name}-%")[0][0])
         wanted = (status == 200) + sum(given == 200 for given, _ in results.values())
-        yield f"{state}: nothing else is", rows == wanted, (rows, wanted)
-        status, _, answer = create(client, f"after-{state}")
-        yield f"{state}: the next write", status == 200, answer
+        yield f"{name}: nothing else is", rows == wanted, (rows, wanted)
+        status, _, answer = create(client, f"after-{name}")
+        yield f"{name}: the next write", status == 200, answer
 
 
 def claim(client, provider, project="p"):

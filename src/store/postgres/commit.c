@@ -22,12 +22,14 @@ enum {
     STATEMENT_BYTES_MOST = 64 << 20, /* the server takes no message of a gigabyte */
     LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
+    FAILURES_MOST = 2,
     SEEN_MS = 100, /* for which an answer may come after what it tells was seen */
 };
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
 static const char DEADLOCK[] = "40P01";
 static const char SERIALIZATION_FAILURE[] = "40001";
+static const char READ_ONLY[] = "25006";
 static const char UNIQUE_VIOLATION[] = "23505";
 static const char FOREIGN_KEY_VIOLATION[] = "23503";
 /* The number becomes NULL, which is refused, unless the row before is there: a database that went
@@ -305,6 +307,10 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         sqlstate_is(failure, DEADLOCK) || sqlstate_is(failure, SERIALIZATION_FAILURE);
     if (store->waits_in_vain || (is_answer && is_conflict))
         return again(store, err);
+    if (is_answer && outcome == PG_RETRY && !sqlstate_is(failure, READ_ONLY) &&
+        store->failures++ < FAILURES_MOST)
+        return STORE_TAKEN; /* err says why */
+    store->failures = 0;
     /* COMMIT was not executed: another connection may do better */
     return outcome == PG_LOST ? again(store, err) : STORE_FAILED;
 }
@@ -407,6 +413,7 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     log_entries_free(&store->refused);
     store->crowded -= store->crowded > 0;
     store->has_mended = false;
+    store->failures = 0;
     counter_set(&store->log_head, (uint64_t)store->followed.number);
     *stamp = log_state_stamp(&store->followed, store->foreign.taken);
 }
