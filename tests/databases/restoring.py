@@ -49,13 +49,15 @@ def starts_meanwhile(server, dump, make):
     berth = make(server.url("copy"))
     restore(server, dump, "copy", "pre-data")
     with contextlib.suppress(RuntimeError):  # it is not ready in that time
-        berth.start(1)
+        berth.start(0.5)
+    with contextlib.suppress(Failure):
+        wait_until(lambda: UNFINISHED in berth.log() or berth.process.poll() is not None, "no first attempt", 20)
     waits = berth.process.poll() is None and UNFINISHED in berth.log()
     yield "with empty tables it waits", waits, berth.log()[-1000:]
     restore(server, dump, "copy", "data")
     seen = len(berth.log())
     with contextlib.suppress(Failure):
-        wait_until(lambda: UNFINISHED in berth.log()[seen:], "no second attempt", 10)
+        wait_until(lambda: UNFINISHED in berth.log()[seen:], "no second attempt", 20)
     yield "with all rows, too", UNFINISHED in berth.log()[seen:], berth.log()[-1000:]
     try:
         restore(server, dump, "copy", "post-data")
