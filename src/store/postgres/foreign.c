@@ -7,7 +7,7 @@
 static bool is_view_of_server(const struct postgres_store *store)
 {
     const struct pg_server_id *server = &pg_session_server(store->follower)->id;
-    return memcmp(&store->foreign.server, server, sizeof(*server)) == 0;
+    return pg_server_id_equal(&store->foreign.server, server);
 }
 
 bool postgres_queue_foreign(struct postgres_store *store, struct err *err)

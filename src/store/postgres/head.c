@@ -171,7 +171,7 @@ static bool execute(struct postgres_head *head, struct question *question, struc
     question->is_promoted = is_promoted(question, server);
     if (question->coexists) {
         foreign_view_parameters(&question->foreign,
-                                memcmp(&question->foreign.server, server, sizeof(*server)) == 0,
+                                pg_server_id_equal(&question->foreign.server, server),
                                 parameters + 1);
         statement.sql = NEWEST_AND_FOREIGN;
         statement.parameters_n += FOREIGN_PARAMETERS;

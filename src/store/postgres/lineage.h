@@ -20,6 +20,11 @@ struct pg_server_id {
     uint32_t timeline; /* grows with each promotion; 0: of a standby */
 };
 
+static inline bool pg_server_id_equal(const struct pg_server_id *a, const struct pg_server_id *b)
+{
+    return a->started == b->started && a->system == b->system && a->timeline == b->timeline;
+}
+
 struct pg_lineage *pg_lineage_create(void);
 void pg_lineage_destroy(struct pg_lineage *lineage);
 

@@ -121,8 +121,7 @@ static bool take_snapshot(struct postgres_observer *observer, const struct forei
     struct pg_statement newest = statement_of(NEWEST);
     newest.is_prepared = true;
     if (view != NULL) {
-        foreign_view_parameters(view, memcmp(&view->server, server, sizeof(*server)) == 0,
-                                parameters);
+        foreign_view_parameters(view, pg_server_id_equal(&view->server, server), parameters);
         newest.sql = NEWEST_AND_FOREIGN;
         newest.parameters = parameters;
         newest.parameters_n = FOREIGN_PARAMETERS;
