@@ -146,19 +146,25 @@ def write(client, name, answers=None):
     return status
 
 
-def hold_lock(server, database):
-    """A session that holds the lock and works, so that nobody ends it, and the thread in which it works."""
-    connection = psycopg2.connect(server.url(database, driver="postgresql"))
-    cursor = connection.cursor()
-    cursor.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+class Holder:
+    """A session that holds the lock and works, so that no berthd ends it."""
 
-    def work():
-        with contextlib.suppress(psycopg2.Error):  # cancelled
-            cursor.execute("SELECT pg_sleep(60)")
+    def __init__(self, server, database):
+        self.server = server
+        self.connection = psycopg2.connect(server.url(database, driver="postgresql"))
+        self.cursor = self.connection.cursor()
+        self.cursor.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    return connection, thread
+    def work(self):
+        with contextlib.suppress(psycopg2.Error):  # at its end
+            self.cursor.execute("SELECT pg_sleep(60)")
+
+    def end(self):
+        self.server.sql("SELECT pg_terminate_backend(%s)", self.connection.info.backend_pid)
+        self.thread.join()
+        self.connection.close()
 
 
 def make_crowded(berth, other, admin):
@@ -182,7 +188,7 @@ def lock(program, directory, server, proxy):
         other = berthd(stack, program, directory, server.url("locked"))
         make_crowded(berth, other, admin)
         other.stop()
-        holder, thread = hold_lock(server, "locked")
+        holder = Holder(server, "locked")
         answers = []
         writing = threading.Thread(target=write, args=(berth.client(), "held up", answers))
         writing.start()
@@ -190,8 +196,7 @@ def lock(program, directory, server, proxy):
         yield from stop_running(server, "locked", berth).cases("a lock", CUT_SHORT)
         writing.join()
         yield "a lock: the write is refused", answers in ([503], [None]), answers
-        holder.cancel()
-        thread.join()
+        holder.end()
         names = server.sql("SELECT count(*) FROM resource_providers WHERE name = 'held up'", database="locked")
         yield "a lock: nothing is written", names[0][0] == 0, names
 
@@ -205,19 +210,16 @@ def node(program, directory, server, proxy):
             options=("[berth]", "stop_grace = 1", "[baremetal]", f"fake_delay_ms = {DELAY_MS}")))
         client = MetalClient(berth.baremetal_port)
         uuid = client.make_node(state="enroll")["uuid"]
-        for target in ["power on", "power off"] * 10:  # until the lock is held before the operation ends
+        for target in ["power off", "power on"] * 10:  # until the lock is held before the operation ends
             client.must(202, "PUT", f"/v1/nodes/{uuid}/states/power", {"target": target})
-            holder, thread = hold_lock(server, "metal")
+            holder = Holder(server, "metal")
             wait_until(lambda: is_lock_awaited(server) or client.ask("GET", f"/v1/nodes/{uuid}").json["power_state"] == target, "nothing happens")
             if is_lock_awaited(server):
                 break
-            holder.cancel()
-            thread.join()
-            holder.close()
+            holder.end()
         client.close()
         yield from stop_running(server, "metal", berth).cases("a node")
-        holder.cancel()
-        thread.join()
+        holder.end()
 
 
 def cases(program, directory, server, proxy):
