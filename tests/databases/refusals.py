@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -176,7 +177,14 @@ def locked_row(server, berth):
                results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
         yield "the others are written", results[1][0] == results[2][0] == 204, results
         yield "one of them afterwards", claim(clients[0], providers[1])[0] == 204, "it is not"
-    yield "after the lock", claim(clients[0], providers[0])[0] == 204, "it is refused"
+        began = time.monotonic()
+        found = [claim(clients[0], providers[number])[0] for number in (0, 1, 0, 2, 0)]
+        took = time.monotonic() - began
+        yield "from then on, nobody waits for the lock", found == [503, 204, 503, 204, 503] and took < 3, (found, took)
+    end = time.monotonic() + 10  # the server has yet to notice that the holder has gone
+    while (found := claim(clients[0], providers[0]))[0] != 204 and time.monotonic() < end:
+        time.sleep(0.05)
+    yield "after the lock", found[0] == 204, found
 
 
 def collations(server, program, directory):

@@ -48,6 +48,7 @@ void server_begin(struct rng *rng, int nodes)
     server.last_pid = 1;
     server.session_count = 0;
     server.timeline = 1;
+    server.holds_until_us = 0;
     server.slow_commit = server.slow_answer = 0;
     for (int n = 0; n < SERVER_NODES; n++) {
         server.applied[n] = 0;
@@ -258,6 +259,12 @@ static bool is_abandoned(const struct session *session)
     return session->conn == NULL && session->first == NULL && process_now_us() >= session->gone_us;
 }
 
+/* The row that it has waited for is free. */
+static bool is_held_no_longer(const struct session *session)
+{
+    return session->blocked_by == &server.holder && process_now_us() >= server.holds_until_us;
+}
+
 bool server_session_can_run(const struct session *session)
 {
     if (!session->is_used || process_now_us() < session->slow_until_us)
@@ -267,7 +274,17 @@ bool server_session_can_run(const struct session *session)
     if (session->first == NULL)
         return false;
     return !session->is_blocked || session->blocked_at != server.changes ||
-           has_waited_too_long(session);
+           has_waited_too_long(session) || is_held_no_longer(session);
+}
+
+/* When a session that is blocked stops waiting. */
+static uint64_t blocked_until_us(const struct session *session)
+{
+    uint64_t until_us = session->lock_timeout_us > 0 && !session->awaits
+                            ? session->blocked_us + session->lock_timeout_us
+                            : UINT64_MAX;
+    bool is_held = session->blocked_by == &server.holder && !session->awaits;
+    return is_held && server.holds_until_us < until_us ? server.holds_until_us : until_us;
 }
 
 uint64_t server_session_next_us(const struct session *session)
@@ -277,8 +294,8 @@ uint64_t server_session_next_us(const struct session *session)
         return UINT64_MAX;
     if (now_us < session->slow_until_us)
         return session->slow_until_us;
-    if (session->is_blocked && session->lock_timeout_us > 0 && !session->awaits)
-        return session->blocked_us + session->lock_timeout_us;
+    if (session->is_blocked && blocked_until_us(session) < UINT64_MAX)
+        return blocked_until_us(session);
     if (session->first != NULL)
         return UINT64_MAX;
     if (session->conn == NULL)

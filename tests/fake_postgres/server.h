@@ -115,6 +115,8 @@ struct server {
     int slow_commit, slow_answer;
     uint64_t slow_commits, slow_answers; /* so far, in all seeds */
     struct server_hooks hooks;
+    struct session holder; /* another program's, which has locked rows, until: */
+    uint64_t holds_until_us;
 };
 
 /* The one that libpq.c connects to. */
@@ -138,6 +140,10 @@ void server_swallow(struct session *session);
 /* The server ends it: its transaction is rolled back. */
 void server_terminate(struct session *session);
 void server_terminate_all(int node); /* -1: of all nodes */
+
+/* Another program locks a provider's row on a node, unless somebody has it, until that world time.
+ * Afterwards it has not written anything. */
+void server_hold(int node, int64_t provider, uint64_t until_us);
 
 /* A node of a cluster applies the next commit. False: it has all. */
 bool server_apply(int node);

@@ -43,8 +43,24 @@ void server_terminate_all(int node)
     for (int s = 0; s < server.session_count; s++)
         if (server.sessions[s].is_used && (node < 0 || server.sessions[s].node == node))
             server_terminate(&server.sessions[s]);
+    if (node < 0 || server.holder.node == node)
+        server.holds_until_us = 0;
     for (int n = 0; n < SERVER_NODES; n++)
         server.started[n] += node < 0 || node == n ? SERVER_NODES : 0;
+}
+
+void server_hold(int node, int64_t provider, uint64_t until_us)
+{
+    const struct change image = {.kind = CHANGE_PROVIDER_INSERT, .provider.id = provider};
+    struct call call = {.session = &server.holder};
+    uint64_t keys[ROW_KEYS];
+    (void)row_keys(TABLE_PROVIDERS, &image, keys);
+    server.holder.node = node;
+    server.holder.transaction.key_count = 0;
+    if (transaction_is_taken(&call, keys, 1))
+        return;
+    check(transaction_take(&call, keys, 1) == OUTCOME_DONE);
+    server.holds_until_us = until_us;
 }
 
 bool server_apply(int node)

@@ -363,6 +363,27 @@ static enum outcome select_since_and_epoch(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* Providers whose rows another transaction has. */
+static enum outcome look_for_locked(struct call *call)
+{
+    enum { ROWS_MOST = 64 };
+    struct value ids[ROWS_MOST];
+    uint64_t keys[ROW_KEYS];
+    size_t count = parameter_array(call, 1, ids, ROWS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        const struct change image = {.kind = CHANGE_PROVIDER_INSERT, .provider.id = ids[i].integer};
+        (void)row_keys(TABLE_PROVIDERS, &image, keys);
+        if (transaction_is_taken(call, keys, 1))
+            return call_fail(call, "22P02", "invalid input syntax for type integer: \"!%zu\"",
+                             i + 1);
+        enum outcome taken = transaction_take(call, keys, 1);
+        if (taken != OUTCOME_DONE)
+            return taken;
+    }
+    rows(call);
+    return OUTCOME_DONE;
+}
+
 /* ---- ids ---- */
 
 enum rows_table table_named(struct slice name)
@@ -424,6 +445,7 @@ static const struct {
     {"SELECT set_config('plan_cache_mode'", set_planner},
     {"SELECT c.relname || '.' || a.attname FROM pg_catalog.pg_attribute", find_collations},
     {"SELECT min(name) FROM unnest($1::text[]) AS t", find_unfinished},
+    {"SELECT CASE WHEN l.id IS NULL AND EXISTS (SELECT FROM resource_prov", look_for_locked},
     {"SELECT pg_postmaster_start_time(), (SELECT system_identifier", identify},
     {"SELECT txid_snapshot_xmin(txid_current_snapshot())", select_horizon},
     {"BEGIN", begin},

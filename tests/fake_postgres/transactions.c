@@ -179,6 +179,14 @@ static bool conflicts(const struct transaction *transaction, const struct writte
     return false;
 }
 
+/* The other program's session, if its transaction conflicts. */
+static const struct session *find_holder(int node, const struct written *written)
+{
+    const struct session *holder = &server.holder;
+    bool holds = process_now_us() < server.holds_until_us && holder->node == node;
+    return holds && conflicts(&holder->transaction, written) ? holder : NULL;
+}
+
 /* Another session on the node whose transaction conflicts. */
 static const struct session *find_owner(const struct session *session,
                                         const struct written *written)
@@ -189,7 +197,7 @@ static const struct session *find_owner(const struct session *session,
             conflicts(&other->transaction, written))
             return other;
     }
-    return NULL;
+    return find_holder(session->node, written);
 }
 
 /* The session waits for another one, unless that waits for it. */
@@ -225,6 +233,11 @@ enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t co
     struct transaction *transaction = &call->session->transaction;
     const struct written wanted = {.keys = keys, .key_count = count};
     return take(call, &wanted, transaction->keys, &transaction->key_count, TRANSACTION_KEYS);
+}
+
+bool transaction_is_taken(const struct call *call, const uint64_t *keys, size_t count)
+{
+    return find_owner(call->session, &(struct written){.keys = keys, .key_count = count}) != NULL;
 }
 
 enum outcome transaction_refer(struct call *call, const uint64_t *keys, size_t count)
@@ -470,7 +483,7 @@ static int find_node(const struct written *written)
         if (session->is_used && session->node == node && conflicts(&session->transaction, written))
             return -1;
     }
-    return node < server.node_count ? node : -1;
+    return node < server.node_count && find_holder(node, written) == NULL ? node : -1;
 }
 
 bool server_write(const struct row_write *writes, size_t count)

@@ -33,6 +33,8 @@ const struct log_line *view_head(const struct view *view);
 /* Takes keys for the transaction. OUTCOME_BLOCKED: another one on the same node has one of them,
  * and none is taken. OUTCOME_ERROR: that one waits for this one. */
 enum outcome transaction_take(struct call *call, const uint64_t *keys, size_t count);
+/* Whether another transaction on the same node has one of the keys. */
+bool transaction_is_taken(const struct call *call, const uint64_t *keys, size_t count);
 /* The same for rows that the transaction refers to: other transactions may alter them and refer to
  * them, but not delete them. `keys`: those of their existence. */
 enum outcome transaction_refer(struct call *call, const uint64_t *keys, size_t count);

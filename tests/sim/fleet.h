@@ -37,6 +37,7 @@ enum fleet_fault {
     FLEET_CLOCK,       /* clocks jump */
     FLEET_PRUNE,       /* the log's oldest rows are deleted */
     FLEET_FOREIGN,     /* another program writes, and writes no log */
+    FLEET_LOCK,        /* another program locks a row, and does nothing */
     FLEET_FAULT_COUNT
 };
 extern const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT];

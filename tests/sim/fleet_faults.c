@@ -7,6 +7,9 @@ enum { SECOND_US = 1000000, BACK_MOST = 4, FOREIGN_MOST = 4 };
 /* Rows of the log are kept for longer than an instance is stopped. */
 enum { PRUNED_AFTER_US = 100 * SECOND_US };
 
+/* Longer than a batch waits for a row. */
+enum { HELD_MOST_US = 20 * SECOND_US };
+
 const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT] = {
     [FLEET_CUT] = "cut",
     [FLEET_SWALLOW] = "swallow",
@@ -20,6 +23,7 @@ const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT] = {
     [FLEET_CLOCK] = "clock",
     [FLEET_PRUNE] = "prune",
     [FLEET_FOREIGN] = "foreign",
+    [FLEET_LOCK] = "lock",
 };
 
 static struct instance *some_instance(void)
@@ -70,6 +74,16 @@ static void go_back(void)
         check_gone(before, by);
 }
 
+static void lock_row(void)
+{
+    const struct rows *providers = &states_newest(&server.states)->tables.rows[TABLE_PROVIDERS];
+    if (providers->count == 0)
+        return;
+    const struct row *row = &providers->row[rng_below(&fleet.rng, (int)providers->count)];
+    server_hold(rng_below(&fleet.rng, server.node_count), row->image.provider.id,
+                process_now_us() + (uint64_t)rng_below(&fleet.rng, HELD_MOST_US));
+}
+
 static void strike_session(enum fleet_fault fault, struct session *session)
 {
     if (session == NULL)
@@ -117,6 +131,9 @@ static void strike(enum fleet_fault fault)
         for (int left = 1 + rng_below(&fleet.rng, FOREIGN_MOST); left > 0; left--)
             foreign_write();
         return;
+    case FLEET_LOCK:
+        lock_row();
+        return;
     case FLEET_SLOW_COMMIT:
     case FLEET_SLOW_ANSWER:
     case FLEET_FAULT_COUNT:
@@ -160,6 +177,7 @@ void faults_end(void)
 {
     fleet.is_quiet = true;
     server.slow_commit = server.slow_answer = 0;
+    server.holds_until_us = 0;
     for (int node = 0; node < server.node_count; node++)
         server.is_down[node] = false;
     for (int i = 0; i < fleet.count; i++)

@@ -66,6 +66,9 @@ struct sending {
     unsigned char mark[LOG_MARK_LEN];
     unsigned char before[LOG_DIGEST_LEN];
     size_t log_statement;  /* its position in the pipeline */
+    size_t look_statement; /* that of the look for locked rows; 0: there is none */
+    struct locked_look look;
+    size_t first_chunk;    /* that of the first chunk */
     size_t statements;     /* queued so far */
     struct bundle *chunks; /* of the statements after the log's */
     size_t chunk_count, chunk_capacity;
@@ -73,6 +76,11 @@ struct sending {
     bool is_out_of_range;
     size_t nul_change; /* the first change with U+0000 in a text; STORE_UNNAMED: none has */
 };
+
+static size_t changes_of(const struct store_batch *batch)
+{
+    return batch->requests == 0 ? 0 : batch->ends[batch->requests - 1];
+}
 
 static bool queue_sql(struct sending *sending, const char *sql,
                       const struct pg_parameter *parameters, size_t count, struct err *err)
@@ -111,6 +119,18 @@ static bool queue_log(struct sending *sending, struct err *err)
     return queue_sql(sending, POSTGRES_LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
 }
 
+static bool queue_look(struct sending *sending, struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    const struct store_batch *batch = &sending->batch;
+    if (locked_rows_ask(&store->locked, &sending->look, sending->arena, batch->changes,
+                        changes_of(batch), &store->arrays[0]) == 0)
+        return true;
+    const struct pg_parameter ids = pg_array_parameter(&store->arrays[0]);
+    sending->look_statement = sending->statements;
+    return queue_sql(sending, LOCKED_ROWS_SQL, &ids, 1, err);
+}
+
 static bool queue_chunk(struct sending *sending, const struct bundle *chunk, struct err *err)
 {
     struct postgres_store *store = sending->store;
@@ -142,6 +162,7 @@ static bool queue_changes(struct sending *sending, struct err *err)
 {
     const struct bundle_limit limit = {STATEMENT_ROWS_MOST, STATEMENT_BYTES_MOST, write_sql_bytes};
     const struct waves waves = waves_arrange(&sending->batch, sending->arena);
+    sending->first_chunk = sending->statements;
     for (size_t i = 0; i < waves.count; i++) {
         struct bundle chunk = {0};
         while (bundle_next_chunk(&waves.bundles[i], sending->batch.changes, &limit, &chunk))
@@ -169,14 +190,9 @@ static bool queue_all(struct sending *sending, struct err *err)
 {
     struct pg_session *session = sending->store->writer;
     return pg_pipeline_begin(session, err) == PG_OK && queue_begin(sending, err) &&
-           queue_log(sending, err) && queue_changes(sending, err) &&
+           queue_log(sending, err) && queue_look(sending, err) && queue_changes(sending, err) &&
            epochs_queue(&sending->store->epochs, session, sending->row.number, err) == PG_OK &&
            queue_commit(sending, err);
-}
-
-static size_t changes_of(const struct store_batch *batch)
-{
-    return batch->requests == 0 ? 0 : batch->ends[batch->requests - 1];
 }
 
 /* The changes themselves, unless others have to read the tables. */
@@ -236,12 +252,30 @@ static bool constraint_ends_with(const char *text, const char *end)
     return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
 }
 
+/* Another session has locked a row that the batch changes. */
+static enum store_result refuse_locked(const struct sending *sending, struct err *err)
+{
+    const struct store_batch *batch = &sending->batch;
+    size_t change =
+        locked_rows_find(&sending->store->locked, &sending->look, batch->changes, err->message);
+    bool is_named = change != SIZE_MAX;
+    sending->store->refusal = (struct store_refusal){
+        .change = is_named ? change : STORE_UNNAMED,
+        .request = is_named ? bundle_request_of(batch, change) : STORE_UNNAMED,
+        .is_locked = true,
+    };
+    *err = (struct err){.arena = err->arena};
+    err_set(err, 503, NULL, "the database '%.*s': another session has locked the row of a provider",
+            SLICE_ARG(sending->store->url.target));
+    return STORE_REFUSED;
+}
+
 /* A statement that writes a chunk was refused. */
 static enum store_result refuse(struct sending *sending, const struct pg_failure *failure,
                                 struct err *err)
 {
     struct postgres_store *store = sending->store;
-    const struct bundle *chunk = &sending->chunks[failure->statement - sending->log_statement - 1];
+    const struct bundle *chunk = &sending->chunks[failure->statement - sending->first_chunk];
     size_t row = sqlstate_is(failure, "22P02") ? write_sql_row(err->message) : SIZE_MAX;
     bool is_known_row = row < chunk->count;
     bool is_duplicate = sqlstate_is(failure, UNIQUE_VIOLATION);
@@ -266,6 +300,8 @@ static enum store_result refuse(struct sending *sending, const struct pg_failure
         .memory_is_wrong = is_known_row || is_foreign,
         .is_locked = sqlstate_is(failure, LOCK_NOT_AVAILABLE),
     };
+    if (store->refusal.is_locked)
+        locked_rows_wait_ended(&store->locked);
     if (is_duplicate)
         snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
     if (store->refusal.memory_is_wrong)
@@ -297,8 +333,11 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         return again(store, err);
     }
     bool is_late = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
-    if ((outcome == PG_REFUSED || is_late) && failure->statement > sending->log_statement &&
-        failure->statement - sending->log_statement - 1 < sending->chunk_count)
+    if (outcome == PG_REFUSED && sending->look_statement > 0 &&
+        failure->statement == sending->look_statement)
+        return refuse_locked(sending, err);
+    if ((outcome == PG_REFUSED || is_late) && failure->statement >= sending->first_chunk &&
+        failure->statement - sending->first_chunk < sending->chunk_count)
         return refuse(sending, failure, err);
     store->waits_in_vain = is_late;
     if (store->waits_in_vain)
@@ -414,6 +453,7 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     store->crowded -= store->crowded > 0;
     store->has_mended = false;
     store->failures = 0;
+    locked_rows_passed(&store->locked, &sending->look, sending->batch.changes);
     counter_set(&store->log_head, (uint64_t)store->followed.number);
     *stamp = log_state_stamp(&store->followed, store->foreign.taken);
 }

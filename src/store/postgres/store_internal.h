@@ -21,6 +21,7 @@
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
 #include "store/postgres/io.h"
+#include "store/postgres/locked_rows.h"
 #include "store/postgres/log_rows.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
@@ -163,7 +164,8 @@ struct postgres_store {
     struct sending *sending; /* the pending batch, in its err's arena; NULL: there is none */
     struct postgres_unknown *unknown; /* finds out what became of a batch */
     bool waits_in_vain;               /* the lock was not free within the limit */
-    unsigned failures;                /* in a row, because of a state of the server that passes */
+    struct locked_rows locked;
+    unsigned failures;  /* in a row, because of a state of the server that passes */
     uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
     unsigned crowded;   /* so many batches more are planned under the lock */
 

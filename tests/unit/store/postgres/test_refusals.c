@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "model/node.h"
 #include "store/postgres/session.h"
+#include "store/postgres/store_internal.h"
 
 enum { REQUESTS = 4, CULPRIT = 2, FREE_ID = 100 };
 
@@ -152,6 +153,58 @@ static struct pg_session *lock_row(struct fixture *fixture, int64_t provider)
     return session;
 }
 
+static enum store_result commit_one(struct fixture *fixture, struct store *store, int64_t provider,
+                                    int64_t generation)
+{
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, provider, generation, generation + 1);
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
+    struct store_stamp stamp;
+    bool foreign;
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    fixture->err = (struct err){.arena = fixture->arena};
+    return decide_batch(store, &batch, &stamp, &foreign, &fixture->err);
+}
+
+/* Once a batch has waited for a locked row, the row is found without waiting, until it is free. */
+static void test_known_lock(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct pg_session *holder = lock_row(fixture, 1);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 2, 0, 1);
+    add_generation(&list, 1, 0, 1);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(commit_two(fixture, store, &list), STORE_REFUSED);
+    uint64_t began_us = clock_monotonic_us();
+    const struct store_refusal *why = store_why_refused(store);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        expect_news(fixture, store, STORE_NEWS_NONE);
+        assert_int_equal(commit_two(fixture, store, &list), STORE_REFUSED);
+        assert_true(why->is_locked);
+        assert_int_equal(why->request, 1);
+        assert_int_equal(why->change, 1);
+    }
+    assert_int_equal(commit_one(fixture, store, 2, 0), STORE_OK);
+    assert_int_equal(commit_one(fixture, store, 1, 0), STORE_REFUSED);
+    assert_true(why->is_locked);
+    assert_true(clock_monotonic_us() - began_us < 1200000);
+    assert_int_equal(
+        pg_session_run(holder, "ROLLBACK", NULL, clock_monotonic_us() + 60000000, &fixture->err),
+        PG_OK);
+    assert_true(postgres_of(store)->locked.ids[0] == 1);
+    assert_int_equal(commit_one(fixture, store, 1, 0), STORE_OK);
+    assert_true(postgres_of(store)->locked.ids[0] == 0);
+    /* what is not there is not locked */
+    postgres_of(store)->locked.ids[0] = 77;
+    assert_int_equal(commit_one(fixture, store, 77, 0), STORE_REFUSED);
+    assert_false(why->is_locked);
+    assert_true(why->memory_is_wrong);
+    pg_session_destroy(holder);
+    store_close(store);
+}
+
 /* A row that another session has locked is waited for longer than the server waits before it looks
  * for a deadlock (a second). Memory is right, and nobody is disconnected. */
 static void test_locked(void **state)
@@ -215,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unnamed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_records, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_locked, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_known_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_encodings, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
