@@ -217,7 +217,7 @@ static void test_thread(void **state)
     value_is("SELECT count(*) FROM berth_instances", "0");
     postgres_head_destroy(head);
     pg_lineage_destroy(lineage);
-    assert_int_equal(counts.made, 2);
+    assert_in_range(counts.made, 2, 3); /* a stop during the report makes another one for the row */
     assert_int_equal(counts.failed, 0);
 }
 
