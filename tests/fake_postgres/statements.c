@@ -366,8 +366,8 @@ static enum outcome select_since_and_epoch(struct call *call)
 /* Providers whose rows another transaction has. */
 static enum outcome look_for_locked(struct call *call)
 {
-    enum { ROWS_MOST = 64 };
-    struct value ids[ROWS_MOST];
+    enum { ROWS_MOST = 1024 }; /* with a row for each change */
+    static struct value ids[ROWS_MOST];
     uint64_t keys[ROW_KEYS];
     size_t count = parameter_array(call, 1, ids, ROWS_MOST);
     for (size_t i = 0; i < count; i++) {
