@@ -61,7 +61,7 @@ bool postgres_take_head(struct store *base)
         return false;
     postgres_note_seen(store, &read->state);
     epochs_note_same(&store->epochs);
-    postgres_have(store, &read->state);
+    postgres_have(store, &read->state, false);
     counter_set(&store->log_head, (uint64_t)read->state.number);
     return true;
 }

@@ -134,15 +134,15 @@ void postgres_free_read(struct postgres_store *store)
     foreign_view_free(&store->read.foreign);
 }
 
-void postgres_have(struct postgres_store *store, const struct log_state *state)
+void postgres_have(struct postgres_store *store, const struct log_state *state, bool went_back)
 {
-    epochs_take(&store->epochs, store->read.went_back ? store->followed.number : 0);
+    epochs_take(&store->epochs, went_back ? store->followed.number : 0);
     store->told_gone = 0;
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
     store->followed = *state;
     store->has_read = true;
     store->has_state = true;
-    if (store->read.went_back)
+    if (went_back)
         store->must_remember = true;
     else
         postgres_remember(store);
@@ -160,6 +160,6 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued, struct 
         postgres_distrust_ids(store); /* it may have gone back, and its sequences with it */
         postgres_note_load(store);
     }
-    postgres_have(store, &store->read.head);
+    postgres_have(store, &store->read.head, store->read.went_back);
     return true;
 }

@@ -317,8 +317,9 @@ bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: frees what a read has of the log. */
 void postgres_free_read(struct postgres_store *store);
-/* snapshot.c: memory has that state, which it has followed or read. */
-void postgres_have(struct postgres_store *store, const struct log_state *state);
+/* snapshot.c: memory has that state, which it has followed or read. `went_back`: the database no
+ * longer has the one before. */
+void postgres_have(struct postgres_store *store, const struct log_state *state, bool went_back);
 /* snapshot.c: memory has the state that is being read. `is_continued`: it has followed the log.
  * False: it must not have it, because the server has been replaced. */
 bool postgres_mark_read(struct postgres_store *store, bool is_continued,

@@ -236,6 +236,22 @@ static void test_locked(void **state)
     end(&pair);
 }
 
+/* The database went back once, which was read and named, and then memory had a batch of its own. */
+static void test_after_going_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct postgres_store *other = postgres_of(pair.other);
+    other->read.went_back = true; /* of the last read */
+    claim(fixture, &pair);
+    const struct store_stamp head = ask_newest(pair.other);
+    assert_true(follows(&pair, &head));
+    assert_true(store_take_head(pair.other));
+    assert_false(other->epochs.is_due);
+    assert_false(other->must_remember);
+    end(&pair);
+}
+
 /* An ordinary read would do more than follow the log. */
 static void test_more_is_due(void **state)
 {
@@ -291,8 +307,8 @@ int main(void)
         TEST(test_another_history), TEST(test_only_named),
         TEST(test_suspected),       TEST(test_new_epoch),
         TEST(test_replaced),        TEST(test_other_timeline),
-        TEST(test_locked),          TEST(test_more_is_due),
-        TEST(test_nothing_read),
+        TEST(test_locked),          TEST(test_after_going_back),
+        TEST(test_more_is_due),     TEST(test_nothing_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
