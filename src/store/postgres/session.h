@@ -50,10 +50,6 @@ bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
  * last one. */
 bool pg_session_has_moved(const struct pg_session *session);
 
-/* The same of a server that a session has had. `lineage`: of the session; NULL: false. Any thread.
- */
-bool pg_server_has_moved(const struct pg_server *server, struct pg_lineage *lineage);
-
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */
 bool pg_session_in_transaction(const struct pg_session *session);
 
