@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+#include "store/postgres/session_internal.h"
 #include "store/postgres/store_internal.h"
 
-enum { CLAIM = 60, CLAIMED = 5, ALTERED = 17 };
+enum { RENAMED = 2, CLAIM = 60, CLAIMED = 5, ALTERED = 17 };
 
 static void psql(const struct fixture *fixture, const char *sql)
 {
@@ -31,6 +32,7 @@ static void claim_and_alter(struct fixture *fixture, struct store *store)
 
 struct found {
     int64_t used;
+    bool has_renamed; /* RENAMED was read */
     unsigned count;
 };
 
@@ -38,6 +40,7 @@ static void note_used(void *cls, const struct change *change)
 {
     struct found *found = cls;
     found->count++;
+    found->has_renamed |= change->kind == CHANGE_PROVIDER_UPDATE && change->provider.id == RENAMED;
     if (change->kind == CHANGE_ALLOCATION_INSERT && change->allocation.id == CLAIM)
         found->used = change->allocation.used;
 }
@@ -65,22 +68,30 @@ static struct found follow(struct fixture *fixture, struct store *store)
     return found;
 }
 
-static void from_the_log(struct fixture *fixture, bool is_locked)
+/* `other` follows a claim of `one` from the log; what does not fit into memory, it then suspects.
+ * The read stays open. */
+static void follow_claim(struct fixture *fixture, struct store *one, struct store *other,
+                         bool is_locked)
 {
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *other = fixture_open(fixture);
-    struct store_stamp stamp;
     expect_news(fixture, other, STORE_NEWS_RELOAD);
     claim_and_alter(fixture, one);
     if (is_locked)
         assert_int_equal(lock_store(other, &fixture->err), STORE_LOCKED);
     assert_int_equal(store_begin_read(other, &fixture->err), STORE_NEWS_FOLLOW);
-    struct found found = follow(fixture, other);
+    const struct found found = follow(fixture, other);
     assert_int_equal(found.used, CLAIMED);
     assert_int_equal(found.count, 3);
-    /* It did not fit into memory: the same read reads the tables. */
     assert_true(store_suspect(other, ENTITY_CONSUMER, CLAIM, slice_of(UUID_D)));
-    found = follow(fixture, other);
+}
+
+/* The same read then reads the tables. */
+static void from_the_log(struct fixture *fixture, bool is_locked)
+{
+    struct store *one = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    struct store_stamp stamp;
+    follow_claim(fixture, one, other, is_locked);
+    const struct found found = follow(fixture, other);
     assert_int_equal(found.used, ALTERED);
     assert_true(store_end_read(other, &stamp));
     store_unlock(other);
@@ -99,6 +110,44 @@ static void test_under_the_lock(void **state)
     from_the_log(*state, true);
 }
 
+/* What was followed at first is not applied if the tables cannot be read: memory must read it
+ * again. */
+static void cannot_read(struct fixture *fixture, bool is_locked,
+                        void (*spoil)(struct pg_session *follower))
+{
+    struct store *one = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    const struct memory_view memory = {find_nothing, pass_no_holders, NULL};
+    struct found found = {0};
+    struct store_stamp stamp;
+    follow_claim(fixture, one, other, is_locked);
+    spoil(postgres_of(other)->follower);
+    assert_int_equal(store_follow(other, &memory, note_used, &found, &fixture->err), STORE_FAILED);
+    assert_int_equal(found.count, 0);
+    assert_false(end_news(other, &stamp));
+    assert_int_equal(store_begin_read(other, &fixture->err), STORE_NEWS_RELOAD);
+    (void)store_end_read(other, &stamp);
+    store_close(one);
+    store_close(other);
+}
+
+static void test_connection_ends(void **state)
+{
+    cannot_read(*state, false, pg_session_close);
+}
+
+static void move_to_other_cluster(struct pg_session *follower)
+{
+    follower->server.id.system++;
+}
+
+/* The tables are those of a copy of the database, whose log has the same newest row as the log that
+ * is locked: other programs may have written only there. */
+static void test_copy_of_the_database(void **state)
+{
+    cannot_read(*state, true, move_to_other_cluster);
+}
+
 /* A suspected entity is read from the tables at once, with everything that the log names. */
 static void test_suspected_before(void **state)
 {
@@ -111,6 +160,36 @@ static void test_suspected_before(void **state)
     assert_true(store_suspect(other, ENTITY_PROVIDER, 2, (struct slice){0}));
     assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
     assert_int_equal(follow(fixture, other).used, ALTERED);
+    assert_true(end_news(other, &stamp));
+    store_close(one);
+    store_close(other);
+}
+
+/* What another program had written, and was read again, is named by the next batch, because other
+ * instances may not know of it; and by no later one, which they follow from the log alone. */
+static void test_named_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *one = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    struct store_stamp stamp;
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    psql(fixture, "UPDATE resource_providers SET name = 'renamed' WHERE id = 2");
+    assert_true(store_suspect(one, ENTITY_PROVIDER, RENAMED, (struct slice){0}));
+    expect_news(fixture, one, STORE_NEWS_FOLLOW);
+    claim_and_alter(fixture, one);
+    assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
+    struct found found = follow(fixture, other);
+    assert_true(found.has_renamed);
+    assert_int_equal(found.used, ALTERED);
+    assert_true(end_news(other, &stamp));
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 1, 2);
+    commit_changes(fixture, one, &list);
+    assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
+    found = follow(fixture, other);
+    assert_false(found.has_renamed);
+    assert_int_equal(found.count, 1);
     assert_true(end_news(other, &stamp));
     store_close(one);
     store_close(other);
@@ -237,6 +316,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_without_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_under_the_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_suspected_before, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_connection_ends, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_copy_of_the_database, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_named_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_epoch_of_others, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_memory_is_newer_than_the_lock, fixture_setup,
                                         fixture_teardown),

@@ -326,6 +326,22 @@ static void test_first_row_is_pruned(void **state)
     store_close(store);
 }
 
+/* Nor is one that was planned on memory that is known, or suspected, not to have all of it. */
+static void test_wrong_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    postgres_of(store)->has_state = false;
+    assert_int_equal(commit_blindly(fixture, store, "p"), STORE_TAKEN);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_true(store_suspect(store, ENTITY_PROVIDER, 2, (struct slice){0}));
+    assert_int_equal(commit_blindly(fixture, store, "p"), STORE_TAKEN);
+    expect_news(fixture, store, STORE_NEWS_FOLLOW);
+    assert_int_equal(commit_blindly(fixture, store, "p"), STORE_OK);
+    store_close(store);
+}
+
 /* ---- another cluster ---- */
 
 static void ignore_change(void *cls, const struct change *change)
@@ -413,6 +429,7 @@ int main(void)
         TEST(test_newest),
         TEST(test_other_row_before),
         TEST(test_first_row_is_pruned),
+        TEST(test_wrong_memory),
         TEST(test_lower_numbers),
         TEST(test_other_cluster),
     };
