@@ -158,6 +158,7 @@ static void fill_berth(struct conf *conf)
     conf->unavailable_reads_us =
         (uint64_t)number(conf, "berth", "reads_while_unavailable") * 1000000;
     conf->scrub_interval_us = (uint64_t)number(conf, "berth", "scrub_interval") * 1000000;
+    conf->stalled_ms = count(conf, "stalled_instance_timeout");
     conf->access_log = flag(conf, "berth", "access_log");
     conf->server_header = flag(conf, "berth", "server_header");
     conf->slow_request_us = (uint64_t)number(conf, "berth", "slow_request_ms") * 1000;

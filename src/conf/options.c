@@ -86,6 +86,8 @@ const struct option option_table[] = {
     ROW(INT, USED, "berth", "staleness", "100", "Maximum age in milliseconds of the state that a bounded read reflects.", BOUNDS(0, DAY_S * 1000), MUTABLE),
     ROW(INT, USED, "berth", "reads_while_unavailable", "0", "Seconds for which reads continue while the database is unavailable; 0: they are answered 503 at once.", BOUNDS(0, DAY_S), MUTABLE),
     ROW(INT, USED, "berth", "scrub_interval", "3600", "Seconds between two comparisons of everything in memory with a database on a server; 0: none.", BOUNDS(0, 30 * DAY_S), MUTABLE),
+    /* the engine gives up after twice the largest value */
+    ROW(INT, USED, "berth", "stalled_instance_timeout", "5000", "Milliseconds for which another instance that is stopped while it writes may keep this one's writes waiting.", BOUNDS(500, 10000)),
     ROW(STR, USED, "berth", "loss_directory", NULL, "Directory for files that name what a database on a server has lost; unset: the state directory."),
 
     ROW(BOOL, USED, "baremetal", "enabled", "false", "Serve the bare metal API: nodes and their allocations."),

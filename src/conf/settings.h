@@ -68,6 +68,7 @@ struct conf {
     uint64_t unavailable_reads_us; /* for how long reads continue while the database is unavailable
                                     */
     uint64_t scrub_interval_us;    /* between comparisons with the database; 0: none */
+    unsigned stalled_ms;           /* for which a stalled instance may keep writes waiting */
     uint64_t slow_request_us;      /* 0: slow requests are not logged */
     const char *loss_directory;    /* for files about a database that went back */
 

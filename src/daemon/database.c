@@ -81,6 +81,7 @@ static bool open_and_read(struct daemon *daemon, struct reach *reach)
     struct store_options options = {
         .connection = slice_of(conf->connection),
         .busy_timeout_ms = BUSY_TIMEOUT_MS,
+        .stalled_ms = (int)conf->stalled_ms,
         .sync_schema = conf->sync_on_startup,
         .create_missing_file = true,
         .retry = &reach->retry,

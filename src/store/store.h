@@ -55,6 +55,8 @@ struct store_options {
     struct slice
         connection;      /* SQLAlchemy URL: sqlite:///relative, sqlite:////absolute, sqlite:// */
     int busy_timeout_ms; /* how long a write waits for another writer; 5000 */
+    int stalled_ms;      /* on a server: how long another instance that is stopped may keep writes
+                            waiting; 0: busy_timeout_ms */
     bool sync_schema; /* create or upgrade the schema at open ([placement_database] sync_on_startup)
                        */
     bool create_missing_file; /* create a missing database file, if sync_schema is set */

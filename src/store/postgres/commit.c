@@ -465,7 +465,7 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     *sending = (struct sending){.store = store,
                                 .batch = *batch,
                                 .arena = err->arena,
-                                .deadline_us = postgres_deadline(store),
+                                .deadline_us = postgres_lock_deadline(store),
                                 .nul_change = STORE_UNNAMED};
     make_row(sending);
     bool is_queued = queue_all(sending, err);

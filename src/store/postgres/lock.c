@@ -8,7 +8,7 @@
 #include "store/postgres/store_internal.h"
 
 enum {
-    LOCK_WAITS_MOST = 3, /* times the store's time limit */
+    LOCK_WAITS_MOST = 3, /* times the longer of the store's time limits */
     CALL_MS = 5,         /* for which one call waits */
 };
 
@@ -21,7 +21,7 @@ static bool send_lock(struct postgres_store *store, struct err *err)
 {
     struct pg_session *session = store->writer;
     const struct pg_statement lock = {.sql = POSTGRES_LOCK, .is_prepared = true, .what = "locked"};
-    store->lock_deadline_us = postgres_deadline(store);
+    store->lock_deadline_us = postgres_lock_deadline(store);
     return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == PG_OK &&
            pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == PG_OK &&
            pg_pipeline_queue(session, &lock, err) == PG_OK &&
@@ -41,7 +41,9 @@ static enum store_lock lock_failed(struct postgres_store *store, enum pg_outcome
     store->is_locking = false;
     if (store->wanted_us == 0)
         store->wanted_us = now_us;
-    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * store->timeout_us)
+    uint64_t limit_us =
+        store->stalled_us > store->timeout_us ? store->stalled_us : store->timeout_us;
+    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * limit_us)
         postgres_end_stalled(store);
     else if (!is_lost) {
         store->wanted_us = 0;

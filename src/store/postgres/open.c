@@ -28,8 +28,8 @@ static struct pg_session *create_session(struct postgres_store *store,
     return pg_session_create(
         &(struct pg_session_options){.url = &store->url,
                                      .lineage = store->lineage,
-                                     .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
-                                     .lock_timeout_ms = (int)(store->timeout_us / 2000),
+                                     .idle_in_transaction_ms = (int)(store->stalled_us / 1000),
+                                     .lock_timeout_ms = (int)(store->stalled_us / 2000),
                                      .wake_fd = -1,
                                      .counts = counts,
                                      .meanwhile = &store->meanwhile});
@@ -62,6 +62,8 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->arena = arena_create();
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
+    store->stalled_us =
+        options->stalled_ms > 0 ? (uint64_t)options->stalled_ms * 1000 : store->timeout_us;
     store->recycle_us = options->recycle_us;
     store->steps = options->steps;
     postgres_set_meanwhile(&store->base, options->meanwhile);

@@ -40,6 +40,12 @@ uint64_t postgres_deadline(const struct postgres_store *store)
     return clock_monotonic_us() + store->timeout_us;
 }
 
+uint64_t postgres_lock_deadline(const struct postgres_store *store)
+{
+    uint64_t timeout_us = store->timeout_us / 2 + store->stalled_us / 2;
+    return clock_monotonic_us() + (timeout_us > store->timeout_us ? timeout_us : store->timeout_us);
+}
+
 struct err postgres_ignored(struct postgres_store *store)
 {
     arena_reset(store->scratch);

@@ -1,7 +1,11 @@
 /* Ends the connection of an instance that holds the lock and does nothing with it, because it was
  * stopped or its machine is gone. The server's own limits do not apply to a client that stops
  * within a pipeline, so the next in line does it. One that computes, or waits for the disk or for a
- * standby, does not wait for its client, and is left alone. */
+ * standby, does not wait for its client, and is left alone.
+ *
+ * The next in line waits for half of the limit, looks for a holder that has done nothing for the
+ * other half, and waits again: one that had just begun to do nothing is found at the second look,
+ * when the limit has passed. */
 #include "log/log.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/store_internal.h"
@@ -19,7 +23,7 @@ static const char TERMINATE[] =
 void postgres_end_stalled_by(struct postgres_store *store, struct pg_session *session,
                              struct err *err)
 {
-    const struct pg_parameter least_ms = pg_int4((int32_t)(store->timeout_us / 4000));
+    const struct pg_parameter least_ms = pg_int4((int32_t)(store->stalled_us / 2000));
     const struct pg_statement statement = {
         .sql = TERMINATE, .parameters = &least_ms, .parameters_n = 1, .what = "locked"};
     struct pg_rows rows = {0};

@@ -118,6 +118,7 @@ struct postgres_store {
     struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
     uint64_t timeout_us;           /* for an answer of the server */
+    uint64_t stalled_us;           /* for which a stalled instance may keep others waiting */
     uint64_t recycle_us;           /* the age at which a session is replaced; 0: never */
     _Atomic uint64_t *steps;       /* store.h */
     struct pg_lineage *lineage;    /* of all sessions; any thread */
@@ -276,6 +277,8 @@ struct err postgres_ignored(struct postgres_store *store);
 void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN]);
 /* sessions.c: the time until which the server must have answered. */
 uint64_t postgres_deadline(const struct postgres_store *store);
+/* Of a statement that may wait for another instance's lock before it is executed. */
+uint64_t postgres_lock_deadline(const struct postgres_store *store);
 
 /* locked_news.c: frees what was read with the lock. */
 void postgres_free_locked(struct postgres_store *store);

@@ -63,7 +63,7 @@ static bool execute(const struct postgres_unknown *unknown, const struct pg_stat
                     struct pg_rows *rows, struct err *err)
 {
     struct pg_session *session = unknown->session;
-    uint64_t deadline_us = postgres_deadline(unknown->store);
+    uint64_t deadline_us = postgres_lock_deadline(unknown->store);
     return pg_pipeline_begin(session, err) == PG_OK &&
            (statement == NULL ? pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err)
                               : pg_pipeline_queue(session, statement, err)) == PG_OK &&
@@ -190,8 +190,8 @@ struct postgres_unknown *postgres_unknown_create(struct postgres_store *store, s
     unknown->session = pg_session_create(&(struct pg_session_options){
         .url = &store->url,
         .lineage = store->lineage,
-        .idle_in_transaction_ms = (int)(store->timeout_us / 1000),
-        .lock_timeout_ms = (int)(store->timeout_us / 2000),
+        .idle_in_transaction_ms = (int)(store->stalled_us / 1000),
+        .lock_timeout_ms = (int)(store->stalled_us / 2000),
         .wake_fd = give_up,
         .counts = &store->connections,
     });

@@ -120,7 +120,7 @@ static void all_fields(void **state)
                   "listen = https://[::1]:3\nlisten = unix:/x\nsocket_mode = 600\n"
                   "tls_cert_file = c\ntls_key_file = k\ntls_ca_file = a\ntls_priorities = p\n"
                   "stop_grace = 0\naccess_log = no\nslow_request_ms = 20\n"
-                  "reads = bounded\nstaleness = 30\n");
+                  "reads = bounded\nstaleness = 30\nstalled_instance_timeout = 700\n");
     load_ok();
     assert_true(conf->sync_on_startup && conf->debug && conf->enforce_new_defaults);
     assert_true(!conf->enforce_scope && conf->proxy_headers);
@@ -157,6 +157,7 @@ static void all_fields(void **state)
     assert_false(conf->access_log);
     assert_int_equal(conf->slow_request_us, 20000);
     assert_int_equal(conf->staleness_us, 30000);
+    assert_int_equal(conf->stalled_ms, 700);
 }
 
 static void baremetal(void **state)
