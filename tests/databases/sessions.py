@@ -8,10 +8,12 @@ The last line is `N passed, N failed`.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import postgres
@@ -26,6 +28,24 @@ INSERT = "INSERT INTO log VALUES (1)"
 PREPARED_ALWAYS = 1
 SLACK_MS = 5000  # of a loaded machine
 shell_program = None
+
+
+@contextlib.contextmanager
+def slow_backup(server):
+    """While a base backup is being taken, through two processes that send WAL."""
+    with tempfile.TemporaryDirectory(prefix="berth-backup-") as directory:
+        backup = subprocess.Popen([postgres.program("pg_basebackup"), "-D", directory, "-h", server.socket_directory, "-p",
+                                   str(server.port), "-U", postgres.SUPERUSER, "-X", "stream", "-c", "fast", "-r", "32"],
+                                  stderr=subprocess.DEVNULL)
+        try:
+            postgres.wait_until(lambda: server.sql("SELECT count(*) FROM pg_stat_replication WHERE state IN ('backup', 'streaming')")
+                                == [(2,)], "no backup is being taken")
+            yield
+        finally:
+            backup.kill()
+            backup.wait()
+            server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication")
+            postgres.wait_until(lambda: server.sql("SELECT count(*) FROM pg_stat_replication") == [(0,)], "the backup has not ended")
 
 
 class Shell:
@@ -294,6 +314,8 @@ class Sessions:
         with Shell(self.server.url()) as shell:
             shell.must("connect")
             shell.must("facts", facts=primary)
+            with slow_backup(self.server):
+                shell.must("facts", facts=primary)
             with Standby(self.server) as standby, Shell(standby.url()) as other:
                 shell.must("facts", facts={**primary, "replication": "async", "standbys": 1})
                 other.must("connect")

@@ -18,13 +18,24 @@ enum {
     FACT_STANDBYS,
 };
 
-static const char FACTS[] =
-    "SELECT host(inet_server_addr()), inet_server_port(), current_setting('server_version'),"
-    " pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',"
-    " CASE WHEN NOT pg_is_in_recovery()"
-    " THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,"
-    " current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),"
-    " (SELECT count(*) FROM pg_stat_get_wal_senders())";
+enum { BACKUPS_SHOWN_FROM = 130000 };
+
+/* Not every process that sends WAL sends it to a standby: a logical slot feeds a copy of another
+ * kind, and a base backup uses a temporary one. That a process sends a backup is shown to everybody
+ * from version 13 on, before it only to members of pg_read_all_stats. */
+#define FACTS(backups)                                                                             \
+    "SELECT host(inet_server_addr()), inet_server_port(), current_setting('server_version'),"      \
+    " pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',"                       \
+    " CASE WHEN NOT pg_is_in_recovery()"                                                           \
+    " THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,"                             \
+    " current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),"        \
+    " (SELECT count(*) FROM pg_stat_get_wal_senders() w WHERE state IS DISTINCT FROM 'backup'"     \
+    " AND NOT EXISTS (SELECT FROM pg_replication_slots s WHERE s.active_pid = w.pid"               \
+    " AND (s.slot_type = 'logical' OR s.temporary))" backups ")"
+
+static const char FACTS_BEFORE_13[] = FACTS("");
+static const char FACTS_FROM_13[] =
+    FACTS(" AND NOT EXISTS (SELECT FROM pg_stat_progress_basebackup b WHERE b.pid = w.pid)");
 
 static void copy(char *out, size_t room, struct slice text)
 {
@@ -60,7 +71,9 @@ static enum store_replication replication(const struct pg_rows *rows)
 bool pg_facts_read(struct pg_session *session, struct store_server *facts, uint64_t deadline_us,
                    struct err *err)
 {
-    const struct pg_statement statement = {.sql = FACTS, .is_prepared = true, .what = "read"};
+    bool is_newer = pg_session_server(session)->version >= BACKUPS_SHOWN_FROM;
+    const struct pg_statement statement = {
+        .sql = is_newer ? FACTS_FROM_13 : FACTS_BEFORE_13, .is_prepared = true, .what = "read"};
     struct pg_rows rows = {0};
     if (pg_session_execute(session, &statement, &rows, deadline_us, err) != PG_OK)
         return false;
