@@ -149,6 +149,8 @@ def odd_schemas(reports, server):
     details = reports.expect_warning(url("reader", "secret", server.database, server.port),
                                      "lacks rights on allocations, allocations_id_seq, berth_epochs")
     reports.expect("rights that are there are not missed", "users," not in details, details)
+    server.sql("ALTER TABLE resource_provider_traits SET UNLOGGED; ALTER TABLE allocations SET UNLOGGED")
+    reports.expect_warning(server.url(), "tables are UNLOGGED: allocations, resource_provider_traits. A crash")
     server.sql("UPDATE alembic_version SET version_num = 'ffffffffffff'")
     reports.expect_warning(server.url(), "ffffffffffff")
 

@@ -302,13 +302,31 @@ static enum pg_outcome check_own_tables(const struct dangers *d, bool *are_compl
     return outcome;
 }
 
-/* Tables of upstream and of berth, and the sequences of their columns, as far as they are there. */
-static const char RIGHTS[] =
-    "WITH used AS (SELECT oid, relname FROM pg_class WHERE relkind IN ('r', 'p')"
-    " AND pg_table_is_visible(oid) AND (left(relname, 6) = 'berth_' OR relname IN"
-    " ('allocations', 'consumer_types', 'consumers', 'inventories', 'placement_aggregates',"
-    " 'projects', 'resource_classes', 'resource_provider_aggregates', 'resource_provider_traits',"
+/* Tables of upstream and of berth, as far as they are there. */
+#define USED                                                                                       \
+    "WITH used AS (SELECT oid, relname, relpersistence FROM pg_class WHERE relkind IN ('r', 'p')"  \
+    " AND pg_table_is_visible(oid) AND (left(relname, 6) = 'berth_' OR relname IN"                 \
+    " ('allocations', 'consumer_types', 'consumers', 'inventories', 'placement_aggregates',"       \
+    " 'projects', 'resource_classes', 'resource_provider_aggregates', 'resource_provider_traits'," \
     " 'resource_providers', 'traits', 'users')))"
+
+static const char UNLOGGED[] = USED " SELECT string_agg(relname, ', ' ORDER BY relname) FROM used"
+                                    " WHERE relpersistence = 'u'";
+
+static enum pg_outcome check_unlogged(const struct dangers *d, struct err *err)
+{
+    struct pg_rows rows = {0};
+    enum pg_outcome outcome = dangers_read(d, UNLOGGED, &rows, err);
+    if (outcome == PG_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
+        report_warn(d->report, d->arena,
+                    "tables are UNLOGGED: %.*s. A crash of the server empties them",
+                    SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
+    pg_rows_free(&rows);
+    return outcome;
+}
+
+/* Also of the sequences of their columns. */
+static const char RIGHTS[] = USED
     " SELECT string_agg(name, ', ' ORDER BY name) FROM (SELECT relname::text AS name FROM used"
     " WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
     " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))"
@@ -347,6 +365,8 @@ enum pg_outcome dangers_of_tables(const struct dangers *d, bool *can_read, struc
         outcome = check_collations(d, err);
     if (outcome == PG_OK)
         outcome = check_collation_version(d, err);
+    if (outcome == PG_OK)
+        outcome = check_unlogged(d, err);
     if (outcome == PG_OK)
         outcome = check_own_tables(d, &has_own, err);
     *can_read = outcome == PG_OK && has_rights && has_own;
