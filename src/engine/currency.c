@@ -75,6 +75,7 @@ struct todo {
     bool has_changed;   /* `reads`, to be logged */
     enum currency_reads reads;
     uint64_t reads_most_us;
+    struct slice unknown_because; /* of the answer, for the log */
 };
 
 static void todo_begin(struct todo *todo, struct currency *currency)
@@ -98,16 +99,19 @@ static void answered(void *cls, const struct store_head *head);
 
 static void log_reads(const struct todo *todo)
 {
+    struct slice reason = todo->unknown_because;
+    if (reason.len == 0)
+        reason = SLICE_LIT("the database does not answer");
     if (todo->reads == CURRENCY_READS_WORK)
         log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
                   "the database answers again: reads reflect its newest state");
     else if (todo->reads == CURRENCY_READS_CONTINUE)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
-                  "the database does not answer: for up to %llu s, reads are answered from memory",
+                  "%.*s. For up to %llu s, reads are answered from memory", SLICE_ARG(reason),
                   (unsigned long long)(todo->reads_most_us / 1000000));
     else
         log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
-                  "the database does not answer: reads are answered 503 from now on");
+                  "%.*s. Reads are answered 503 from now on", SLICE_ARG(reason));
 }
 
 static void todo_end(struct todo *todo, struct currency *currency)
@@ -253,6 +257,7 @@ static void decide(struct currency *currency, struct head_query *query,
                    const struct store_head *head, struct todo *todo)
 {
     if (!head->is_known) {
+        todo->unknown_because = head->reason;
         do_without(currency, &query->requests, todo);
         return;
     }

@@ -384,7 +384,8 @@ static inline bool store_is_current(const struct store *store, const struct stor
 /* The newest state of the database, at a moment between a query and its answer. */
 struct store_head {
     struct store_stamp stamp;
-    bool is_known; /* false: the database has not answered in time, or with an error */
+    bool is_known;       /* false: the database has not answered in time, or with an error */
+    struct slice reason; /* why it is not; without data: that is not known */
 };
 
 /* Sends a query for the newest state to the database. Only for stores that return STORE_MUST_ASK.

@@ -131,7 +131,12 @@ def cases(program, every, stack, server, proxy):
            and found["berth_database_connections_total"] > 4 and found["berth_database_connections_failed_total"] > 1, found)
     log = instances[0].log()
     yield ("the log says so", all(log.count(line) >= 2 for line in (
-        "for up to 2 s, reads are answered from memory", "reads are answered 503 from now on", "the database answers again")), log)
+        "For up to 2 s, reads are answered from memory", "Reads are answered 503 from now on", "the database answers again")), log)
+    server.sql("ALTER TABLE berth_log RENAME TO hidden_log")
+    status = servers.Client(strict).ask("GET", "/resource_providers?name=none")[0]
+    server.sql("ALTER TABLE hidden_log RENAME TO berth_log")
+    log = instances[1].log()
+    yield ("the log says what is wrong", status == 503 and 'relation "berth_log" does not exist. Reads are answered' in log, log)
 
 
 def main():

@@ -190,15 +190,14 @@ static struct store_stamp stamp_of(const struct question *question, const struct
 }
 
 static bool ask_once(struct postgres_head *head, struct question *question,
-                     struct store_stamp *stamp, uint64_t deadline_us)
+                     struct store_stamp *stamp, uint64_t deadline_us, struct err *err)
 {
-    struct err err = {.arena = arena_create()};
     struct pg_rows rows = {0};
     struct log_state state = {0};
     int64_t is_foreign = 0;
-    bool ok = connect(head, deadline_us, &err);
+    bool ok = connect(head, deadline_us, err);
     prepare_question(head, question);
-    ok = ok && execute(head, question, &rows, deadline_us, &err) &&
+    ok = ok && execute(head, question, &rows, deadline_us, err) &&
          log_newest_state(&rows, &question->known, &state) == LOG_NEWEST_KNOWN &&
          (!question->coexists ||
           pg_rows_int(&rows, 0, LOG_NEWEST_UNLESS_KNOWN_COLUMNS, &is_foreign));
@@ -208,19 +207,21 @@ static bool ask_once(struct postgres_head *head, struct question *question,
     else
         pg_session_close(head->session);
     pg_rows_free(&rows);
-    arena_destroy(err.arena);
     return ok;
 }
 
 /* A connection that has ended since its last use, or whose server has become a standby, is replaced
  * at once: to ask twice does no harm. */
-static bool ask(struct postgres_head *head, struct question *question, struct store_stamp *stamp)
+static bool ask(struct postgres_head *head, struct question *question, struct store_stamp *stamp,
+                struct err *err)
 {
     uint64_t deadline_us = clock_monotonic_us() + head->timeout_us;
     bool was_open = pg_session_is_open(head->session);
-    return ask_once(head, question, stamp, deadline_us) ||
-           (was_open && clock_monotonic_us() < deadline_us &&
-            ask_once(head, question, stamp, deadline_us));
+    bool ok = ask_once(head, question, stamp, deadline_us, err);
+    if (ok || !was_open || clock_monotonic_us() >= deadline_us)
+        return ok;
+    *err = (struct err){.arena = err->arena};
+    return ask_once(head, question, stamp, deadline_us, err);
 }
 
 static void ask_facts(struct postgres_head *head)
@@ -283,14 +284,19 @@ static void *run_head(void *cls)
     struct postgres_head *head = cls;
     struct query queries[QUERIES_MOST];
     struct question question = {0};
+    struct arena *arena = arena_create();
     unsigned count;
     pthread_setname_np(pthread_self(), "head");
     while ((count = take_queries(head, queries)) > 0) {
         struct store_head answer = {0};
-        answer.is_known = ask(head, &question, &answer.stamp);
+        struct err err = {.arena = arena};
+        answer.is_known = ask(head, &question, &answer.stamp, &err);
+        answer.reason = err.message;
         for (unsigned i = 0; i < count; i++)
             queries[i].answered(queries[i].cls, &answer);
+        arena_reset(arena);
     }
+    arena_destroy(arena);
     foreign_view_free(&question.foreign);
     return NULL;
 }
