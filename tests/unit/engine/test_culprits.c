@@ -41,12 +41,14 @@ struct bench {
     bool is_locked;        /* the same; each takes a second */
     unsigned locked_times; /* how often at most; 0: always */
     unsigned refused;      /* how often it has refused something */
+    void (*refuses)(struct bench *bench); /* called each of those times; NULL: nothing is */
     struct arena *arena;
     struct replica *replica;
     struct pipeline *pipeline;
     struct watch watch;
     struct rules rules;
     struct ask asks[BATCH_MAX];
+    struct ask late; /* in no batch of run() */
 };
 
 /* memory_database.constraint: no trait's name begins with BAD, and commits fail from that number
@@ -61,6 +63,8 @@ static enum store_result check_trait(void *cls, const struct change *change, con
     if (bench->locked_times != 0 && bench->refused >= bench->locked_times)
         return STORE_OK;
     bench->refused++;
+    if (bench->refuses != NULL)
+        bench->refuses(bench);
     if (bench->is_locked)
         fake_clock_add_us(1000000);
     *broken = bench->is_locked         ? TABLES_LOCKED "BAD"
@@ -195,21 +199,26 @@ static void answered(struct pipeline_request *request)
     ((struct ask *)request)->answers++;
 }
 
+static void submit(struct bench *bench, struct ask *ask, const char *trait)
+{
+    *ask = (struct ask){
+        .request = {.plan = plan_trait,
+                    .applied = applied,
+                    .done = answered,
+                    .max_rows = 1,
+                    .err = {.arena = bench->arena}},
+        .trait = trait,
+    };
+    pipeline_submit(bench->pipeline, &ask->request);
+}
+
 /* One batch of these; returns how many. */
 static size_t run(struct bench *bench, const char *const *traits)
 {
     size_t count = 0;
     for (; traits[count] != NULL; count++) {
         assert_true(count < BATCH_MAX);
-        bench->asks[count] = (struct ask){
-            .request = {.plan = plan_trait,
-                        .applied = applied,
-                        .done = answered,
-                        .max_rows = 1,
-                        .err = {.arena = bench->arena}},
-            .trait = traits[count],
-        };
-        pipeline_submit(bench->pipeline, &bench->asks[count].request);
+        submit(bench, &bench->asks[count], traits[count]);
     }
     assert_true(pipeline_run_once(bench->pipeline));
     return count;
@@ -543,7 +552,15 @@ static void test_deadlock(void **state)
     assert_true(is_known(bench, "BAD"));
 }
 
-/* If it is all rows, as when a table is locked, the requests do not wait one after the other. */
+/* After both attempts with all requests, and before all are refused. */
+static void submit_late(struct bench *bench)
+{
+    if (bench->refused == 15)
+        submit(bench, &bench->late, "LATE");
+}
+
+/* If it is all rows, as when a table is locked, the requests do not wait one after the other. One
+ * that arrives meanwhile is not among them. */
 static void test_locked_table(void **state)
 {
     struct bench *bench = *state;
@@ -554,6 +571,7 @@ static void test_locked_table(void **state)
         traits[i] = names[i];
     }
     bench->is_locked = true;
+    bench->refuses = submit_late;
     size_t count = run(bench, traits);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(bench->asks[i].answers, 1);
@@ -561,6 +579,10 @@ static void test_locked_table(void **state)
     }
     assert_in_range(bench->refused, 20, 22); /* seconds */
     assert_int_equal(pipeline_figures(bench->pipeline).outage, OUTAGE_WRITES);
+    assert_int_equal(bench->late.answers, 0);
+    assert_true(pipeline_run_once(bench->pipeline));
+    assert_int_equal(bench->late.answers, 1);
+    assert_int_equal(bench->late.request.err.status, 0);
 }
 
 /* What other processes' writes require stays due. */
