@@ -206,6 +206,9 @@ static enum store_result commit_project(struct fixture *fixture, struct store *s
     return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
 }
 
+#define AWAIT_PROJECT                                                                              \
+    "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM projects WHERE id = 101) LOOP COMMIT; END LOOP; END'"
+
 /* What was read with the lock is old as soon as the batch has been sent: a read that does not wait
  * for it asks the server. */
 static void test_rows_of_the_lock_are_used_once(void **state)
@@ -219,8 +222,7 @@ static void test_rows_of_the_lock_are_used_once(void **state)
     (void)follow(fixture, store); /* of the tables, not of those rows */
     assert_true(store_end_read(store, &stamp));
     assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
-    psql(fixture, "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM projects WHERE id = 101) LOOP COMMIT;"
-                  " END LOOP; END'");
+    psql(fixture, AWAIT_PROJECT);
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     (void)store_end_read(store, &stamp);
     struct err err = {.arena = fixture->arena};
@@ -233,6 +235,59 @@ static enum store_result await_decision(struct fixture *fixture, struct store *s
     struct store_stamp stamp;
     bool foreign;
     return store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
+}
+
+static enum store_result await_last(struct fixture *fixture, struct store *store)
+{
+    enum store_result result = STORE_PENDING;
+    while (result == STORE_PENDING)
+        result = await_decision(fixture, store);
+    return result;
+}
+
+/* A read finds the row after the state that memory has, and time passes. */
+static void see_next_row(struct fixture *fixture, struct store *store)
+{
+    struct store_stamp stamp;
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)store_end_read(store, &stamp);
+    postgres_of(store)->seen.at_us -= 1000000;
+}
+
+/* The batch is seen to be committed, but its answer does not come: that is not awaited for as long
+ * as the time limit is. */
+static void test_answer_does_not_come(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    psql(fixture, AWAIT_PROJECT);
+    see_next_row(fixture, store);
+    assert_int_equal(await_decision(fixture, store), STORE_PENDING);
+    assert_false(pg_session_is_open(postgres_of(store)->writer));
+    assert_int_equal(await_last(fixture, store), STORE_OK);
+    assert_int_equal(store_figures(store).unknown_done, 1);
+    store_close(store);
+}
+
+/* The row is another instance's: the answer is still on its way. */
+static void test_answer_will_come(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *holder = fixture_open(fixture);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    expect_news(fixture, holder, STORE_NEWS_RELOAD);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    assert_int_equal(commit_project(fixture, holder, 102, "two"), STORE_PENDING);
+    assert_int_equal(await_decision(fixture, holder), STORE_OK);
+    see_next_row(fixture, store);
+    assert_int_equal(await_last(fixture, store), STORE_TAKEN);
+    assert_int_equal(store_figures(store).unknown_undone, 0);
+    store_close(holder);
+    store_close(store);
 }
 
 /* An instance that had what a database lost says so in its next batch; one that had not learns of
@@ -320,6 +375,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_copy_of_the_database, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_named_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_epoch_of_others, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_answer_does_not_come, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_answer_will_come, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_memory_is_newer_than_the_lock, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_rows_of_the_lock_are_used_once, fixture_setup,

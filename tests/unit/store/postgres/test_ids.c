@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/postgres/store_internal.h"
+
 enum { LEFT = 5, MOST = INT32_MAX };
 
 static const struct {
@@ -201,6 +203,36 @@ static void test_ids_of_others(void **state)
     store_close(store);
 }
 
+/* The connection ends before the answer to a COMMIT, and nobody may wait until it is known what
+ * became of it: its ids may be those of rows. */
+static void test_unknown_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *holder = fixture_open(fixture);
+    struct store_stamp stamp;
+    bool foreign;
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    struct change_list list = changes_of(fixture);
+    int64_t id = store_next_id(store, STORE_PROJECTS);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, id, "p");
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
+    assert_int_equal(store_commit(store, &batch, &stamp, &foreign, &fixture->err), STORE_PENDING);
+    pg_session_close(postgres_of(store)->writer);
+    enum store_result result;
+    do {
+        result = store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
+        store_give_up(store);
+    } while (result == STORE_PENDING);
+    assert_int_equal(result, STORE_UNKNOWN);
+    store_reuse_ids(store);
+    assert_true(store_next_id(store, STORE_PROJECTS) > id);
+    store_unlock(holder);
+    store_close(holder);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +244,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_ids_of_others, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_unknown_batch, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,26 @@ static void test_row_before_is_missing(void **state)
     store_close(&store->base);
 }
 
+/* While the lock is awaited, the batch is committed, and the rows before it are pruned: nothing
+ * could take its number, which does not mean that it is not there. */
+static void test_committed_meanwhile(void **state)
+{
+    struct fixture *fixture = *state;
+    struct postgres_store *store = open_written(fixture);
+    struct store *holder = fixture_open(fixture);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    begin(store, WRITTEN + 1);
+    run_sql(fixture, "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON"
+                     " d.oid = l.database WHERE locktype = ''advisory'' AND NOT granted AND"
+                     " datname = current_database()) LOOP END LOOP; END'");
+    insert(fixture, WRITTEN + 1, MARK);
+    run_sql(fixture, "DELETE FROM berth_log WHERE number <= 10");
+    store_unlock(holder);
+    assert_int_equal(resolved(store), STORE_OK);
+    store_close(holder);
+    store_close(&store->base);
+}
+
 /* The process was stopped for so long that the row, if it was there, has been pruned. */
 static void test_row_was_pruned(void **state)
 {
@@ -149,8 +169,13 @@ static void test_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_row_is_there),          TEST(test_row_of_another), TEST(test_row_is_missing),
-        TEST(test_row_before_is_missing), TEST(test_row_was_pruned), TEST(test_given_up),
+        TEST(test_row_is_there),
+        TEST(test_row_of_another),
+        TEST(test_row_is_missing),
+        TEST(test_row_before_is_missing),
+        TEST(test_committed_meanwhile),
+        TEST(test_row_was_pruned),
+        TEST(test_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
