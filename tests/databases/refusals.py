@@ -10,6 +10,7 @@ another session locks a row, a sequence comes to its end, and a column is narrow
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -161,7 +162,7 @@ def locked_row(server, berth):
         providers.append(create(clients[0], f"locked-{number}")[1])
         clients[0].must(200, "PUT", f"/resource_providers/{providers[-1]}/inventories",
                         {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
-    with contextlib.closing(psycopg2.connect(server.url(driver="postgresql"))) as holder:
+    with contextlib.closing(psycopg2.connect(server.url(driver="postgresql", application_name="forgotten"))) as holder:
         holder.cursor().execute("UPDATE resource_providers SET updated_at = updated_at WHERE uuid = %s", (providers[0],))
         results = [None] * 3
 
@@ -175,6 +176,8 @@ def locked_row(server, berth):
             thread.join()
         yield ("a locked row: its request gets 503",
                results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
+        name = rf"server process {holder.info.backend_pid} \(forgotten\), in a transaction for \d+ s\. Requests"
+        yield "the log names the session", bool(re.search(name, berth.log())), berth.log()[-2000:]
         yield "the others are written", results[1][0] == results[2][0] == 204, results
         yield "one of them afterwards", claim(clients[0], providers[1])[0] == 204, "it is not"
         began = time.monotonic()

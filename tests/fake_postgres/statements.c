@@ -183,6 +183,14 @@ static enum outcome end_stalled(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* Who has locked a row: nobody is named. */
+static enum outcome find_holder(struct call *call)
+{
+    rows(call);
+    result_column(call->result, PG_TEXT);
+    return OUTCOME_DONE;
+}
+
 /* ---- the log ---- */
 
 static enum outcome append_line(struct call *call)
@@ -453,6 +461,7 @@ static const struct {
     {"ROLLBACK", roll_back},
     {"SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES ")", take_lock},
     {"SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_locks", end_stalled},
+    {"SELECT format('server process %s (%s)%s', a.pid", find_holder},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES", insert_line},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT", take_number},
     {"SELECT number, mark FROM berth_log WHERE number >= ", select_mark},

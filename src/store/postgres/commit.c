@@ -256,9 +256,12 @@ static bool constraint_ends_with(const char *text, const char *end)
 static enum store_result refuse_locked(const struct sending *sending, struct err *err)
 {
     const struct store_batch *batch = &sending->batch;
+    bool is_new = sending->store->locked.is_unnamed;
     size_t change =
         locked_rows_find(&sending->store->locked, &sending->look, batch->changes, err->message);
     bool is_named = change != SIZE_MAX;
+    if (is_named && is_new)
+        postgres_log_lock_holder(sending->store, locked_rows_provider(&batch->changes[change]));
     sending->store->refusal = (struct store_refusal){
         .change = is_named ? change : STORE_UNNAMED,
         .request = is_named ? bundle_request_of(batch, change) : STORE_UNNAMED,

@@ -13,8 +13,7 @@ const char LOCKED_ROWS_SQL[] =
     " LEFT JOIN (SELECT id FROM resource_providers WHERE id = ANY ($1::int[])"
     " FOR NO KEY UPDATE SKIP LOCKED) l ON l.id = p.id";
 
-/* 0: it changes no row of a provider that is there. */
-static int64_t provider_of(const struct change *change)
+int64_t locked_rows_provider(const struct change *change)
 {
     switch (change->kind) {
     case CHANGE_PROVIDER_GENERATION:
@@ -60,7 +59,7 @@ size_t locked_rows_ask(const struct locked_rows *rows, struct locked_look *look,
     look->changes = arena_array(arena, count, sizeof(size_t));
     pg_array_begin(ids, PG_INT4_ARRAY);
     for (size_t i = 0; i < count && look->count < ROWS_MOST; i++) {
-        int64_t id = provider_of(&changes[i]);
+        int64_t id = locked_rows_provider(&changes[i]);
         if (id <= 0 || id != (int32_t)id || !(rows->is_unnamed || is_noted(rows, id)))
             continue;
         pg_array_add_int(ids, id);
@@ -80,7 +79,7 @@ size_t locked_rows_find(struct locked_rows *rows, const struct locked_look *look
     size_t row = write_sql_row(message);
     if (row >= look->count)
         return SIZE_MAX;
-    int64_t id = provider_of(&changes[look->changes[row]]);
+    int64_t id = locked_rows_provider(&changes[look->changes[row]]);
     if (!is_noted(rows, id))
         rows->ids[rows->next++ % LOCKED_ROWS_KNOWN] = id;
     rows->is_unnamed = false;
@@ -92,5 +91,5 @@ void locked_rows_passed(struct locked_rows *rows, const struct locked_look *look
 {
     rows->is_unnamed = false;
     for (size_t i = 0; i < look->count; i++)
-        forget(rows, provider_of(&changes[look->changes[i]]));
+        forget(rows, locked_rows_provider(&changes[look->changes[i]]));
 }

@@ -43,6 +43,9 @@ void locked_rows_wait_ended(struct locked_rows *rows);
 size_t locked_rows_find(struct locked_rows *rows, const struct locked_look *look,
                         const struct change *changes, struct slice message);
 
+/* Whose row a change changes; 0: no provider's that is there. */
+int64_t locked_rows_provider(const struct change *change);
+
 /* The batch was committed: what it asked for is not locked any more. */
 void locked_rows_passed(struct locked_rows *rows, const struct locked_look *look,
                         const struct change *changes);

@@ -382,6 +382,9 @@ void postgres_end_suspicion(struct postgres_store *store);
 void postgres_suspect_refused(struct postgres_store *store, const struct change *change,
                               bool is_duplicate);
 
+/* lock_holder.c: logs who has locked a provider's row. */
+void postgres_log_lock_holder(struct postgres_store *store, int64_t provider_id);
+
 /* stalled.c: through the follower; or through a session that is connected and idle, on its thread.
  */
 void postgres_end_stalled(struct postgres_store *store);
