@@ -324,11 +324,23 @@ static enum outcome select_newest(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* "batch 500 is gone, as ..." */
+static int64_t read_reason(struct slice reason)
+{
+    static const char begin[] = "batch ";
+    check(reason.len > strlen(begin) && memcmp(reason.data, begin, strlen(begin)) == 0);
+    return strtoll(reason.data + strlen(begin), NULL, 10);
+}
+
 static enum outcome insert_epoch(struct call *call)
 {
     struct session *session = call->session;
-    const struct epoch_line epoch = {parameter_int(call, 1), parameter_int(call, 2),
-                                     parameter_int(call, 3) + PG_EPOCH_S * INT64_C(1000000)};
+    const struct epoch_line epoch = {
+        .epoch = parameter_int(call, 1),
+        .number = parameter_int(call, 2),
+        .began_us = parameter_int(call, 3) + PG_EPOCH_S * INT64_C(1000000),
+        .gone = read_reason(parameter_bytes(call, 4)),
+    };
     uint64_t key = epoch_key(epoch.epoch);
     enum outcome outcome = transaction_take(call, &key, 1);
     const struct view view = transaction_view(session);

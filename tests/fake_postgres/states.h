@@ -26,6 +26,8 @@ struct epoch_line {
     int64_t epoch;
     int64_t number;
     int64_t began_us; /* since 1970 */
+    int64_t gone;     /* the row of berth_log that its reason names */
+    uint64_t at;      /* the state that its commit has made */
 };
 
 /* What a transaction has written (transactions.h): `keys`, and behind them the keys of the

@@ -400,6 +400,7 @@ static void add_epoch(struct state *state, const struct epoch_line *epoch)
     for (; at > 0 && state->epochs[at - 1].epoch > epoch->epoch; at--)
         state->epochs[at] = state->epochs[at - 1];
     state->epochs[at] = *epoch;
+    state->epochs[at].at = state->at;
 }
 
 /* The node applies everything up to its own commit. */

@@ -129,6 +129,7 @@ static void begin_seed(uint64_t seed)
     memset(fleet.remembered, 0, sizeof(fleet.remembered));
     fleet.asked = NULL;
     fleet.batches = NULL;
+    fleet.lost = NULL;
     fleet.favourite = 0;
     fleet.rng = (struct rng){rng_mix(seed + 4)};
     process_begin_world(seed);
@@ -160,6 +161,7 @@ static void end_seed(void)
         fleet.batches = gone->next;
         free(gone);
     }
+    epochs_forget();
     server_end();
 }
 
@@ -404,6 +406,7 @@ static bool report(uint64_t seeds)
         {"times an instance noticed that", tally->gone_backs, 20},
         {"losses named", tally->named_losses, 20},
         {"times a new process noticed it of an earlier one", tally->gone_before_restart, 2},
+        {"epochs begun", tally->epochs, 5},
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
         {"reloads", tally->reloads, 50},

@@ -64,6 +64,7 @@ struct asked {
 struct named_batch {
     struct named_batch *next;
     struct instance *instance;
+    unsigned life; /* that it had then */
     unsigned char mark[MARK_BYTES];
     unsigned commits;
     bool is_lost; /* the database went back behind it */
@@ -79,6 +80,7 @@ struct remembered {
 
 struct instance {
     struct process process; /* first */
+    unsigned life;          /* different for each process */
     bool is_up;             /* it serves */
     bool has_ended;
     bool scrubs_no_more;
@@ -93,7 +95,9 @@ struct instance {
     uint64_t seen_at;          /* the state that it equals; 0: none yet */
     struct log_state before;   /* the newest state that an earlier process has had */
     struct named_loss *losses; /* that it has named since */
-    size_t planned_count;      /* requests of the last plan with changes */
+    uint64_t lost_at; /* when the database lost a row of the log that it has had: the state after
+                         that; 0: it has not */
+    size_t planned_count; /* requests of the last plan with changes */
     struct asked *planned[ASKED_AT_ONCE];
 };
 
@@ -105,6 +109,7 @@ struct fleet_tally {
     uint64_t taken, follows, reloads, looks, scrubs;
     uint64_t gone_backs, named_losses; /* as instances have noticed them */
     uint64_t gone_before_restart;      /* at their start */
+    uint64_t epochs;                   /* rows of berth_epochs that were committed */
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
     uint64_t foreign_writes;
@@ -129,6 +134,8 @@ struct fleet {
     struct remembered remembered[FLEET_INSTANCES];
     struct asked *asked; /* all of the seed */
     struct named_batch *batches;
+    struct lost_line *lost; /* the newest first */
+    unsigned lives;
     uint64_t digest;
     struct fleet_tally tally; /* of all seeds */
     int *failed_at;           /* NULL, or where to store the step of a failure */
@@ -153,7 +160,7 @@ bool instance_is_idle(const struct instance *instance);
 void check_commit(void *cls, const struct session *session, const struct state *before,
                   const struct state *after);
 /* It has been loaded: what an earlier process has had, and is gone, is reported. */
-void check_restart(const struct instance *instance);
+void check_restart(struct instance *instance);
 /* The instance's newest version, if it is another one than the last time. */
 void check_version(struct instance *instance);
 void check_answer(struct asked *asked);
@@ -170,6 +177,17 @@ void losses_note(void *cls, const struct loss *loss);
 /* The instance's memory now has that state. */
 void losses_check(struct instance *instance, const struct state *has);
 void losses_forget(struct instance *instance);
+
+/* ---- fleet_epochs.c ---- */
+
+/* The database has just gone back, and no longer has that row. */
+void epochs_lose(const struct log_line *line);
+void epochs_forget(void);
+/* That instance has had the row with that mark, and notices that it is gone. */
+void epochs_note_loss(struct instance *instance, int64_t number, struct slice mark);
+/* A batch is about to be committed, on top of that state. */
+void epochs_check(const struct named_batch *batch, const struct session *session,
+                  const struct log_line *line, const struct state *before);
 
 /* ---- fleet_foreign.c ---- */
 

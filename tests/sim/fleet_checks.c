@@ -106,6 +106,7 @@ void check_commit(void *cls, const struct session *session, const struct state *
                       (unsigned char)line->mark.data[0], (unsigned char)line->mark.data[8]);
         if (batch == NULL)
             sim_fail("row %lld of the log has an unknown mark", (long long)line->number);
+        epochs_check(batch, session, line, before);
         if (line->entries.len == 0) {
             fleet.tally.taken_numbers++;
             continue;
@@ -125,6 +126,8 @@ void check_gone(uint64_t before, uint64_t by)
         const struct state *state = states_at(&server.states, before);
         struct named_batch *batch = state->line == NULL ? NULL : find_batch(state->line->mark);
         before = state->follows;
+        if (state->line != NULL)
+            epochs_lose(state->line);
         if (batch == NULL || state->line->entries.len == 0)
             continue;
         batch->is_lost = true;
@@ -189,18 +192,22 @@ static bool has_row(const struct state *state, const struct log_state *row)
     return line != NULL && memcmp(line->mark.data, row->mark, LOG_MARK_LEN) == 0;
 }
 
-void check_restart(const struct instance *instance)
+void check_restart(struct instance *instance)
 {
     const struct version *version = replica_newest(instance->replica);
     const struct state *state = is_stamped(&version->stamp) ? find_state(&version->stamp, 0) : NULL;
     if (state == NULL || instance->before.number == 0)
         return;
-    bool is_gone = !has_row(state, &instance->before);
+    const struct log_state *had = &instance->before;
+    bool is_gone = !has_row(state, had);
     fleet.tally.gone_before_restart += is_gone;
     if (is_gone != (counter_read(&instance->pipeline->losses.counters.events) > 0))
         sim_fail("instance %d %s that row %lld, which it had before its restart, is gone",
                  instance->process.number, is_gone ? "does not report" : "reports wrongly",
-                 (long long)instance->before.number);
+                 (long long)had->number);
+    if (is_gone)
+        epochs_note_loss(instance, had->number,
+                         (struct slice){(const char *)had->mark, LOG_MARK_LEN});
 }
 
 void check_version(struct instance *instance)

@@ -123,6 +123,7 @@ void __wrap_postgres_make_mark(struct postgres_store *store,
     check(batch != NULL);
     batch->next = fleet.batches;
     batch->instance = instance;
+    batch->life = instance->life;
     batch->count = instance->planned_count;
     memcpy(batch->mark, mark, sizeof(batch->mark));
     memcpy(batch->asked, instance->planned, batch->count * sizeof(batch->asked[0]));
@@ -342,6 +343,7 @@ void instance_start(struct instance *instance)
 {
     int number = instance->process.number;
     *instance = (struct instance){
+        .life = ++fleet.lives,
         .process = {.number = number,
                     .node = rng_below(&fleet.rng, server.node_count),
                     .ahead_us = (uint64_t)rng_below(&fleet.rng, 1000000)},

@@ -111,7 +111,9 @@ void losses_check(struct instance *instance, const struct state *has)
 {
     const struct state *had = states_at(&server.states, instance->seen_at);
     if (instance->seen_at != 0 && had != NULL && is_gone(had, has)) {
+        const struct log_line *head = state_head(had);
         fleet.tally.gone_backs++;
+        epochs_note_loss(instance, head->number, head->mark);
         check_all(instance, &had->tables, &has->tables);
     }
     losses_forget(instance);
