@@ -5,11 +5,12 @@
  * It checks that no batch is committed twice, that one which was answered with a definite failure
  * never is, that an acknowledged write is in the database unless the database went back, that what
  * is gone then is named by each instance that had it, or reported by the process that is started in
- * its place, that a strict read gets a state that the
- * database had while the read waited, that each version equals the state whose stamp it has, that
- * capacities hold, and that in the end all replicas equal the tables. In some seeds another program
- * writes as well (fleet_foreign.c): memory may lack what it has written lately, but not for longer
- * than docs/postgresql.md promises, which is checked in the end. One thread. */
+ * its place, that each epoch stands for something that is gone, and begins with the next batch of
+ * an instance that had it (fleet_epochs.c), that a strict read gets a state that the database had
+ * while the read waited, that each version equals the state whose stamp it has, that capacities
+ * hold, and that in the end all replicas equal the tables. In some seeds another program writes as
+ * well (fleet_foreign.c): memory may lack what it has written lately, but not for longer than
+ * docs/postgresql.md promises, which is checked in the end. One thread. */
 #ifndef BERTH_SIM_FLEET_H
 #define BERTH_SIM_FLEET_H
 
@@ -130,6 +131,8 @@ struct fleet {
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */
     int favourite; /* the instance to which most requests are sent */
     int loyalty;   /* for about so many times */
+    bool in_turns; /* instead, each request waits for the answer to the one before: */
+    int turn;      /* what the next one is (fleet_turns.c) */
     struct instance instances[FLEET_INSTANCES];
     struct remembered remembered[FLEET_INSTANCES];
     struct asked *asked; /* all of the seed */
@@ -189,6 +192,13 @@ void epochs_note_loss(struct instance *instance, int64_t number, struct slice ma
 void epochs_check(const struct named_batch *batch, const struct session *session,
                   const struct log_line *line, const struct state *before);
 
+/* ---- fleet_turns.c ---- */
+
+/* Whether no request waits for its answer. */
+bool turns_is_answered(void);
+/* The next request, before which the database may go back. */
+void turns_ask(void);
+
 /* ---- fleet_foreign.c ---- */
 
 /* Another program executes a transaction, or fails to. */
@@ -199,6 +209,8 @@ void foreign_write(void);
 void faults_draw(void);
 /* Lets something go wrong, or not. */
 void faults_strike(void);
+/* The database goes back. */
+void faults_go_back(void);
 /* Whatever is broken is mended. */
 void faults_end(void);
 

@@ -36,6 +36,8 @@ void epochs_forget(void)
     }
 }
 
+/* A row may have been written and lost twice: the one that takes a number, if its COMMIT was not
+ * answered. Then the first loss counts. */
 void epochs_note_loss(struct instance *instance, int64_t number, struct slice mark)
 {
     const struct lost_line *found = NULL;
@@ -49,7 +51,7 @@ void epochs_note_loss(struct instance *instance, int64_t number, struct slice ma
         instance->lost_at = found->at;
 }
 
-/* What was lost before that state is no longer open; 0: everything is. */
+/* The state before which no loss is open any more; 0: there is none. */
 static uint64_t closed_until(const struct state *state)
 {
     uint64_t until = 0;

@@ -141,6 +141,12 @@ static void strike(enum fleet_fault fault)
     }
 }
 
+void faults_go_back(void)
+{
+    if ((fleet.without & 1u << FLEET_GO_BACK) == 0)
+        strike(FLEET_GO_BACK);
+}
+
 void faults_strike(void)
 {
     for (int node = 0; node < server.node_count; node++)
@@ -168,6 +174,8 @@ void faults_draw(void)
         if ((fleet.without & 1u << f) != 0)
             fleet.permille[f] = 0;
     }
+    if (fleet.in_turns && rng_below(&fleet.rng, 2) == 0)
+        memset(fleet.permille, 0, sizeof(fleet.permille)); /* see fleet_turns.c */
     server.slow_commit = fleet.permille[FLEET_SLOW_COMMIT] * 2;
     server.slow_answer = fleet.permille[FLEET_SLOW_ANSWER] * 2;
     fleet.lag = 1 + rng_below(&fleet.rng, 4);

@@ -176,10 +176,12 @@ static void asked_done(struct pipeline_request *request)
 static void draw_input(struct client_request *input)
 {
     static struct oracle view;
+    bool is_claim = fleet.in_turns && rng_below(&fleet.rng, 8) > 0;
     oracle_read(&view, &states_newest(&server.states)->tables);
     do
         client_draw(input, &view, &fleet.rng);
-    while ((client_is_at_metal(input) && !fleet.has_metal) || input->op == OP_WAIT);
+    while ((client_is_at_metal(input) && !fleet.has_metal) || input->op == OP_WAIT ||
+           (is_claim && input->op > OP_ALLOCATIONS_DELETE));
 }
 
 void instance_ask(struct instance *instance, bool is_read)
