@@ -203,6 +203,22 @@ static void test_ids_of_others(void **state)
     store_close(store);
 }
 
+/* The new connection may lead to a server that has lost what was reserved: others may get it there.
+ */
+static void test_new_connection(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_stamp stamp;
+    int64_t id = store_next_id(store, STORE_PROJECTS);
+    assert_int_equal(store_next_id(store, STORE_PROJECTS), id + 1);
+    pg_session_close(postgres_of(store)->follower);
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_NONE);
+    (void)store_end_read(store, &stamp);
+    assert_true(store_next_id(store, STORE_PROJECTS) > id + 16); /* of the block's 32 ids */
+    store_close(store);
+}
+
 /* The connection ends before the answer to a COMMIT, and nobody may wait until it is known what
  * became of it: its ids may be those of rows. */
 static void test_unknown_batch(void **state)
@@ -244,6 +260,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_ids_of_others, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_new_connection, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_unknown_batch, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
