@@ -118,8 +118,9 @@ static void test_committed_meanwhile(void **state)
     struct store *holder = fixture_open(fixture);
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
     begin(store, WRITTEN + 1);
-    run_sql(fixture, "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON"
-                     " d.oid = l.database WHERE locktype = ''advisory'' AND NOT granted AND"
+    run_sql(fixture, "DO 'BEGIN WHILE clock_timestamp() < statement_timestamp() + ''1 min'' AND NOT"
+                     " EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+                     " WHERE locktype = ''advisory'' AND NOT granted AND"
                      " datname = current_database()) LOOP END LOOP; END'");
     insert(fixture, WRITTEN + 1, MARK);
     run_sql(fixture, "DELETE FROM berth_log WHERE number <= 10");
