@@ -260,7 +260,11 @@ static void test_answer_does_not_come(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    expect_news(fixture, store, STORE_NEWS_NONE);
+    struct store *other = fixture_open(fixture);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    assert_int_equal(commit_project(fixture, other, 102, "two"), STORE_PENDING);
+    assert_int_equal(await_last(fixture, other), STORE_OK);
+    expect_news(fixture, store, STORE_NEWS_FOLLOW); /* this row is not the batch's */
     assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
     psql(fixture, AWAIT_PROJECT);
     see_next_row(fixture, store);
@@ -268,6 +272,7 @@ static void test_answer_does_not_come(void **state)
     assert_false(pg_session_is_open(postgres_of(store)->writer));
     assert_int_equal(await_last(fixture, store), STORE_OK);
     assert_int_equal(store_figures(store).unknown_done, 1);
+    store_close(other);
     store_close(store);
 }
 
