@@ -160,7 +160,7 @@ static void begin_seed(uint64_t seed)
     int least = fleet.in_turns ? 2 : 1;
     fleet.count = least + rng_below(&fleet.rng, FLEET_INSTANCES + 1 - least);
     for (int i = 0; i < fleet.count; i++) {
-        fleet.instances[i].process.number = i;
+        fleet.instances[i] = (struct instance){.process.number = i};
         instance_start(&fleet.instances[i]);
     }
 }

@@ -65,7 +65,6 @@ struct asked {
 struct named_batch {
     struct named_batch *next;
     struct instance *instance;
-    unsigned life; /* that it had then */
     unsigned char mark[MARK_BYTES];
     unsigned commits;
     bool is_lost; /* the database went back behind it */
@@ -76,12 +75,11 @@ struct named_batch {
 /* The newest state that an instance has had, which outlives its process. */
 struct remembered {
     struct log_state state; /* number 0: none */
-    struct epoch_row epoch;
+    struct epochs_left epochs;
 };
 
 struct instance {
     struct process process; /* first */
-    unsigned life;          /* different for each process */
     bool is_up;             /* it serves */
     bool has_ended;
     bool scrubs_no_more;
@@ -96,8 +94,8 @@ struct instance {
     uint64_t seen_at;          /* the state that it equals; 0: none yet */
     struct log_state before;   /* the newest state that an earlier process has had */
     struct named_loss *losses; /* that it has named since */
-    uint64_t lost_at; /* when the database lost a row of the log that it has had: the state after
-                         that; 0: it has not */
+    uint64_t lost_at; /* when the database lost a row of the log that it, or an earlier process, has
+                         had: the state after that; 0: it has not */
     size_t planned_count; /* requests of the last plan with changes */
     struct asked *planned[ASKED_AT_ONCE];
 };
@@ -138,7 +136,6 @@ struct fleet {
     struct asked *asked; /* all of the seed */
     struct named_batch *batches;
     struct lost_line *lost; /* the newest first */
-    unsigned lives;
     uint64_t digest;
     struct fleet_tally tally; /* of all seeds */
     int *failed_at;           /* NULL, or where to store the step of a failure */

@@ -5,8 +5,7 @@
  * before that. If a later loss takes the row as well, what it stood for is open again. A batch may
  * insert one only if something is open, and the row of the log that its reason names is among that.
  * And it must, if its instance has had a row whose loss is open: an instance that has had none does
- * not know, and neither does a process that was started with a state that is still there. One
- * thread. */
+ * not know. It still must after a restart. One thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -91,10 +90,9 @@ void epochs_check(const struct named_batch *batch, const struct session *session
 {
     const struct epoch_line *epoch = &session->transaction.epoch;
     const struct instance *instance = batch->instance;
-    bool is_of_process = batch->life == instance->life;
     if (epoch->epoch != 0)
         check_row(epoch, line, before);
-    else if (line->entries.len > 0 && is_of_process && instance->lost_at > closed_until(before))
+    else if (line->entries.len > 0 && instance->lost_at > closed_until(before))
         sim_fail("row %" PRId64 " of the log begins no epoch, although instance %d has had rows "
                  "that are gone",
                  line->number, instance->process.number);

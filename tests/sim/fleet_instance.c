@@ -67,26 +67,26 @@ void __wrap_housekeeping_stop(struct housekeeping *housekeeping)
 }
 
 struct log_state __wrap_acknowledged_open(struct acknowledged *file, struct slice directory,
-                                          struct slice target, struct epoch_row *epoch);
+                                          struct slice target, struct epochs_left *epochs);
 struct log_state __wrap_acknowledged_open(struct acknowledged *file, struct slice directory,
-                                          struct slice target, struct epoch_row *epoch)
+                                          struct slice target, struct epochs_left *epochs)
 {
     const struct remembered *remembered = &fleet.remembered[process_current()->number];
     (void)directory;
     (void)target;
     *file = (struct acknowledged){.fd = -1};
-    *epoch = remembered->epoch;
+    *epochs = remembered->epochs;
     return remembered->state;
 }
 
 void __wrap_acknowledged_write(struct acknowledged *file, const struct log_state *state,
-                               const struct epoch_row *epoch);
+                               const struct epochs_left *epochs);
 void __wrap_acknowledged_write(struct acknowledged *file, const struct log_state *state,
-                               const struct epoch_row *epoch)
+                               const struct epochs_left *epochs)
 {
     (void)file;
     if (state->number > 0)
-        fleet.remembered[process_current()->number] = (struct remembered){*state, *epoch};
+        fleet.remembered[process_current()->number] = (struct remembered){*state, *epochs};
 }
 
 /* ---- batches ---- */
@@ -123,7 +123,6 @@ void __wrap_postgres_make_mark(struct postgres_store *store,
     check(batch != NULL);
     batch->next = fleet.batches;
     batch->instance = instance;
-    batch->life = instance->life;
     batch->count = instance->planned_count;
     memcpy(batch->mark, mark, sizeof(batch->mark));
     memcpy(batch->asked, instance->planned, batch->count * sizeof(batch->asked[0]));
@@ -344,8 +343,9 @@ static void run(void *cls)
 void instance_start(struct instance *instance)
 {
     int number = instance->process.number;
+    uint64_t lost_at = instance->lost_at;
     *instance = (struct instance){
-        .life = ++fleet.lives,
+        .lost_at = lost_at,
         .process = {.number = number,
                     .node = rng_below(&fleet.rng, server.node_count),
                     .ahead_us = (uint64_t)rng_below(&fleet.rng, 1000000)},

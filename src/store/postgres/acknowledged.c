@@ -20,7 +20,7 @@ enum { FILES_MOST = 16, CHECK_LEN = 16, NAME_LEN = 8, FILE_BYTES = 4096 };
 struct slot {
     uint64_t sequence; /* 0: never written */
     struct log_state state;
-    struct epoch_row epoch;
+    struct epochs_left epochs;
     unsigned char check[CHECK_LEN];
 };
 
@@ -33,20 +33,20 @@ static void digest(const void *bytes, size_t len, unsigned char *out, size_t out
 }
 
 static struct slot make_slot(uint64_t sequence, const struct log_state *state,
-                             const struct epoch_row *epoch)
+                             const struct epochs_left *epochs)
 {
     struct slot slot;
     memset(&slot, 0, sizeof(slot));
     slot.sequence = sequence;
     slot.state = *state;
-    slot.epoch = *epoch;
+    slot.epochs = *epochs;
     digest(&slot, offsetof(struct slot, check), slot.check, CHECK_LEN);
     return slot;
 }
 
 static bool is_sound(const struct slot *slot)
 {
-    const struct slot same = make_slot(slot->sequence, &slot->state, &slot->epoch);
+    const struct slot same = make_slot(slot->sequence, &slot->state, &slot->epochs);
     return slot->sequence > 0 && slot->state.number > 0 &&
            memcmp(same.check, slot->check, CHECK_LEN) == 0;
 }
@@ -68,7 +68,8 @@ static void unmap_slots(struct acknowledged *file)
     file->slots = NULL;
 }
 
-static void read_slots(struct acknowledged *file, struct log_state *state, struct epoch_row *epoch)
+static void read_slots(struct acknowledged *file, struct log_state *state,
+                       struct epochs_left *epochs)
 {
     struct slot slots[2];
     if (pread(file->fd, slots, sizeof(slots), 0) != (ssize_t)sizeof(slots))
@@ -77,7 +78,7 @@ static void read_slots(struct acknowledged *file, struct log_state *state, struc
         if (is_sound(&slots[i]) && slots[i].sequence > file->sequence) {
             file->sequence = slots[i].sequence;
             *state = slots[i].state;
-            *epoch = slots[i].epoch;
+            *epochs = slots[i].epochs;
         }
 }
 
@@ -115,25 +116,25 @@ static int acknowledged_file(struct slice directory, struct slice target)
 }
 
 struct log_state acknowledged_open(struct acknowledged *file, struct slice directory,
-                                   struct slice target, struct epoch_row *epoch)
+                                   struct slice target, struct epochs_left *epochs)
 {
     struct log_state state;
-    *epoch = (struct epoch_row){0};
+    *epochs = (struct epochs_left){0};
     memset(&state, 0, sizeof(state));
     *file = (struct acknowledged){.fd = -1};
     if (directory.data != NULL)
         file->fd = acknowledged_file(directory, target);
     if (file->fd >= 0 && map_slots(file))
-        read_slots(file, &state, epoch);
+        read_slots(file, &state, epochs);
     return state;
 }
 
 void acknowledged_write(struct acknowledged *file, const struct log_state *state,
-                        const struct epoch_row *epoch)
+                        const struct epochs_left *epochs)
 {
     if (file->slots == NULL || state->number == 0)
         return;
-    const struct slot slot = make_slot(++file->sequence, state, epoch);
+    const struct slot slot = make_slot(++file->sequence, state, epochs);
     if (write_slot(file, file->sequence % 2, &slot))
         return;
     unmap_slots(file);

@@ -21,14 +21,14 @@ struct acknowledged {
 
 /* Opens or creates the file in that directory (without data: none) for the database, which is known
  * by its URL without a password. Instances that share the directory have a file each. Returns the
- * state that an earlier process has left there, and fills in the newest epoch that it knew; all
- * zero: none. */
+ * state that an earlier process has left there, and fills in what it has left of epochs; all zero:
+ * none. */
 struct log_state acknowledged_open(struct acknowledged *file, struct slice directory,
-                                   struct slice target, struct epoch_row *epoch);
+                                   struct slice target, struct epochs_left *epochs);
 
 /* If the file cannot be written any more, this is logged once, and it is left as it is. */
 void acknowledged_write(struct acknowledged *file, const struct log_state *state,
-                        const struct epoch_row *epoch);
+                        const struct epochs_left *epochs);
 
 void acknowledged_close(struct acknowledged *file);
 

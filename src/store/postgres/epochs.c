@@ -59,11 +59,18 @@ static void append_row(struct epochs *epochs, const struct epoch_row *row)
                (long long)row->epoch, (long long)row->number, (long long)row->began_us);
 }
 
-void epochs_restore(struct epochs *epochs, const struct epoch_row *newest)
+struct epochs_left epochs_leave(const struct epochs *epochs)
 {
-    epochs->known_below = newest->epoch;
-    if (newest->epoch > 0)
-        append_row(epochs, newest);
+    return (struct epochs_left){epochs_newest(epochs), epochs->is_due ? epochs->gone : 0};
+}
+
+void epochs_restore(struct epochs *epochs, const struct epochs_left *left)
+{
+    epochs->known_below = left->newest.epoch;
+    if (left->newest.epoch > 0)
+        append_row(epochs, &left->newest);
+    epochs->is_due = left->gone > 0;
+    epochs->gone = left->gone;
 }
 
 void epochs_take(struct epochs *epochs, int64_t gone)

@@ -16,6 +16,12 @@ struct epoch_row {
     int64_t began_us;
 };
 
+/* What the next process of the instance has to know. All zero: nothing. */
+struct epochs_left {
+    struct epoch_row newest; /* the rows up to that one are known */
+    int64_t gone;            /* an epoch is due, because that batch is gone; 0: none is */
+};
+
 struct epochs {
     int64_t known_below; /* older epochs are known, too: an earlier process has read them */
     struct buf known;    /* the rows as text, in the state that memory has */
@@ -53,8 +59,9 @@ void epochs_commit(struct epochs *epochs, int64_t number);
 /* The newest row in memory's state. */
 struct epoch_row epochs_newest(const struct epochs *epochs);
 
-/* What an earlier process had as its newest row is known to this one, with all rows before it. Call
- * it before the first epochs_take(). */
-void epochs_restore(struct epochs *epochs, const struct epoch_row *newest);
+struct epochs_left epochs_leave(const struct epochs *epochs);
+
+/* An earlier process has left that. Call it before the first epochs_take(). */
+void epochs_restore(struct epochs *epochs, const struct epochs_left *left);
 
 #endif

@@ -58,7 +58,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
 {
     struct postgres_store *store = calloc(1, sizeof(*store));
     check(store != NULL);
-    struct epoch_row epoch;
+    struct epochs_left left;
     store->arena = arena_create();
     store->scratch = arena_create();
     store->timeout_us = (uint64_t)options->busy_timeout_ms * 1000;
@@ -73,9 +73,9 @@ struct store *postgres_open(const struct store_options *options, struct err *err
         postgres_close(&store->base);
         return NULL;
     }
-    store->followed = acknowledged_open(&store->acknowledged, options->state_directory,
-                                        store->url.target, &epoch);
-    epochs_restore(&store->epochs, &epoch);
+    store->followed =
+        acknowledged_open(&store->acknowledged, options->state_directory, store->url.target, &left);
+    epochs_restore(&store->epochs, &left);
     store->lineage = pg_lineage_create();
     store->writer = create_session(store, &store->connections);
     store->follower = create_session(store, &store->connections);

@@ -207,9 +207,9 @@ static inline struct postgres_store *postgres_of(struct store *store)
 /* The state that memory has now outlives the process. */
 static inline void postgres_remember(struct postgres_store *store)
 {
-    const struct epoch_row epoch = epochs_newest(&store->epochs);
+    const struct epochs_left left = epochs_leave(&store->epochs);
     store->must_remember = false;
-    acknowledged_write(&store->acknowledged, &store->followed, &epoch);
+    acknowledged_write(&store->acknowledged, &store->followed, &left);
 }
 
 static inline const struct postgres_store *postgres_of_const(const struct store *store)

@@ -38,20 +38,21 @@ static int remove_directory(void **state)
     return nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The number of the state in the file, and of its epoch; 0: there is none. */
+/* The number of the state in the file, of which all others are multiples; 0: there is none. */
 static int64_t opened(struct acknowledged *file, struct slice database)
 {
-    struct epoch_row epoch;
-    int64_t number = acknowledged_open(file, slice_of(directory), database, &epoch).number;
-    assert_int_equal(epoch.epoch, number * 10);
+    struct epochs_left left;
+    int64_t number = acknowledged_open(file, slice_of(directory), database, &left).number;
+    assert_int_equal(left.newest.epoch, number * 10);
+    assert_int_equal(left.gone, number * 20);
     return number;
 }
 
 static void write_number(struct acknowledged *file, int64_t number)
 {
     const struct log_state state = {.number = number};
-    const struct epoch_row epoch = {.epoch = number * 10};
-    acknowledged_write(file, &state, &epoch);
+    const struct epochs_left left = {.newest.epoch = number * 10, .gone = number * 20};
+    acknowledged_write(file, &state, &left);
 }
 
 static int64_t left_by_the_last(struct slice database)
@@ -150,12 +151,12 @@ static void test_nowhere(void **state)
 {
     (void)state;
     struct acknowledged file;
-    struct epoch_row epoch;
+    struct epochs_left left;
     const struct slice none = {NULL, 0};
-    assert_int_equal(acknowledged_open(&file, none, DATABASE, &epoch).number, 0);
+    assert_int_equal(acknowledged_open(&file, none, DATABASE, &left).number, 0);
     write_number(&file, 1);
     acknowledged_close(&file);
-    assert_int_equal(acknowledged_open(&file, SLICE_LIT("/proc/none"), DATABASE, &epoch).number, 0);
+    assert_int_equal(acknowledged_open(&file, SLICE_LIT("/proc/none"), DATABASE, &left).number, 0);
     write_number(&file, 1);
     acknowledged_close(&file);
     struct rlimit before;

@@ -68,7 +68,7 @@ static void rows_are_lost(void **state)
 static void known_from_an_earlier_process(void **state)
 {
     (void)state;
-    const struct epoch_row newest = {2, 10, 7};
+    const struct epochs_left left = {.newest = {2, 10, 7}};
     static const struct {
         const char *rows;
         bool is_due;
@@ -78,11 +78,30 @@ static void known_from_an_earlier_process(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct epochs epochs = {0};
-        epochs_restore(&epochs, &newest);
+        epochs_restore(&epochs, &left);
         take(&epochs, cases[i].rows, 12);
         assert_int_equal(epochs.is_due, cases[i].is_due);
         epochs_free(&epochs);
     }
+}
+
+/* An earlier process has found out, and has not written since. */
+static void due_since_an_earlier_process(void **state)
+{
+    (void)state;
+    struct epochs earlier = {0};
+    take(&earlier, "1:6:1", 0);
+    take(&earlier, "1:6:1", 12);
+    const struct epochs_left left = epochs_leave(&earlier);
+    struct epochs epochs = {0};
+    epochs_restore(&epochs, &left);
+    take(&epochs, "1:6:1", 0);
+    assert_true(epochs.is_due);
+    assert_int_equal(epochs.gone, 12);
+    take(&epochs, "1:6:1,2:10:7", 0); /* another instance has begun it */
+    assert_int_equal(epochs_leave(&epochs).gone, 0);
+    epochs_free(&epochs);
+    epochs_free(&earlier);
 }
 
 int main(void)
@@ -92,6 +111,7 @@ int main(void)
         cmocka_unit_test(own_row_is_known),
         cmocka_unit_test(rows_are_lost),
         cmocka_unit_test(known_from_an_earlier_process),
+        cmocka_unit_test(due_since_an_earlier_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,14 +78,24 @@ static struct store *open_remembering(struct fixture *fixture)
     return store;
 }
 
+/* With that many batches. */
+static struct store *open_with_nine(struct fixture *fixture)
+{
+    store_close(open_seeded(fixture, NULL));
+    struct store *store = open_remembering(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    commit_until(fixture, store, 9);
+    return store;
+}
+
 /* What a process would find that began now. */
 static int64_t remembered(struct fixture *fixture, struct store *store)
 {
     struct acknowledged file;
-    struct epoch_row epoch;
+    struct epochs_left left;
     fixture_shell(fixture, "rm -rf copy && mkdir copy && cp acknowledged-* copy/");
     int64_t number = acknowledged_open(&file, slice_of(fixture_file(fixture, "copy")),
-                                       postgres_of(store)->url.target, &epoch)
+                                       postgres_of(store)->url.target, &left)
                          .number;
     acknowledged_close(&file);
     return number;
@@ -96,10 +106,7 @@ static int64_t remembered(struct fixture *fixture, struct store *store)
 static void test_killed_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
-    store_close(open_seeded(fixture, NULL));
-    struct store *store = open_remembering(fixture);
-    expect_news(fixture, store, STORE_NEWS_RELOAD);
-    commit_until(fixture, store, 9);
+    struct store *store = open_with_nine(fixture);
     assert_int_equal(remembered(fixture, store), 9);
     delete_log_after(fixture, 5);
     found(fixture, store, 9, 5);
@@ -111,6 +118,29 @@ static void test_killed_meanwhile(void **state)
     found(fixture, store, 9, 6);
     commit_until(fixture, store, 7);
     assert_int_equal(remembered(fixture, store), 7);
+    store_close(store);
+}
+
+/* What is gone has been named, and the process ends before it writes again: the next one begins the
+ * epoch. */
+static void test_ends_before_epoch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_with_nine(fixture);
+    delete_log_after(fixture, 5);
+    found(fixture, store, 9, 5);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    store_close(store);
+    store = open_remembering(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    commit_until(fixture, store, 6);
+    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).epoch, 1);
+    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).number, 6);
+    store_close(store);
+    store = open_remembering(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    commit_until(fixture, store, 7);
+    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).epoch, 1);
     store_close(store);
 }
 
@@ -421,6 +451,7 @@ int main(void)
         TEST(test_twice),
         TEST(test_ids_are_not_used),
         TEST(test_killed_meanwhile),
+        TEST(test_ends_before_epoch),
         TEST(test_covers),
         TEST(test_unchanged),
         TEST(test_broken_chain),
