@@ -80,6 +80,7 @@ struct session *server_connect(struct pg_conn *conn, int node)
         session->process = conn->process;
         session->conn = conn;
         session->skips = session->is_blocked = session->awaits = false;
+        session->blocked_by = NULL;
         session->lock_timeout_us = session->idle_timeout_us = 0;
         session->idle_us = process_now_us();
         session->slow_until_us = 0;
@@ -190,6 +191,7 @@ static bool execute(struct session *session, const struct message *message)
         return false;
     }
     session->is_blocked = session->awaits = false;
+    session->blocked_by = NULL;
     if (outcome == OUTCOME_ERROR) {
         fail(session, call.result);
         return true;
