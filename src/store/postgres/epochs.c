@@ -59,16 +59,31 @@ static void append_row(struct epochs *epochs, const struct epoch_row *row)
                (long long)row->epoch, (long long)row->number, (long long)row->began_us);
 }
 
+static struct epoch_row row_of(struct slice text)
+{
+    struct slice epoch = slice_cut(&text, ':');
+    struct slice number = slice_cut(&text, ':');
+    return (struct epoch_row){strtoll(epoch.data, NULL, 10), strtoll(number.data, NULL, 10),
+                              strtoll(text.data, NULL, 10)};
+}
+
 struct epochs_left epochs_leave(const struct epochs *epochs)
 {
-    return (struct epochs_left){epochs_newest(epochs), epochs->is_due ? epochs->gone : 0};
+    struct epochs_left left = {.gone = epochs->is_due ? epochs->gone : 0};
+    struct slice rows = buf_slice(&epochs->known);
+    for (unsigned count = 0; rows.len > 0; count++) {
+        if (count >= EPOCHS_LEFT)
+            memmove(left.rows, left.rows + 1, sizeof(left.rows) - sizeof(left.rows[0]));
+        left.rows[count < EPOCHS_LEFT ? count : EPOCHS_LEFT - 1] = row_of(slice_cut(&rows, ','));
+    }
+    return left;
 }
 
 void epochs_restore(struct epochs *epochs, const struct epochs_left *left)
 {
-    epochs->known_below = left->newest.epoch;
-    if (left->newest.epoch > 0)
-        append_row(epochs, &left->newest);
+    epochs->known_below = left->rows[EPOCHS_LEFT - 1].epoch > 0 ? left->rows[0].epoch : 0;
+    for (unsigned i = 0; i < EPOCHS_LEFT && left->rows[i].epoch > 0; i++)
+        append_row(epochs, &left->rows[i]);
     epochs->is_due = left->gone > 0;
     epochs->gone = left->gone;
 }
@@ -92,12 +107,7 @@ struct epoch_row epochs_newest(const struct epochs *epochs)
     struct slice last = {0};
     while (rows.len > 0)
         last = slice_cut(&rows, ',');
-    if (last.len == 0)
-        return (struct epoch_row){0};
-    struct slice epoch = slice_cut(&last, ':');
-    struct slice number = slice_cut(&last, ':');
-    return (struct epoch_row){strtoll(epoch.data, NULL, 10), strtoll(number.data, NULL, 10),
-                              strtoll(last.data, NULL, 10)};
+    return last.len == 0 ? (struct epoch_row){0} : row_of(last);
 }
 
 enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,

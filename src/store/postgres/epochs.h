@@ -16,10 +16,13 @@ struct epoch_row {
     int64_t began_us;
 };
 
+enum { EPOCHS_LEFT = 16 };
+
 /* What the next process of the instance has to know. All zero: nothing. */
 struct epochs_left {
-    struct epoch_row newest; /* the rows up to that one are known */
-    int64_t gone;            /* an epoch is due, because that batch is gone; 0: none is */
+    struct epoch_row rows[EPOCHS_LEFT]; /* the newest that are known, in their order; epoch 0: no
+                                           more. If all are used, older ones are known as well */
+    int64_t gone; /* an epoch is due, because that batch is gone; 0: none is */
 };
 
 struct epochs {

@@ -43,7 +43,7 @@ static int64_t opened(struct acknowledged *file, struct slice database)
 {
     struct epochs_left left;
     int64_t number = acknowledged_open(file, slice_of(directory), database, &left).number;
-    assert_int_equal(left.newest.epoch, number * 10);
+    assert_int_equal(left.rows[0].epoch, number * 10);
     assert_int_equal(left.gone, number * 20);
     return number;
 }
@@ -51,7 +51,7 @@ static int64_t opened(struct acknowledged *file, struct slice database)
 static void write_number(struct acknowledged *file, int64_t number)
 {
     const struct log_state state = {.number = number};
-    const struct epochs_left left = {.newest.epoch = number * 10, .gone = number * 20};
+    const struct epochs_left left = {.rows[0].epoch = number * 10, .gone = number * 20};
     acknowledged_write(file, &state, &left);
 }
 

@@ -68,13 +68,13 @@ static void rows_are_lost(void **state)
 static void known_from_an_earlier_process(void **state)
 {
     (void)state;
-    const struct epochs_left left = {.newest = {2, 10, 7}};
+    const struct epochs_left left = {.rows = {{1, 6, 1}, {2, 10, 7}}};
     static const struct {
         const char *rows;
         bool is_due;
     } cases[] = {
-        {"1:6:1,2:10:7", true},         {"1:6:1", true}, {"", true}, {"1:6:1,2:9:8", false},
-        {"1:6:1,2:10:7,3:12:9", false},
+        {"1:6:1,2:10:7", true},         {"1:6:1", true},  {"", true}, {"1:6:1,2:9:8", false},
+        {"1:6:1,2:10:7,3:12:9", false}, {"1:5:9", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct epochs epochs = {0};
@@ -83,6 +83,29 @@ static void known_from_an_earlier_process(void **state)
         assert_int_equal(epochs.is_due, cases[i].is_due);
         epochs_free(&epochs);
     }
+}
+
+/* Of more rows than fit, the newest ones are left, and the others are known by their numbers. */
+static void many_are_left(void **state)
+{
+    (void)state;
+    struct epochs earlier = {0};
+    struct buf rows = {0};
+    for (int i = 1; i <= EPOCHS_LEFT + 3; i++)
+        buf_printf(&rows, "%s%d:%d:7", i == 1 ? "" : ",", i, i * 10);
+    buf_append_char(&rows, '\0');
+    take(&earlier, rows.data, 0);
+    const struct epochs_left left = epochs_leave(&earlier);
+    assert_int_equal(left.rows[0].epoch, 4);
+    assert_int_equal(left.rows[EPOCHS_LEFT - 1].number, (EPOCHS_LEFT + 3) * 10);
+    struct epochs epochs = {0};
+    epochs_restore(&epochs, &left);
+    take(&epochs, rows.data, 500);
+    assert_true(epochs.is_due); /* nobody else has begun it */
+    assert_int_equal(epochs_newest(&epochs).epoch, EPOCHS_LEFT + 3);
+    epochs_free(&epochs);
+    epochs_free(&earlier);
+    buf_free(&rows);
 }
 
 /* An earlier process has found out, and has not written since. */
@@ -107,11 +130,9 @@ static void due_since_an_earlier_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(begun_by_the_first),
-        cmocka_unit_test(own_row_is_known),
-        cmocka_unit_test(rows_are_lost),
-        cmocka_unit_test(known_from_an_earlier_process),
-        cmocka_unit_test(due_since_an_earlier_process),
+        cmocka_unit_test(begun_by_the_first), cmocka_unit_test(own_row_is_known),
+        cmocka_unit_test(rows_are_lost),      cmocka_unit_test(known_from_an_earlier_process),
+        cmocka_unit_test(many_are_left),      cmocka_unit_test(due_since_an_earlier_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
