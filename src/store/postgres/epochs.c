@@ -4,7 +4,6 @@
 #include "store/postgres/epochs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -40,13 +39,30 @@ static bool epochs_have(struct slice row, struct slice rows)
     return false;
 }
 
+/* Not strtoll(): the last row ends with the buffer, behind which may be more digits. */
+static int64_t number_of(struct slice text)
+{
+    bool is_negative = text.len > 0 && text.data[0] == '-';
+    int64_t number = 0;
+    for (size_t i = is_negative; i < text.len && text.data[i] >= '0' && text.data[i] <= '9'; i++)
+        number = number * 10 + (text.data[i] - '0');
+    return is_negative ? -number : number;
+}
+
+static struct epoch_row row_of(struct slice text)
+{
+    struct slice epoch = slice_cut(&text, ':');
+    struct slice number = slice_cut(&text, ':');
+    return (struct epoch_row){number_of(epoch), number_of(number), number_of(text)};
+}
+
 /* Whether somebody has inserted a row that memory did not have. */
 static bool is_new_one_there(const struct epochs *epochs)
 {
     struct slice rows = buf_slice(&epochs->read);
     while (rows.len > 0) {
         struct slice row = slice_cut(&rows, ',');
-        if (strtoll(row.data, NULL, 10) >= epochs->known_below &&
+        if (row_of(row).epoch >= epochs->known_below &&
             !epochs_have(row, buf_slice(&epochs->known)))
             return true;
     }
@@ -57,14 +73,6 @@ static void append_row(struct epochs *epochs, const struct epoch_row *row)
 {
     buf_printf(&epochs->known, "%s%lld:%lld:%lld", epochs->known.len == 0 ? "" : ",",
                (long long)row->epoch, (long long)row->number, (long long)row->began_us);
-}
-
-static struct epoch_row row_of(struct slice text)
-{
-    struct slice epoch = slice_cut(&text, ':');
-    struct slice number = slice_cut(&text, ':');
-    return (struct epoch_row){strtoll(epoch.data, NULL, 10), strtoll(number.data, NULL, 10),
-                              strtoll(text.data, NULL, 10)};
 }
 
 struct epochs_left epochs_leave(const struct epochs *epochs)

@@ -85,6 +85,18 @@ static void known_from_an_earlier_process(void **state)
     }
 }
 
+/* Behind the last row, the buffer still has what was there before. */
+static void shorter_than_before(void **state)
+{
+    (void)state;
+    struct epochs epochs = {0};
+    take(&epochs, "1:6:12345", 0);
+    take(&epochs, "1:6:1", 0);
+    assert_int_equal(epochs_newest(&epochs).began_us, 1);
+    assert_int_equal(epochs_leave(&epochs).rows[0].began_us, 1);
+    epochs_free(&epochs);
+}
+
 /* Of more rows than fit, the newest ones are left, and the others are known by their numbers. */
 static void many_are_left(void **state)
 {
@@ -130,9 +142,13 @@ static void due_since_an_earlier_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(begun_by_the_first), cmocka_unit_test(own_row_is_known),
-        cmocka_unit_test(rows_are_lost),      cmocka_unit_test(known_from_an_earlier_process),
-        cmocka_unit_test(many_are_left),      cmocka_unit_test(due_since_an_earlier_process),
+        cmocka_unit_test(begun_by_the_first),
+        cmocka_unit_test(own_row_is_known),
+        cmocka_unit_test(rows_are_lost),
+        cmocka_unit_test(known_from_an_earlier_process),
+        cmocka_unit_test(shorter_than_before),
+        cmocka_unit_test(many_are_left),
+        cmocka_unit_test(due_since_an_earlier_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
