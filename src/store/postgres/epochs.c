@@ -40,7 +40,7 @@ static bool epochs_have(struct slice row, struct slice rows)
 }
 
 /* Not strtoll(): the last row ends with the buffer, behind which may be more digits. */
-static int64_t number_of(struct slice text)
+static int64_t epochs_number(struct slice text)
 {
     bool is_negative = text.len > 0 && text.data[0] == '-';
     int64_t number = 0;
@@ -53,7 +53,7 @@ static struct epoch_row row_of(struct slice text)
 {
     struct slice epoch = slice_cut(&text, ':');
     struct slice number = slice_cut(&text, ':');
-    return (struct epoch_row){number_of(epoch), number_of(number), number_of(text)};
+    return (struct epoch_row){epochs_number(epoch), epochs_number(number), epochs_number(text)};
 }
 
 /* Whether somebody has inserted a row that memory did not have. */
