@@ -22,8 +22,8 @@ enum {
     STATEMENT_BYTES_MOST = 64 << 20, /* the server takes no message of a gigabyte */
     LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
-    FAILURES_MOST = 2,
-    SEEN_MS = 100, /* for which an answer may come after what it tells was seen */
+    FAILURES_MOST = 2, /* in a row, after each of which the batch is planned again */
+    SEEN_MS = 100,     /* for which an answer may come after what it tells was seen */
 };
 
 static const char LOCK_NOT_AVAILABLE[] = "55P03";
