@@ -74,6 +74,15 @@ static bool take_ids(struct id_block *block, int64_t most, const struct pg_rows 
     return block->count > 0;
 }
 
+/* Classes have no sequence. The database may have none of the highest ids any more, because another
+ * instance has deleted these classes, and memory may not know yet. */
+static int64_t floor_of(const struct id_block *block)
+{
+    int64_t last = block->used > 0 ? block->ids[block->used - 1] : 0;
+    int64_t floor = block->floor > block->read ? block->floor : block->read;
+    return floor > last ? floor : last;
+}
+
 /* On the connection that is open: a new one may lead to a server whose sequences are behind. */
 static enum lack fetch(struct postgres_store *store, enum store_table table, size_t count,
                        struct err *err)
@@ -81,7 +90,7 @@ static enum lack fetch(struct postgres_store *store, enum store_table table, siz
     int64_t most = largest_id(table);
     const struct pg_parameter parameters[] = {pg_int8((int64_t)count),
                                               pg_text(slice_of(table_name(table))), pg_int8(most),
-                                              pg_int8(store->ids[table].floor)};
+                                              pg_int8(floor_of(&store->ids[table]))};
     const struct pg_statement statement = {
         .sql = table == STORE_CLASSES ? FROM_CLASSES : FROM_SEQUENCE,
         .parameters = parameters,

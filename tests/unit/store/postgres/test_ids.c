@@ -118,6 +118,24 @@ static void test_classes_of_others(void **state)
         store_close(stores[store]);
 }
 
+/* Another instance has deleted a class that memory still has: its id is not given out to another
+ * one, which would have two classes of the same id in memory. */
+static void test_class_is_gone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *stores[2] = {open_seeded(fixture, NULL), fixture_open(fixture)};
+    struct change_list list = changes_of(fixture);
+    int64_t id = store_next_id(stores[0], STORE_CLASSES);
+    expect_news(fixture, stores[1], STORE_NEWS_RELOAD);
+    add_catalog(&list, CHANGE_CLASS_INSERT, id, "CUSTOM_GONE");
+    (void)commit_changes(fixture, stores[0], &list);
+    expect_news(fixture, stores[1], STORE_NEWS_FOLLOW);
+    psql(fixture, "DELETE FROM resource_classes WHERE name = 'CUSTOM_GONE'");
+    assert_true(store_next_id(stores[1], STORE_CLASSES) > id);
+    for (int store = 0; store < 2; store++)
+        store_close(stores[store]);
+}
+
 /* Sequences of 64 bits: those of a database that an old server created. */
 static void test_wide_sequence(void **state)
 {
@@ -256,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_is_used, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_classes_of_others, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_class_is_gone, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_wide_sequence, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
