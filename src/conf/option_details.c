@@ -150,16 +150,14 @@ static const struct details table[] = {
      "start. With SQLite the option makes no "
      "difference, because every write to the file is noticed."},
     {"berth", "stalled_instance_timeout",
-     "Instances on one database take turns with a lock. If one of them is stopped or its machine "
-     "is "
-     "frozen while it holds the lock, the next in line looks for that after half of this time, and "
-     "ends the other's connection to the database if it has done nothing for the other half. "
-     "Reads continue meanwhile. What the other instance was writing is undone, or known to be "
-     "done, "
-     "before it answers. An instance that computes or waits for the disk or a standby is left "
-     "alone. Use the same value on all instances, and a larger one if their machines pause for "
-     "seconds, as in a live migration. With SQLite the option makes no difference: locks of a "
-     "process that is stopped are waited for."},
+     "Instances on one database take turns with a lock. If one of them is stopped, or its machine "
+     "freezes, while it holds the lock, the next in line waits for half of this time. It then ends "
+     "the other's connection to the database, provided that it has been idle for the other half. "
+     "Reads continue meanwhile. The interrupted write is not made, unless it had already been "
+     "committed. An instance that computes or waits for the disk or a standby is left alone. Use "
+     "the same value on all instances, and a larger one if their machines pause for seconds, as in "
+     "a live migration. With SQLite the option makes no difference: the lock of a process that is "
+     "stopped is waited for."},
     {"berth", "loss_directory",
      "If a database on a server goes back to an earlier state, because a backup was restored or a "
      "failover has lost commits, each instance writes a file with everything that it had read or "
