@@ -49,9 +49,17 @@ static ssize_t pull(gnutls_transport_ptr_t transport, void *data, size_t size)
 {
     struct connection *connection = transport;
     ssize_t got = recv(connection->fd, data, size, 0);
-    if (got < 0 && errno == EAGAIN &&
-        atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
+    if (!atomic_load_explicit(&connection->in_handshake, memory_order_relaxed))
+        return got;
+    if (got < 0 && errno == EAGAIN) {
         errno = wait_for_client(connection) ? EAGAIN : ECONNRESET;
+    } else if (got == 0) {
+        /* An end within a record is no error to GnuTLS, which asks to be called again. The library
+         * does so when the socket becomes ready once more, which one that has been shut down never
+         * does: its connection would stay until the idle timeout. */
+        errno = ECONNRESET;
+        got = -1;
+    }
     return got;
 }
 

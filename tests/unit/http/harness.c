@@ -435,14 +435,15 @@ void reply_free(struct reply *reply)
 bool client_closed_within(int fd, int timeout_ms)
 {
     uint64_t end = now_ms() + (uint64_t)timeout_ms;
-    while (now_ms() < end) {
+    for (;;) { /* at least once, however late this thread gets to run */
         struct pollfd socket = {.fd = fd, .events = POLLIN};
         char bytes[4096];
-        if (poll(&socket, 1, (int)(end - now_ms()) + 1) > 0 &&
-            recv(fd, bytes, sizeof(bytes), 0) <= 0)
+        uint64_t now = now_ms();
+        if (poll(&socket, 1, now < end ? (int)(end - now) + 1 : 0) <= 0)
+            return false;
+        if (recv(fd, bytes, sizeof(bytes), 0) <= 0)
             return true;
     }
-    return false;
 }
 
 bool client_is_closed(int fd)

@@ -13,6 +13,7 @@
 #include "certificates.h"
 #include "fake_clock.h"
 #include "harness.h"
+#include "http/http_internal.h"
 #include "wakeups.h"
 
 #define DEFAULT_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
@@ -559,6 +560,38 @@ static void the_longest_waiting_make_room(void **state)
     end();
 }
 
+/* Their first bytes and the end of their connections are read together. */
+static void one_that_is_shut_before_it_is_read_ends(void **state)
+{
+    (void)state;
+    enum { WAITING = 30, DELAY_MS = 100 };
+    static const char busy[] = "GET /busy HTTP/1.1\r\nHost: x\r\n\r\n";
+    int fds[WAITING];
+    struct http_limits limits = harness_limits;
+    limits.connections_max = 8;
+    limits.idle_timeout_s = 10 * AWAIT_SECONDS;
+    limits.header_deadline_ms = limits.idle_timeout_s * 1000;
+    serve(NULL, &limits);
+    struct client client; /* its worker takes no other connection meanwhile */
+    assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_record_send(client.session, busy, sizeof(busy) - 1), sizeof(busy) - 1);
+    harness_wait_busy(&harness);
+    for (unsigned i = 0; i < WAITING; i++) {
+        fds[i] = client_connect(&harness);
+        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    }
+    AWAIT(atomic_load(&harness.server->connections_handed) == 1 + WAITING);
+    wakeups_delay_ms(DELAY_MS);
+    harness_release(&harness);
+    AWAIT(http_server_load(harness.server).accepted == 1 + WAITING);
+    harness_wait_connections(&harness, limits.connections_max);
+    wakeups_delay_ms(0);
+    client_end(&client);
+    for (unsigned i = 0; i < WAITING; i++)
+        close(fds[i]);
+    end();
+}
+
 static bool is_given_up_later(struct client *client)
 {
     fake_clock_advance_ms(29);
@@ -634,6 +667,7 @@ int main(void)
         cmocka_unit_test(idle_ones_are_closed),
         cmocka_unit_test(waiting_costs_nothing),
         cmocka_unit_test(the_longest_waiting_make_room),
+        cmocka_unit_test(one_that_is_shut_before_it_is_read_ends),
         cmocka_unit_test(requests_are_watched),
         cmocka_unit_test(renegotiation_is_refused),
     };

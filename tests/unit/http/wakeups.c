@@ -11,6 +11,7 @@
 enum { WINDOWS = 100, PAUSES = 40, RARE = 20 };
 
 static _Atomic unsigned wakeups;
+static _Atomic unsigned delay_ms;
 
 int __real_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
                        const sigset_t *mask);
@@ -22,6 +23,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
                        const sigset_t *mask)
 {
+    for (unsigned ms = atomic_load(&delay_ms); ms > 0; ms--)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int ready = __real_epoll_pwait(fd, events, most, timeout_ms, mask);
     atomic_fetch_add(&wakeups, 1);
     return ready;
@@ -40,6 +43,11 @@ static bool are_rare(void)
     for (unsigned i = 0; i < PAUSES; i++)
         await_pause();
     return atomic_load(&wakeups) - before < RARE;
+}
+
+void wakeups_delay_ms(unsigned ms)
+{
+    atomic_store(&delay_ms, ms);
 }
 
 bool wakeups_become_rare(void)

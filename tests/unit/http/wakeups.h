@@ -1,5 +1,5 @@
-/* How often threads of this process come back from waiting for sockets: one that keeps a processor
- * busy does so all the time. For programs that are linked with wakeups_dep. */
+/* How threads of this process wait for sockets, and how often they come back from it: one that
+ * keeps a processor busy does so all the time. For programs that are linked with wakeups_dep. */
 #ifndef BERTH_TESTS_HTTP_WAKEUPS_H
 #define BERTH_TESTS_HTTP_WAKEUPS_H
 
@@ -8,5 +8,9 @@
 /* Watches until they have become rare. False: they have not after some seconds, which is before the
  * deadlines of clients that only wait would end their connections. */
 bool wakeups_become_rare(void);
+
+/* Before it waits for sockets, each thread pauses for so long from now on: what it has done to them
+ * has then reached their other ends, and the answers have come back. */
+void wakeups_delay_ms(unsigned ms);
 
 #endif
