@@ -17,8 +17,21 @@ import subprocess
 import sys
 
 
+REASONS_MOST = 6  # lines for each test
+
+
+def text_of(test):
+    return test.get("stdout", "") + test.get("stderr", "")
+
+
+def reasons(test):
+    """The lines that say why it failed: of cmocka, of check() and of sanitizers."""
+    found = re.findall(r"^(?:\[  ERROR   \]|\[   LINE   \]|.*check failed: |SUMMARY: |.*runtime error: ).*", text_of(test), re.M)
+    return found[:REASONS_MOST]
+
+
 def count(test):
-    text = test.get("stdout", "") + test.get("stderr", "")
+    text = text_of(test)
     passed = sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) test", text, re.M))
     failed = sum(int(n) for n in re.findall(r"^\[  FAILED  \] (\d+) test", text, re.M))
     good = test["result"] in ("OK", "EXPECTEDFAIL")
@@ -63,6 +76,8 @@ def main():
             passed, failed = passed + good, failed + bad
             if bad:
                 print(f"FAILED {test['name']}: {bad} of {good + bad}, {test['result']}")
+                for line in reasons(test):
+                    print(f"    {line}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
