@@ -23,8 +23,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_epoll_pwait(int fd, struct epoll_event *events, int most, int timeout_ms,
                        const sigset_t *mask)
 {
-    for (unsigned ms = atomic_load(&delay_ms); ms > 0; ms--)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (unsigned us = atomic_load(&delay_ms) * 1000; us > 0; us -= AWAIT_PAUSE_US)
+        await_pause();
     int ready = __real_epoll_pwait(fd, events, most, timeout_ms, mask);
     atomic_fetch_add(&wakeups, 1);
     return ready;
