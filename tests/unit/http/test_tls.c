@@ -78,6 +78,14 @@ static int client_begin(struct client *client, const char *priorities, const str
     return result;
 }
 
+/* A connection with the first bytes of a handshake. */
+static int begin_half(void)
+{
+    int fd = client_connect(&harness);
+    client_send_bytes(fd, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    return fd;
+}
+
 static void client_end(struct client *client)
 {
     gnutls_deinit(client->session);
@@ -444,8 +452,7 @@ static void deadlines(void **state)
     assert_int_equal(client_ask_once(&good), 200);
     fake_clock_stop();
     int silent = client_connect(&harness);
-    int half = client_connect(&harness);
-    client_send_bytes(half, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    int half = begin_half();
     int garbage = client_connect(&harness);
     client_send(garbage, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_true(client_is_closed(garbage));
@@ -474,8 +481,7 @@ static void without_deadline(void **state)
     serve(NULL, &limits);
     fake_clock_stop();
     int silent = client_connect(&harness);
-    int half = client_connect(&harness);
-    client_send_bytes(half, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    int half = begin_half();
     harness_wait_connections(&harness, 2);
     fake_clock_advance_ms(990);
     assert_false(client_closed_within(silent, 1) || client_closed_within(half, 1));
@@ -513,10 +519,8 @@ static void waiting_costs_nothing(void **state)
     struct client begun; /* a record, of which some is missing */
     assert_int_equal(client_begin(&begun, "NORMAL", NULL), 0);
     client_send_bytes(begun.fd, "\x17\x03\x03\x01", 4);
-    for (unsigned i = 0; i < WAITING; i++) {
-        fds[i] = client_connect(&harness);
-        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
-    }
+    for (unsigned i = 0; i < WAITING; i++)
+        fds[i] = begin_half();
     AWAIT(http_server_load(harness.server).accepted == 1 + WAITING);
     assert_true(wakeups_become_rare());
     assert_int_equal(ask("NORMAL", NULL), 200);
@@ -545,10 +549,8 @@ static void the_longest_waiting_make_room(void **state)
     struct http_limits limits = harness_limits;
     limits.connections_max = 8;
     serve(NULL, &limits);
-    for (unsigned i = 0; i < WAITING; i++) {
-        fds[i] = client_connect(&harness);
-        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
-    }
+    for (unsigned i = 0; i < WAITING; i++)
+        fds[i] = begin_half();
     /* until all are in: the last ones must not push the good one out */
     AWAIT(http_server_load(harness.server).accepted == WAITING);
     harness_wait_connections(&harness, limits.connections_max);
@@ -560,7 +562,7 @@ static void the_longest_waiting_make_room(void **state)
     end();
 }
 
-/* Their first bytes and the end of their connections are read together. */
+/* What a client has sent, and the end of its connection, are then read together. */
 static void one_that_is_shut_before_it_is_read_ends(void **state)
 {
     (void)state;
@@ -576,10 +578,8 @@ static void one_that_is_shut_before_it_is_read_ends(void **state)
     assert_int_equal(client_begin(&client, "NORMAL", NULL), 0);
     assert_int_equal(gnutls_record_send(client.session, busy, sizeof(busy) - 1), sizeof(busy) - 1);
     harness_wait_busy(&harness);
-    for (unsigned i = 0; i < WAITING; i++) {
-        fds[i] = client_connect(&harness);
-        client_send_bytes(fds[i], "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
-    }
+    for (unsigned i = 0; i < WAITING; i++)
+        fds[i] = begin_half();
     AWAIT(atomic_load(&harness.server->connections_handed) == 1 + WAITING);
     wakeups_delay_ms(DELAY_MS);
     harness_release(&harness);
