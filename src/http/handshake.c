@@ -55,8 +55,8 @@ static ssize_t pull(gnutls_transport_ptr_t transport, void *data, size_t size)
         errno = wait_for_client(connection) ? EAGAIN : ECONNRESET;
     } else if (got == 0) {
         /* An end within a record is no error to GnuTLS, which asks to be called again. The library
-         * does so when the socket becomes ready once more, which one that has been shut down never
-         * does: its connection would stay until the idle timeout. */
+         * does so when the socket becomes ready once more. One that has been shut down may not, and
+         * its connection would stay until the idle timeout. */
         errno = ECONNRESET;
         got = -1;
     }

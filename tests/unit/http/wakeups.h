@@ -9,8 +9,8 @@
  * deadlines of clients that only wait would end their connections. */
 bool wakeups_become_rare(void);
 
-/* Before it waits for sockets, each thread pauses for so long from now on: what it has done to them
- * has then reached their other ends, and the answers have come back. */
+/* From now on, each thread pauses for so long before it calls epoll_pwait(): what it has done to
+ * sockets has then reached their other ends, and the answers have come back. Whole milliseconds. */
 void wakeups_delay_ms(unsigned ms);
 
 #endif
