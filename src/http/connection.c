@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/event_loop.h"
 #include "base/hash.h"
 #include "http/http_internal.h"
 
@@ -53,6 +54,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
 {
     struct connection *connection = calloc(1, sizeof(*connection));
     check(connection != NULL);
+    event_loop_begin();
     connection->server = server;
     connection->mhd = mhd;
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;

@@ -5,6 +5,7 @@
  * HTTP_PENDING first suspends the connection and then sets SUSPENDED. So the thread that finds
  * SUSPENDED may wake the library, and a worker that finds RESUMED instead wakes itself. After its
  * atomic exchange, http_resume() does not use the exchange any more. */
+#include "base/event_loop.h"
 #include "base/wait.h"
 #include "http/http_internal.h"
 
@@ -44,8 +45,11 @@ enum http_step exchange_call(struct exchange *exchange,
  * last moment of a stop get here. */
 static void await_resume(struct exchange *exchange)
 {
-    while (atomic_load(&exchange->wait) != WAIT_RESUMED)
-        wait_sleep_us(NAP_US);
+    while (atomic_load(&exchange->wait) != WAIT_RESUMED) {
+        event_loop_run_own(); /* the answer may depend on what only this thread does */
+        if (atomic_load(&exchange->wait) != WAIT_RESUMED)
+            wait_sleep_us(NAP_US);
+    }
 }
 
 bool exchange_suspend(struct exchange *exchange)

@@ -103,6 +103,15 @@ static enum http_step hold(struct harness *harness, struct http_exchange *exchan
     return HTTP_PENDING;
 }
 
+static void idle(struct event_watcher *watcher)
+{
+    struct harness *harness = (struct harness *)((char *)watcher - offsetof(struct harness, idle));
+    pthread_mutex_lock(&harness->lock);
+    struct http_exchange *exchange = harness->held[--harness->held_count];
+    pthread_mutex_unlock(&harness->lock);
+    http_resume(exchange);
+}
+
 /* What is asked about a body, and still to be answered that it is wanted. */
 struct asking {
     int pending;
@@ -149,6 +158,11 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
     atomic_fetch_add(&harness->requests, 1);
     if (slice_equal(exchange->target, SLICE_LIT("/hold")))
         return hold(harness, exchange);
+    if (slice_equal(exchange->target, SLICE_LIT("/idle"))) {
+        harness->idle.idle = idle;
+        event_loop_when_idle(&harness->idle);
+        return hold(harness, exchange);
+    }
     if (slice_equal(exchange->target, SLICE_LIT("/early"))) {
         exchange->state = arena_zalloc(exchange->arena, sizeof(int));
         http_resume(exchange);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "base/event_loop.h"
 #include "http/http.h"
 #include "unit.h"
 
@@ -30,6 +31,7 @@ struct harness_stream {
  *                  /pieces/later/N: another thread resumes it for each piece
  *                  /pieces/empty/N: the last one is empty
  *   /hold          pending until harness_resume(); then as any other
+ *   /idle          pending until its worker has nothing else to do
  *   /early         pending, resumed before on_request returns, three times over
  *   /worker        the worker's name
  *   /busy          keeps its worker busy until harness_release()
@@ -51,6 +53,7 @@ struct harness {
     pthread_mutex_t lock;
     struct http_exchange *held[HELD_MAX];
     unsigned held_count;
+    struct event_watcher idle; /* lets the exchange that was held last go on */
     struct http_exchange *hops[HELD_MAX * 8];
     unsigned hop_count;
     bool hop_stop;

@@ -345,6 +345,18 @@ static void its_client_may_leave(void **state)
     wait_for_nobody();
 }
 
+/* Its worker waits for it, and nobody else could go on with it. */
+static void its_worker_may_be_needed_for_it(void **state)
+{
+    (void)state;
+    int busy[BUSY_CLIENTS];
+    int fd = ask_busy_at_the_end(busy, "GET /idle HTTP/1.1\r\nHost: x\r\n\r\n");
+    release_all(busy);
+    AWAIT(http_server_load(harness.server).requests == 0);
+    wait_for_nobody();
+    close(fd);
+}
+
 /* The worker sees the bytes and the end at once, and the library misses the end then. */
 static void half_a_body_is_given_up_at_once(void **state)
 {
@@ -402,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(so_is_one_that_is_just_served, start, stop),
         cmocka_unit_test_setup_teardown(half_a_request_at_the_last_moment_is_given_up, start, stop),
         cmocka_unit_test_setup_teardown(its_client_may_leave, start, stop),
+        cmocka_unit_test_setup_teardown(its_worker_may_be_needed_for_it, start, stop),
         cmocka_unit_test_setup_teardown(half_a_body_is_given_up_at_once, start, stop),
         cmocka_unit_test_setup_teardown(so_is_half_a_chunked_body_after_two_seconds, start, stop),
         cmocka_unit_test_setup_teardown(a_request_waits_for_its_worker, start, stop),
