@@ -49,12 +49,18 @@ struct store_driver {
     enum store_result (*await)(struct store *store, uint64_t until_us, struct store_stamp *stamp,
                                bool *foreign, struct err *err);
     void (*give_up)(struct store *store);
+    /* NULL, all four: nothing is done at once. */
+    bool (*begin_at_once)(struct store *store);
+    void (*end_at_once)(struct store *store);
+    int (*pending_descriptor)(const struct store *store);
+    enum store_received (*receive)(struct store *store, struct store_stamp *stamp, bool *foreign);
     const struct store_refusal *(*why_refused)(const struct store *store);
     enum store_currency (*currency)(const struct store *store, const struct store_stamp *stamp);
-    /* NULL, all three: the database need never be asked. */
+    /* NULL, all four: the database need never be asked. */
     void (*query_head)(struct store *store,
                        void (*answered)(void *cls, const struct store_head *head), void *cls);
     void (*stop_queries)(struct store *store);
+    struct store_asker *(*open_asker)(struct store *store);
     bool (*covers)(const struct store *store, const struct store_stamp *have,
                    const struct store_stamp *head);
     struct store_figures (*figures)(const struct store *store);
@@ -86,6 +92,19 @@ struct store_observer_driver {
 /* A database's own struct begins with it. */
 struct store_observer {
     const struct store_observer_driver *driver;
+};
+
+/* The functions of an asker, as in store.h. */
+struct store_asker_driver {
+    void (*close)(struct store_asker *asker);
+    int (*ask)(struct store_asker *asker);
+    enum store_asked (*take_answer)(struct store_asker *asker, struct store_head *head);
+    void (*forget)(struct store_asker *asker);
+};
+
+/* A database's own struct begins with it. */
+struct store_asker {
+    const struct store_asker_driver *driver;
 };
 
 /* drivers.c: the driver for a URL. For one that no driver matches, it is SQLite's, whose functions

@@ -1,5 +1,5 @@
 /* See skipped.h. Sorted arrays: they are nearly always empty, and are searched only for names that
- * memory does not know. Writer thread only. */
+ * memory does not know. The writer only. */
 #include "store/skipped.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The rows that a load left out, and the names and ids that they occupy nevertheless.
  *
  * Memory does not know these rows, but the database's unique indexes do. Each is logged when a load
- * first finds it, and not again as long as it exists. Writer thread only. */
+ * first finds it, and not again as long as it exists. The writer only. */
 #ifndef BERTH_STORE_SKIPPED_H
 #define BERTH_STORE_SKIPPED_H
 

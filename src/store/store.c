@@ -174,6 +174,26 @@ void store_give_up(struct store *store)
         store->driver->give_up(store);
 }
 
+bool store_begin_at_once(struct store *store)
+{
+    return store->driver->begin_at_once != NULL && store->driver->begin_at_once(store);
+}
+
+void store_end_at_once(struct store *store)
+{
+    store->driver->end_at_once(store);
+}
+
+int store_pending_descriptor(const struct store *store)
+{
+    return store->driver->pending_descriptor(store);
+}
+
+enum store_received store_receive(struct store *store, struct store_stamp *stamp, bool *foreign)
+{
+    return store->driver->receive(store, stamp, foreign);
+}
+
 const struct store_refusal *store_why_refused(const struct store *store)
 {
     return store->driver->why_refused(store);
@@ -182,6 +202,32 @@ const struct store_refusal *store_why_refused(const struct store *store)
 enum store_currency store_currency(const struct store *store, const struct store_stamp *stamp)
 {
     return store->driver->currency(store, stamp);
+}
+
+struct store_asker *store_open_asker(struct store *store)
+{
+    return store->driver->open_asker == NULL ? NULL : store->driver->open_asker(store);
+}
+
+void store_close_asker(struct store_asker *asker)
+{
+    if (asker != NULL)
+        asker->driver->close(asker);
+}
+
+int store_ask(struct store_asker *asker)
+{
+    return asker->driver->ask(asker);
+}
+
+enum store_asked store_take_answer(struct store_asker *asker, struct store_head *head)
+{
+    return asker->driver->take_answer(asker, head);
+}
+
+void store_forget_query(struct store_asker *asker)
+{
+    asker->driver->forget(asker);
 }
 
 void store_query_head(struct store *store,

@@ -363,6 +363,25 @@ struct store_refusal {
 };
 const struct store_refusal *store_why_refused(const struct store *store);
 
+/* For a thread that must not wait. From now on until store_end_at_once(), no function of the store
+ * waits: an id that the database has to be asked for is lacking, and a batch with changes is sent,
+ * or is STORE_TAKEN. False: a batch cannot be sent without waiting at present. */
+bool store_begin_at_once(struct store *store);
+void store_end_at_once(struct store *store);
+
+/* Of a pending batch that is sent: it is readable when store_receive() may go on. -1: the batch is
+ * to be looked after with store_await(), now. */
+int store_pending_descriptor(const struct store *store);
+
+enum store_received {
+    STORE_RECEIVED_PART,   /* more is to come */
+    STORE_RECEIVED_COMMIT, /* the batch is committed: as STORE_OK of store_await() */
+    STORE_RECEIVED_OTHER,  /* store_await() tells what became of it */
+};
+
+/* Receives what there is of the answer to a pending batch, and never waits. */
+enum store_received store_receive(struct store *store, struct store_stamp *stamp, bool *foreign);
+
 /* ---- currency ---- */
 
 /* Whether the database is still in the state of a stamp. */
@@ -394,6 +413,35 @@ struct store_head {
  * unanswered at a time, and none when the store is closed. Any thread. */
 void store_query_head(struct store *store,
                       void (*answered)(void *cls, const struct store_head *head), void *cls);
+
+/* Asks the same on a connection of its own, and never waits: for a thread that waits for its
+ * descriptor among others. One thread uses it. */
+struct store_asker;
+
+enum { STORE_ASKERS_MOST = 8 };
+
+/* NULL: the store has none. There are at most STORE_ASKERS_MOST at a time, and none when the store
+ * is closed. Any thread. */
+struct store_asker *store_open_asker(struct store *store);
+void store_close_asker(struct store_asker *asker); /* its thread uses it no more; NULL is allowed */
+
+/* Sends a query, unless one is on its way. Returns a descriptor that is readable when there may be
+ * an answer, and stays the same until it is closed; -1: the asker is not connected, or was just
+ * disconnected, so store_query_head() is to be used. */
+int store_ask(struct store_asker *asker);
+
+enum store_asked {
+    STORE_ASKED_NOTHING,
+    STORE_ASKED_PENDING,
+    STORE_ASKED_ANSWERED, /* the head is known, and valid as long as it is */
+    STORE_ASKED_IN_VAIN,  /* there will be no answer, so store_query_head() is to be used */
+};
+
+/* Its descriptor is readable, or may be. */
+enum store_asked store_take_answer(struct store_asker *asker, struct store_head *head);
+
+/* The answer to the query that is on its way does not matter any more. */
+void store_forget_query(struct store_asker *asker);
 
 /* From now on, no query waits for the database: what it has not answered is not known. For a
  * process that stops. Any thread. */

@@ -31,6 +31,35 @@ bool store_covers(const struct store *store, const struct store_stamp *have,
     return number(have) >= number(head);
 }
 
+/* It has no askers. */
+struct store_asker *store_open_asker(struct store *store)
+{
+    (void)store;
+    return NULL;
+}
+
+void store_close_asker(struct store_asker *asker)
+{
+    check(asker == NULL);
+}
+
+int store_ask(struct store_asker *asker)
+{
+    check(asker != NULL);
+    return -1;
+}
+
+enum store_asked store_take_answer(struct store_asker *asker, struct store_head *head)
+{
+    check(asker != NULL && head != NULL);
+    return STORE_ASKED_NOTHING;
+}
+
+void store_forget_query(struct store_asker *asker)
+{
+    check(asker != NULL);
+}
+
 void store_query_head(struct store *store,
                       void (*answered)(void *cls, const struct store_head *head), void *cls)
 {

@@ -2,7 +2,10 @@
  * tables; a commit makes its copy the committed ones. */
 #include "memory_store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/arena.h"
 
 #include "memory_store_internal.h"
 
@@ -11,6 +14,7 @@ struct store *memory_store_open(struct memory_database *database)
     struct store *store = calloc(1, sizeof(*store));
     check(store != NULL);
     store->database = database;
+    store->descriptor = -1;
     return store;
 }
 
@@ -86,10 +90,16 @@ static void read_next_ids(struct store *store)
     memcpy(store->next_id, store->first_id, sizeof(store->next_id));
 }
 
+static bool draws(const struct store *store)
+{
+    return store->database->rng != NULL && rng_below(store->database->rng, 2) == 0;
+}
+
 int64_t store_next_id(struct store *store, enum store_table table)
 {
     int64_t most = store->database->most_id;
     store->lacks_id |= most != 0 && store->next_id[table] > most;
+    store->lacks_id |= store->is_at_once && store->lacks_at_once;
     return store->next_id[table]++;
 }
 
@@ -207,11 +217,6 @@ static void make_visible(struct store *store)
     memory_database_commit(database, &store->tables);
 }
 
-static bool draws(const struct store *store)
-{
-    return store->database->rng != NULL && rng_below(store->database->rng, 2) == 0;
-}
-
 /* COMMIT fails and its result is unknown; a process that dies in it knows as little. */
 static enum store_result end_unknown(struct store *store)
 {
@@ -297,12 +302,56 @@ enum store_result store_await(struct store *store, uint64_t until_us, struct sto
     bool is_late =
         store->still_pending != NULL ? store->still_pending(store->cls) : pending->awaits-- > 0;
     bool is_ending = !is_late || pending->is_given_up;
+    if (pending->is_executed && pending->reason[0] != '\0')
+        err_set(err, 503, NULL, "%s", pending->reason);
     if (!pending->is_executed && (is_ending || draws(store))) {
         pending->is_executed = true;
         pending->result = execute(store, err);
         is_ending |= store->is_dead;
     }
     return is_ending ? end_batch(store, stamp, foreign) : STORE_PENDING;
+}
+
+bool store_begin_at_once(struct store *store)
+{
+    check(!store->is_reading && !store->is_locked && !store->pending.is_there);
+    store->is_at_once = store->does_at_once;
+    return store->is_at_once;
+}
+
+void store_end_at_once(struct store *store)
+{
+    store->is_at_once = false;
+}
+
+int store_pending_descriptor(const struct store *store)
+{
+    return store->pending.is_there && store->pending.reason[0] == '\0' ? store->descriptor : -1;
+}
+
+enum store_received store_receive(struct store *store, struct store_stamp *stamp, bool *foreign)
+{
+    struct memory_pending *pending = &store->pending;
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    check(pending->is_there && !store->is_reading);
+    memory_store_meet_others(store);
+    bool is_late =
+        store->still_pending != NULL ? store->still_pending(store->cls) : pending->awaits-- > 0;
+    if (!is_late && !pending->is_executed) {
+        pending->is_executed = true;
+        pending->result = execute(store, &err);
+        snprintf(pending->reason, sizeof(pending->reason), "%.*s", SLICE_ARG(err.message));
+    }
+    arena_destroy(arena);
+    if (is_late)
+        return STORE_RECEIVED_PART;
+    if (pending->result != STORE_OK) {
+        pending->awaits = 0;
+        return STORE_RECEIVED_OTHER;
+    }
+    (void)end_batch(store, stamp, foreign);
+    return STORE_RECEIVED_COMMIT;
 }
 
 void store_give_up(struct store *store)
@@ -330,6 +379,7 @@ enum store_result store_commit(struct store *store, const struct store_batch *ba
     pending->plan = store->plans;
     pending->is_executed = pending->is_given_up = false;
     pending->awaits = 0;
+    pending->reason[0] = '\0';
     if (memory_database_strikes(store->database, MEMORY_COMMIT_PENDING)) {
         pending->awaits =
             store->database->rng == NULL ? 1 : 1 + (unsigned)rng_below(store->database->rng, 6);

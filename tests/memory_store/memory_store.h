@@ -46,7 +46,8 @@ struct memory_pending {
     /* What became of it, when it has reached the database. */
     bool is_executed;
     enum store_result result;
-    uint64_t commit; /* its number */
+    char reason[160]; /* of a failure that store_receive() has left to store_await() */
+    uint64_t commit;  /* its number */
     struct tables tables;
 };
 
@@ -82,7 +83,11 @@ struct store {
     int64_t ids_before[STORE_TABLE_COUNT]; /* the first ones of the pending batch */
     struct memory_pending pending;
     struct store_refusal refusal;
-    bool lacks_id;    /* see store_lacks_id() */
+    bool lacks_id;      /* see store_lacks_id() */
+    bool does_at_once;  /* set by tests: see store_begin_at_once() */
+    int descriptor;     /* the same: of pending batches; -1 after memory_store_open() */
+    bool lacks_at_once; /* the same: ids */
+    bool is_at_once;
     bool went_back;   /* set by tests: the next reload is STORE_NEWS_WENT_BACK */
     bool must_load;   /* a refusal has shown that the reader's memory is wrong */
     uint64_t commits; /* that have begun */

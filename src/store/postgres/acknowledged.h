@@ -4,7 +4,7 @@
  * It survives the process, not the machine: it is written with each batch, in memory that is mapped
  * from the file, and never synced. A write() would change the file's time, and a database on the
  * same disk would then wait for that with each of its commits. Without it, only that is not found
- * out. Writer thread only. */
+ * out. The writer only. */
 #ifndef BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
 #define BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
 

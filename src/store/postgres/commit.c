@@ -4,7 +4,7 @@
  * waits for the other and is then refused: the order of all batches is that of the log. The lock
  * decides nothing. It is taken all the same, because whoever writes without it would overtake those
  * that wait for it (lock.c). Nothing here waits, apart from a connection that has to be made: while
- * the batch is pending, the writer looks after it now and then. Writer thread only. */
+ * the batch is pending, the writer looks after it now and then. The writer only. */
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -62,6 +62,9 @@ struct sending {
     bool is_given_up;
     bool is_unknown;    /* unknown.h finds out what became of it */
     struct err failure; /* if is_unknown: why */
+    bool has_outcome;   /* it was received at once, and store_await() is to decide on it: */
+    enum pg_outcome outcome;
+    struct err outcome_err;
     struct log_row row;
     unsigned char mark[LOG_MARK_LEN];
     unsigned char before[LOG_DIGEST_LEN];
@@ -504,6 +507,11 @@ static enum store_result read_again(struct postgres_store *store, struct err *er
     return again(store, err);
 }
 
+static bool has_usable_writer(const struct postgres_store *store)
+{
+    return pg_session_is_open(store->writer) && !pg_session_has_moved(store->writer);
+}
+
 static enum store_result try_commit(struct postgres_store *store, const struct store_batch *batch,
                                     struct store_stamp *stamp, struct err *err)
 {
@@ -513,7 +521,9 @@ static enum store_result try_commit(struct postgres_store *store, const struct s
         return STORE_FAILED;
     if (changes_of(batch) == 0 && !batch->must_commit)
         return confirm(store, stamp, err);
-    if (!store->is_locked && !postgres_ensure_writer(store, err))
+    if (store->must_not_wait && !has_usable_writer(store))
+        return again(store, err);
+    if (!store->must_not_wait && !store->is_locked && !postgres_ensure_writer(store, err))
         return STORE_FAILED;
     if (!store->is_locked &&
         !postgres_is_server_of_memory(store, &pg_session_server(store->writer)->id))
@@ -579,6 +589,11 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
     }
     if (sending->is_unknown)
         return commit_decide(store, take_answer_about_unknown(sending, until_us, err), stamp);
+    if (sending->has_outcome) {
+        sending->has_outcome = false;
+        *err = sending->outcome_err;
+        return commit_decide(store, take_outcome(sending, sending->outcome, err), stamp);
+    }
     enum pg_outcome outcome =
         pg_pipeline_drive(store->writer, NULL, until_us, sending->deadline_us, err);
     return commit_decide(store, take_outcome(sending, outcome, err), stamp);
@@ -596,4 +611,55 @@ void postgres_give_up(struct store *base)
         postgres_unknown_give_up(store->unknown);
     else if (sending->deadline_us > latest_us)
         sending->deadline_us = latest_us;
+}
+
+/* ---- at once ---- */
+
+bool postgres_begin_at_once(struct store *base)
+{
+    struct postgres_store *store = postgres_of(base);
+    check(!store->read.is_open && store->sending == NULL && !store->is_locked);
+    pg_session_notice_end(store->writer);
+    store->must_not_wait =
+        store->has_state && store->suspects.count == 0 && !store->mends_sequences &&
+        !store->is_locking && !postgres_locks_first(base) && has_usable_writer(store) &&
+        postgres_is_server_of_memory(store, &pg_session_server(store->writer)->id);
+    return store->must_not_wait;
+}
+
+void postgres_end_at_once(struct store *base)
+{
+    postgres_of(base)->must_not_wait = false;
+}
+
+int postgres_pending_descriptor(const struct store *base)
+{
+    const struct postgres_store *store = postgres_of_const(base);
+    const struct sending *sending = store->sending;
+    return sending != NULL && !sending->is_unknown && !sending->has_outcome &&
+                   !pg_pipeline_has_failed(store->writer) && pg_pipeline_is_sent(store->writer)
+               ? pg_session_socket(store->writer)
+               : -1;
+}
+
+/* Only the answer that is usual is taken: what follows from any other one may take long. */
+enum store_received postgres_receive(struct store *base, struct store_stamp *stamp, bool *foreign)
+{
+    struct postgres_store *store = postgres_of(base);
+    struct sending *sending = store->sending;
+    check(!store->read.is_open && sending != NULL && !sending->is_unknown);
+    *foreign = false;
+    struct err err = {.arena = sending->arena};
+    enum pg_outcome outcome = pg_pipeline_receive(store->writer, NULL, &err);
+    if (outcome == PG_WOKEN)
+        return pg_pipeline_has_failed(store->writer) ? STORE_RECEIVED_OTHER : STORE_RECEIVED_PART;
+    if (outcome == PG_OK && !store->mends_sequences &&
+        take_outcome(sending, outcome, &err) == STORE_OK) {
+        (void)commit_decide(store, STORE_OK, stamp);
+        return STORE_RECEIVED_COMMIT;
+    }
+    sending->has_outcome = !sending->is_unknown;
+    sending->outcome = outcome;
+    sending->outcome_err = err;
+    return STORE_RECEIVED_OTHER;
 }

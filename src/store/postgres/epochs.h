@@ -1,7 +1,7 @@
 /* Epochs: rows in berth_epochs, one for each time that the database went back.
  *
  * Of all instances that find it out, the first one that writes inserts the row, in the transaction
- * of its batch. The others see a row that memory did not have. Writer thread only. */
+ * of its batch. The others see a row that memory did not have. The writer only. */
 #ifndef BERTH_STORE_POSTGRES_EPOCHS_H
 #define BERTH_STORE_POSTGRES_EPOCHS_H
 

@@ -17,6 +17,8 @@ void pg_exchange_drop(struct pg_session *session)
         session->commit = PG_COMMIT_UNKNOWN;
     session->queue.is_open = false;
     session->queue.count = session->queue.next = 0;
+    PQclear(session->queue.failed);
+    session->queue.failed = NULL;
     session->prepared_n = 0;
     session->is_identified = false;
     PQfinish(session->conn);

@@ -2,7 +2,7 @@
  * it, and either what its batch has changed, or the changes themselves (store/log_changes.h). If
  * all rows have the changes, no table is read. A change that does not fit into memory, because
  * another program has written, is suspected by the caller, which follows again: then the tables are
- * read. Writer thread only. */
+ * read. The writer only. */
 #include "base/clock.h"
 #include "store/log_changes.h"
 #include "store/postgres/store_internal.h"

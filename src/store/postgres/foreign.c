@@ -1,5 +1,5 @@
 /* What a read has of berth_foreign: the notes of other programs' writes that memory does not have
- * yet, and the view up to which it then has them. Writer thread only. */
+ * yet, and the view up to which it then has them. The writer only. */
 #include "store/postgres/store_internal.h"
 
 /* A server that was started again, or another one, may lack what memory has read, and gives out the

@@ -21,7 +21,12 @@
 #include "store/postgres/io.h"
 #include "store/postgres/session.h"
 
-enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
+enum {
+    QUERIES_MOST = 2,
+
+    STATES_KEPT = 64,
+    FACTS_EVERY_US = 10000000
+};
 
 /* Queries that arrive meanwhile wait for no longer than this part of the time limit. */
 enum { FACTS_SHARE = 5 };
@@ -54,14 +59,6 @@ struct postgres_head {
     struct head_news news;
     uint64_t facts_due_us;
     struct store_server server;
-};
-
-/* What memory had when a query was sent. */
-struct question {
-    struct log_state known; /* its newest state; all zero: none */
-    bool coexists;
-    struct foreign_view foreign;
-    bool is_promoted; /* the view is one of another cluster, or from before a promotion */
 };
 
 static struct log_state stamped_state(const struct store_stamp *stamp)
@@ -104,7 +101,7 @@ static bool copy_view(const struct postgres_head *head, struct foreign_view *vie
     return head->coexists;
 }
 
-static void prepare_question(struct postgres_head *head, struct question *question)
+void postgres_head_prepare(struct postgres_head *head, struct question *question)
 {
     pthread_mutex_lock(&head->lock);
     question->known = newest_known(head);
@@ -113,9 +110,9 @@ static void prepare_question(struct postgres_head *head, struct question *questi
 }
 
 /* What was known before is of no use beside it. */
-static void note_answer(struct postgres_head *head, const struct question *question,
-                        const struct log_state *state, const struct store_stamp *stamp,
-                        struct pg_rows *rows)
+void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
+                               const struct log_state *state, const struct store_stamp *stamp,
+                               const struct pg_server_id *server, struct pg_rows *rows)
 {
     struct pg_rows old = *rows;
     bool is_next = state->number == question->known.number + 1;
@@ -123,7 +120,7 @@ static void note_answer(struct postgres_head *head, const struct question *quest
     head->seen = state->number;
     if (is_next) {
         old = head->news.rows;
-        head->news = (struct head_news){*rows, *stamp, pg_session_server(head->session)->id};
+        head->news = (struct head_news){*rows, *stamp, *server};
     }
     pthread_mutex_unlock(&head->lock);
     *rows = old;
@@ -143,67 +140,21 @@ bool postgres_head_take_news(struct postgres_head *head, const struct store_stam
     return is_there;
 }
 
-static const char NEWEST_AND_FOREIGN[] =
-    "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
-        "$2", "$3") ") FROM (" LOG_NEWEST_UNLESS_KNOWN_SQL ") n";
-
-/* Whether what other programs wrote, and memory has, may be gone, although no note says so. */
-static bool is_promoted(const struct question *question, const struct pg_server_id *server)
-{
-    const struct pg_server_id *of_view = &question->foreign.server;
-    return question->coexists && question->foreign.snapshot != NULL &&
-           (of_view->system != server->system || of_view->timeline != server->timeline);
-}
-
-/* Usually memory has the newest state, and the server need not send what its batch has changed. */
-static bool execute(struct postgres_head *head, struct question *question, struct pg_rows *rows,
-                    uint64_t deadline_us, struct err *err)
-{
-    const struct pg_server_id *server = &pg_session_server(head->session)->id;
-    struct pg_parameter parameters[1 + FOREIGN_PARAMETERS] = {
-        pg_bytes((struct slice){(const char *)question->known.mark, LOG_MARK_LEN})};
-    struct pg_statement statement = {.sql = LOG_NEWEST_UNLESS_KNOWN,
-                                     .parameters = parameters,
-                                     .parameters_n = 1,
-                                     .binary_results = true,
-                                     .is_prepared = true,
-                                     .what = "read"};
-    question->is_promoted = is_promoted(question, server);
-    if (question->coexists) {
-        foreign_view_parameters(&question->foreign,
-                                pg_server_id_equal(&question->foreign.server, server),
-                                parameters + 1);
-        statement.sql = NEWEST_AND_FOREIGN;
-        statement.parameters_n += FOREIGN_PARAMETERS;
-    }
-    return pg_session_execute(head->session, &statement, rows, deadline_us, err) == PG_OK;
-}
-
-/* The state of the answer; one that nobody has, so that the writer looks, if the database went
- * back, or if what other programs have written is new or may be gone. */
-static struct store_stamp stamp_of(const struct question *question, const struct log_state *state,
-                                   bool is_foreign)
-{
-    return is_foreign || question->is_promoted || state->number < question->known.number
-               ? log_stamp_of_none()
-               : log_state_stamp(state, question->foreign.taken);
-}
-
 static bool ask_once(struct postgres_head *head, struct question *question,
                      struct store_stamp *stamp, uint64_t deadline_us, struct err *err)
 {
+    const struct pg_server_id *server = &pg_session_server(head->session)->id;
+    struct question_statement made;
     struct pg_rows rows = {0};
-    struct log_state state = {0};
-    int64_t is_foreign = 0;
+    struct log_state state;
     bool ok = connect(head, deadline_us, err);
-    prepare_question(head, question);
-    ok = ok && execute(head, question, &rows, deadline_us, err) &&
-         log_newest_state(&rows, &question->known, &state) == LOG_NEWEST_KNOWN &&
-         (!question->coexists ||
-          pg_rows_int(&rows, 0, LOG_NEWEST_UNLESS_KNOWN_COLUMNS, &is_foreign));
-    *stamp = stamp_of(question, &state, is_foreign != 0);
+    postgres_head_prepare(head, question);
+    question_state(question, server, &made);
+    ok = ok &&
+         pg_session_execute(head->session, &made.statement, &rows, deadline_us, err) == PG_OK &&
+         question_answer(question, &rows, &state, stamp);
     if (ok)
-        note_answer(head, question, &state, stamp, &rows);
+        postgres_head_note_answer(head, question, &state, stamp, server, &rows);
     else
         pg_session_close(head->session);
     pg_rows_free(&rows);
@@ -243,35 +194,40 @@ static void ask_facts(struct postgres_head *head)
     pthread_mutex_unlock(&head->lock);
 }
 
+static bool head_goes_on(void *cls)
+{
+    const struct postgres_head *head = cls;
+    return !head->is_stopped;
+}
+
 /* Under the lock. */
 static bool are_facts_due(const struct postgres_head *head)
 {
     return head->has_started && clock_monotonic_us() >= head->facts_due_us;
 }
 
-/* Under the lock. */
-static void await_work(struct postgres_head *head)
+/* Under the lock, which is released meanwhile: does what is not a query, or waits for something to
+ * do. */
+static void do_other_work(struct postgres_head *head)
 {
-    if (head->has_started)
-        (void)!wait_until(&head->wake, &head->lock, head->facts_due_us);
-    else
-        pthread_cond_wait(&head->wake, &head->lock);
-}
-
-/* Takes the queries that wait, and asks for the server's facts when they are due; returns the
- * number of queries. 0: the thread ends. */
-static unsigned take_queries(struct postgres_head *head, struct query *queries)
-{
-    pthread_mutex_lock(&head->lock);
-    while (!head->is_ending && (head->waiting == 0 || are_facts_due(head))) {
-        if (!are_facts_due(head)) {
-            await_work(head);
-            continue;
-        }
+    if (are_facts_due(head)) {
         pthread_mutex_unlock(&head->lock);
         ask_facts(head);
         pthread_mutex_lock(&head->lock);
+    } else if (head->has_started) {
+        (void)!wait_until(&head->wake, &head->lock, head->facts_due_us);
+    } else {
+        pthread_cond_wait(&head->wake, &head->lock);
     }
+}
+
+/* Takes the queries that wait, and does other work while there are none, or when it is due; returns
+ * the number of queries. 0: the thread ends. */
+static unsigned take_queries(struct postgres_head *head, struct query *queries)
+{
+    pthread_mutex_lock(&head->lock);
+    while (!head->is_ending && (head->waiting == 0 || are_facts_due(head)))
+        do_other_work(head);
     unsigned count = head->waiting;
     memcpy(queries, head->queries, count * sizeof(*queries));
     head->waiting = 0;
@@ -297,14 +253,8 @@ static void *run_head(void *cls)
         arena_reset(arena);
     }
     arena_destroy(arena);
-    foreign_view_free(&question.foreign);
+    question_free(&question);
     return NULL;
-}
-
-static bool head_goes_on(void *cls)
-{
-    const struct postgres_head *head = cls;
-    return !head->is_stopped;
 }
 
 struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,

@@ -3,8 +3,7 @@
 #ifndef BERTH_STORE_POSTGRES_HEAD_H
 #define BERTH_STORE_POSTGRES_HEAD_H
 
-#include "store/postgres/foreign_rows.h"
-#include "store/postgres/log_rows.h"
+#include "store/postgres/question.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
 #include "store/store.h"
@@ -26,6 +25,15 @@ void postgres_head_destroy(struct postgres_head *head);
 /* See store_query_head(). Any thread. */
 void postgres_head_query(struct postgres_head *head,
                          void (*answered)(void *cls, const struct store_head *head), void *cls);
+
+/* What memory has now, which the next query asks about. Any thread. */
+void postgres_head_prepare(struct postgres_head *head, struct question *question);
+
+/* The answer of that server to a query. Takes the rows, and perhaps leaves others that the caller
+ * frees. Any thread. */
+void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
+                               const struct log_state *state, const struct store_stamp *stamp,
+                               const struct pg_server_id *server, struct pg_rows *rows);
 
 /* The answer to a query that has found a new state. All zero: none. */
 struct head_news {

@@ -4,7 +4,7 @@
  *
  * The row contains the digest of the one before, which memory has, so it belongs to the same
  * history; nothing else is taken from the answer. Whatever is not as simple as that is left to an
- * ordinary read. Writer thread only. */
+ * ordinary read. The writer only. */
 #include "store/postgres/store_internal.h"
 
 /* Whether memory follows the log and nothing else, and has all that an ordinary read would bring.

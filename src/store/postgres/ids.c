@@ -8,7 +8,7 @@
  *
  * nextval() is as durable as a commit, and waits for a standby like one. With synchronous_commit =
  * off it would not wait, but a crash of the server could then give the ids of a block in use to
- * others; and there is one such wait for thousands of ids. Writer thread only. */
+ * others; and there is one such wait for thousands of ids. The writer only. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -201,7 +201,7 @@ static enum lack reserve_again(struct postgres_store *store, enum store_table ta
 static enum lack refill(struct postgres_store *store, enum store_table table)
 {
     struct id_block *block = &store->ids[table];
-    if (store->is_silent || store->read.is_open)
+    if (store->is_silent || store->read.is_open || store->must_not_wait)
         return LACKS_ANSWER;
     if (block->is_used_up)
         return LACKS_IDS;

@@ -2,7 +2,7 @@
  *
  * After a batch came too late, batches are planned under the lock, so that loaded instances take
  * turns, until some in a row had no news to follow. The statement that takes it may wait for
- * another instance on the server; the writer looks for its answer now and then. Writer thread only.
+ * another instance on the server; the writer looks for its answer now and then. The writer only.
  */
 #include "base/clock.h"
 #include "store/postgres/store_internal.h"

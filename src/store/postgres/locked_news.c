@@ -2,7 +2,7 @@
  * lock is held, nobody adds any, so that the last of them is the newest. They are ordinary rows of
  * the log; what a snapshot finds out besides makes no difference here: a standby does not let
  * anybody begin a transaction that writes, and where other programs' writes are noted (foreign.c),
- * there always is a snapshot. Writer thread only. */
+ * there always is a snapshot. The writer only. */
 #include "store/postgres/store_internal.h"
 
 /* What is said of all rows comes with each of them. */

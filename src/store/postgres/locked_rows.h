@@ -4,7 +4,7 @@
  * A batch waits for a row that it changes, and all instances wait for the batch. So after one has
  * waited in vain, the next one first locks the rows of all its providers without waiting, and fails
  * at once with an error that names the one that is locked; and as long as that one is, so does each
- * batch that changes it. Writer thread only. */
+ * batch that changes it. The writer only. */
 #ifndef BERTH_STORE_POSTGRES_LOCKED_ROWS_H
 #define BERTH_STORE_POSTGRES_LOCKED_ROWS_H
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "store/postgres/collation.h"
+#include "store/postgres/connector.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/unknown.h"
 
@@ -86,9 +87,10 @@ struct store *postgres_open(const struct store_options *options, struct err *err
                                              .noting = store};
     store->head = postgres_head_create(&store->url, store->lineage, &store->connections,
                                        store->timeout_us, store->recycle_us);
+    store->connector = pg_connector_create(&store->connections, store->timeout_us);
     store->unknown = postgres_unknown_create(store, err);
-    if (store->head == NULL)
-        err_set(err, 503, NULL, "cannot start the thread that reads the log");
+    if (store->head == NULL || store->connector == NULL)
+        err_set(err, 503, NULL, "cannot start the threads that ask for the newest state");
     else if (store->unknown != NULL && getentropy(store->instance, sizeof(store->instance)) == 0 &&
              start_writer(store, options, err) && start_housekeeping(store, err))
         return &store->base;
@@ -100,6 +102,7 @@ void postgres_close(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     housekeeping_stop(store->housekeeping);
+    pg_connector_destroy(store->connector);
     postgres_head_destroy(store->head);
     postgres_unknown_destroy(store->unknown);
     pg_session_destroy(store->writer);

@@ -10,6 +10,7 @@
  * thread at a time. */
 #include "store/postgres/pipeline.h"
 
+#include "base/clock.h"
 #include "store/postgres/exchange.h"
 #include "store/postgres/failure.h"
 #include "store/postgres/queue.h"
@@ -253,15 +254,26 @@ static enum pg_outcome take_answer(struct pg_session *session, const struct pg_e
                                    int wake_fd, uint64_t deadline_us, PGresult **answer,
                                    struct err *err)
 {
-    *answer = NULL;
-    enum pg_outcome got =
-        pg_exchange_result(session, entry->what, wake_fd, deadline_us, answer, err);
+    struct pg_queue *queue = &session->queue;
+    enum pg_outcome got = PG_OK;
+    *answer = queue->failed;
+    queue->failed = NULL;
+    if (*answer == NULL)
+        got = pg_exchange_result(session, entry->what, wake_fd, deadline_us, answer, err);
     if (got != PG_OK)
         return got;
     ExecStatusType status = PQresultStatus(*answer);
     if (status == PGRES_SINGLE_TUPLE)
         return PG_OK;
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+    bool is_failure = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
+    if (queue->is_at_once && entry->is_commit && !is_failure)
+        is_failure = strcmp(PQcmdStatus(*answer), "COMMIT") != 0;
+    if (is_failure && *answer != NULL && queue->is_at_once) {
+        queue->failed = *answer;
+        *answer = NULL;
+        return PG_WOKEN;
+    }
+    if (is_failure) {
         got = *answer == NULL ? pg_exchange_lose(session, entry->what, err)
                               : take_failure(session, entry, *answer, deadline_us, err);
     } else if (entry->is_commit) {
@@ -283,23 +295,36 @@ static enum pg_outcome take_answer(struct pg_session *session, const struct pg_e
     return got;
 }
 
+/* The answer to the next entry. *is_hidden: it is the session's own, and there is no result. */
+static enum pg_outcome next_entry(struct pg_session *session, int wake_fd, uint64_t deadline_us,
+                                  PGresult **answer, bool *is_hidden, struct err *err)
+{
+    struct pg_queue *queue = &session->queue;
+    *is_hidden = false;
+    if (!queue->is_open)
+        return pg_exchange_lose(session, NULL, err);
+    check(queue->next < queue->count); /* pg_pipeline_send() ends it with one more */
+    struct pg_entry entry = queue->entries[queue->next];
+    if (entry.kind == PG_ENTRY_SYNC)
+        return PG_END;
+    enum pg_outcome got = take_answer(session, &entry, wake_fd, deadline_us, answer, err);
+    *is_hidden = got == PG_OK && entry.kind != PG_ENTRY_STATEMENT;
+    if (*is_hidden) {
+        PQclear(*answer);
+        *answer = NULL;
+    }
+    return got;
+}
+
 /* As pg_pipeline_next(), for a result or for a single row. */
 static enum pg_outcome next_result(struct pg_session *session, int wake_fd, uint64_t deadline_us,
                                    PGresult **answer, struct err *err)
 {
-    struct pg_queue *queue = &session->queue;
-    if (!queue->is_open)
-        return pg_exchange_lose(session, NULL, err);
-    for (;;) {
-        check(queue->next < queue->count); /* pg_pipeline_send() ends it with one more */
-        struct pg_entry entry = queue->entries[queue->next];
-        if (entry.kind == PG_ENTRY_SYNC)
-            return PG_END;
-        enum pg_outcome got = take_answer(session, &entry, wake_fd, deadline_us, answer, err);
-        if (got != PG_OK || entry.kind == PG_ENTRY_STATEMENT)
-            return got;
-        PQclear(*answer);
-    }
+    bool is_hidden = true;
+    enum pg_outcome got = PG_OK;
+    while (is_hidden)
+        got = next_entry(session, wake_fd, deadline_us, answer, &is_hidden, err);
+    return got;
 }
 
 static enum pg_outcome next_rows(struct pg_session *session, struct pg_rows *rows, int wake_fd,
@@ -376,14 +401,43 @@ enum pg_outcome pg_pipeline_drive(struct pg_session *session, struct pg_rows *ro
                                   uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
     const struct pg_queue *queue = &session->queue;
+    const uint64_t rest_us = queue->is_at_once ? until_us : deadline_us;
     enum pg_outcome got = PG_OK;
     PGresult *answer = NULL;
-    while (got == PG_OK && (got = pg_pipeline_poll(session, until_us, deadline_us, err)) == PG_OK) {
-        got = next_result(session, -1, deadline_us, &answer, err);
+    while (got == PG_OK) {
+        bool is_hidden;
+        if (queue->failed == NULL)
+            got = pg_pipeline_poll(session, until_us, deadline_us, err);
+        if (got != PG_OK)
+            break;
+        got = next_entry(session, -1, rest_us, &answer, &is_hidden, err);
+        if (is_hidden)
+            continue;
         if (got == PG_OK && rows != NULL)
             rows[queue->entries[queue->next - 1].statement].result = answer;
         else if (got == PG_OK)
             PQclear(answer);
     }
-    return got == PG_END ? end_pipeline(session, deadline_us, err) : got;
+    return got == PG_END ? end_pipeline(session, rest_us, err) : got;
+}
+
+enum pg_outcome pg_pipeline_receive(struct pg_session *session, struct pg_rows *rows,
+                                    struct err *err)
+{
+    if (!session->queue.is_open || PQconsumeInput(session->conn) == 0)
+        return pg_exchange_lose(session, NULL, err);
+    session->queue.is_at_once = true;
+    enum pg_outcome got = pg_pipeline_drive(session, rows, clock_monotonic_us(), UINT64_MAX, err);
+    session->queue.is_at_once = false;
+    return got;
+}
+
+bool pg_pipeline_has_failed(const struct pg_session *session)
+{
+    return session->queue.failed != NULL;
+}
+
+bool pg_pipeline_is_sent(struct pg_session *session)
+{
+    return session->queue.is_open && PQflush(session->conn) == 0;
 }

@@ -46,12 +46,23 @@ enum pg_outcome pg_pipeline_start(struct pg_session *session, struct err *err) B
 enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
                                  uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
+/* Whether everything that was started is with the operating system. */
+bool pg_pipeline_is_sent(struct pg_session *session);
+
 /* Polls, reads all results and ends the pipeline, as pg_pipeline_finish(). `rows` has an item for
  * each statement, zeroed before the first call, which gets its result; NULL: they are discarded.
  * PG_WOKEN: call it again. */
 enum pg_outcome pg_pipeline_drive(struct pg_session *session, struct pg_rows *rows,
                                   uint64_t until_us, uint64_t deadline_us,
                                   struct err *err) BERTH_MUST_CHECK;
+
+/* The same when the socket is readable: reads what there is, and never waits. PG_WOKEN also if the
+ * server has answered a statement with an error: what follows may take long, and is left to
+ * pg_pipeline_drive(). */
+enum pg_outcome pg_pipeline_receive(struct pg_session *session, struct pg_rows *rows,
+                                    struct err *err) BERTH_MUST_CHECK;
+/* Whether that is so. */
+bool pg_pipeline_has_failed(const struct pg_session *session);
 
 /* The result of the next statement: PG_OK with its rows (NULL: discarded; otherwise the caller
  * frees them), or PG_END after the last one. A failure is that of the statement whose position is

@@ -1,5 +1,5 @@
 /* The news: a snapshot in a session of its own, and what has happened since memory last read the
- * database. Writer thread only.
+ * database. The writer only.
  *
  * The log is read from the row that memory has on. If that row is no longer there, or not the same,
  * the database went back: a backup was restored, or a failover has lost commits.

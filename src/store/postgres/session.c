@@ -73,6 +73,11 @@ bool pg_session_is_open(const struct pg_session *session)
     return session->conn != NULL;
 }
 
+int pg_session_socket(const struct pg_session *session)
+{
+    return PQsocket(session->conn);
+}
+
 /* An idle connection that can be read has a message, such as why it will be ended, or its end. */
 void pg_session_notice_end(struct pg_session *session)
 {

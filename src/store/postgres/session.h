@@ -39,6 +39,10 @@ void pg_session_close(struct pg_session *session);
 
 bool pg_session_is_open(const struct pg_session *session);
 
+/* Of its connection, which must be open. It is readable when an answer arrives, and when the
+ * connection ends. */
+int pg_session_socket(const struct pg_session *session);
+
 /* Looks whether the server has ended a connection that was idle, and then closes it: nothing that
  * would be sent could reach the server. Not in a pipeline. */
 void pg_session_notice_end(struct pg_session *session);

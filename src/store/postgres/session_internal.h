@@ -34,6 +34,8 @@ struct pg_queue {
     size_t count, capacity;
     size_t next;       /* the first entry whose answer has not been read completely */
     size_t statements; /* of the caller, queued so far */
+    bool is_at_once;   /* no failure is dealt with now: that may take long */
+    PGresult *failed;  /* so this answer to the next entry was left for later; NULL: none was */
 };
 
 struct pg_session {

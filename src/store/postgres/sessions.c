@@ -1,4 +1,4 @@
-/* Connects the sessions of a store. Writer thread only. */
+/* Connects the sessions of a store. The writer only. */
 #include "base/clock.h"
 #include "store/postgres/failure.h"
 #include "store/postgres/locks.h"

@@ -1,4 +1,4 @@
-/* The log's rows and the snapshot of a read, in a session of its own. Writer thread only. */
+/* The log's rows and the snapshot of a read, in a session of its own. The writer only. */
 #include "base/clock.h"
 #include "store/postgres/store_internal.h"
 

@@ -1,5 +1,7 @@
 /* The driver of PostgreSQL: the functions of store.h that need no file of their own, and the table.
  * The writer thread, unless a function says otherwise. */
+#include "store/postgres/asker.h"
+#include "store/postgres/connector.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/store_internal.h"
 #include "store/value_limits.h"
@@ -90,6 +92,23 @@ static void query_head(struct store *store,
 static void stop_queries(struct store *store)
 {
     postgres_head_stop(postgres_of(store)->head);
+    pg_connector_stop(postgres_of(store)->connector);
+}
+
+static struct store_asker *open_asker(struct store *base)
+{
+    static const struct store_asker_driver driver = {
+        .close = postgres_asker_close,
+        .ask = postgres_asker_ask,
+        .take_answer = postgres_asker_take,
+        .forget = postgres_asker_forget,
+    };
+    struct postgres_store *store = postgres_of(base);
+    struct store_asker *asker = (struct store_asker *)postgres_asker_create(
+        store->head, store->connector, &store->url, store->lineage, &store->connections,
+        store->recycle_us);
+    asker->driver = &driver;
+    return asker;
 }
 
 static bool covers(const struct store *store, const struct store_stamp *have,
@@ -143,10 +162,15 @@ const struct store_driver postgres_driver = {
     .commit = postgres_commit,
     .await = postgres_await,
     .give_up = postgres_give_up,
+    .begin_at_once = postgres_begin_at_once,
+    .end_at_once = postgres_end_at_once,
+    .pending_descriptor = postgres_pending_descriptor,
+    .receive = postgres_receive,
     .why_refused = why_refused,
     .currency = currency,
     .query_head = query_head,
     .stop_queries = stop_queries,
+    .open_asker = open_asker,
     .covers = covers,
     .figures = figures,
     .server = server,

@@ -125,8 +125,9 @@ struct postgres_store {
     struct pg_meanwhile meanwhile; /* for the next two */
     struct pg_session *writer;
     struct pg_session *follower;
-    struct postgres_reader reader; /* through the follower */
-    struct postgres_head *head;    /* any thread */
+    struct postgres_reader reader;  /* through the follower */
+    struct postgres_head *head;     /* any thread */
+    struct pg_connector *connector; /* any thread */
     struct housekeeping *housekeeping;
 
     bool has_read;             /* this process has read the database */
@@ -162,6 +163,7 @@ struct postgres_store {
     bool has_lost_lock;        /* a connection has ended since the last answer to that */
     uint64_t lock_deadline_us; /* then its answer must be there */
     struct pg_rows locked_rows[POSTGRES_LOCKED_ROWS]; /* until a read takes them */
+    bool must_not_wait;                               /* see store_begin_at_once() */
     struct sending *sending; /* the pending batch, in its err's arena; NULL: there is none */
     struct postgres_unknown *unknown; /* finds out what became of a batch */
     bool waits_in_vain;               /* the lock was not free within the limit */
@@ -245,6 +247,10 @@ enum store_result postgres_commit(struct store *store, const struct store_batch 
 enum store_result postgres_await(struct store *store, uint64_t until_us, struct store_stamp *stamp,
                                  bool *foreign, struct err *err) BERTH_MUST_CHECK;
 void postgres_give_up(struct store *store);
+bool postgres_begin_at_once(struct store *store) BERTH_MUST_CHECK;
+void postgres_end_at_once(struct store *store);
+int postgres_pending_descriptor(const struct store *store);
+enum store_received postgres_receive(struct store *store, struct store_stamp *stamp, bool *foreign);
 void postgres_upkeep(struct store *store);
 void postgres_set_meanwhile(struct store *store, const struct store_meanwhile *meanwhile);
 

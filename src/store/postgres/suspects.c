@@ -1,6 +1,6 @@
 /* Entities that other programs may have written: those that are to be read again, and those that
  * were and that the next batch names in the log, because other instances may not know of them. A
- * program that writes no log is noticed when a row is not as memory has it. Writer thread only. */
+ * program that writes no log is noticed when a row is not as memory has it. The writer only. */
 #include "store/postgres/store_internal.h"
 #include "store/reread.h"
 

@@ -1,5 +1,5 @@
 /* Finds out what became of a batch whose COMMIT was not answered, on a thread and a connection of
- * its own, because that may take seconds. One batch at a time. Writer thread only. */
+ * its own, because that may take seconds. One batch at a time. The writer only. */
 #ifndef BERTH_STORE_POSTGRES_UNKNOWN_H
 #define BERTH_STORE_POSTGRES_UNKNOWN_H
 

@@ -1,4 +1,4 @@
-/* Work between batches: replaces old sessions. Writer thread only. */
+/* Work between batches: replaces old sessions. The writer only. */
 #include "store/postgres/store_internal.h"
 
 /* Connects again at once, so that the next batch need not wait. False: that is not possible, and

@@ -15,7 +15,7 @@
  *     writer has committed as well: reload. Also reload if this cannot be decided, because there is
  *     no index, the index was rebuilt, or the log was trimmed or is unreadable.
  *
- * Writer thread only. */
+ * The writer only. */
 #include "store/sqlite/internal.h"
 
 #include "base/clock.h"

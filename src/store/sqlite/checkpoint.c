@@ -9,7 +9,7 @@
  *
  * The system reports a failed sync once, and treats the data it could not write as written. Pages
  * copied before would then not be copied again. So the wal-index is changed to say that nothing has
- * been copied, while the WAL still contains all pages. Writer thread only. */
+ * been copied, while the WAL still contains all pages. The writer only. */
 
 #include "base/clock.h"
 #include "base/wait.h"

@@ -1,7 +1,7 @@
 /* Commits a batch.
  *
  * After COMMIT the stamp is read; if the count has risen by exactly our one commit, no other
- * process wrote in between and the stamp is ours. Writer thread only. */
+ * process wrote in between and the stamp is ours. The writer only. */
 #include "store/sqlite/internal.h"
 
 #include "base/clock.h"

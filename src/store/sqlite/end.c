@@ -1,4 +1,4 @@
-/* Ends transactions that have written nothing. Writer thread only. */
+/* Ends transactions that have written nothing. The writer only. */
 #include "store/sqlite/internal.h"
 
 void sqlite_forget_transaction(struct sqlite_store *store)

@@ -7,7 +7,7 @@
  * modification time has changed, another program has written to it.
  *
  * Not detected: a write between two checks with a checkpoint in between, or after a checkpoint that
- * failed or was killed, until the next one succeeds. Writer thread only. */
+ * failed or was killed, until the next one succeeds. The writer only. */
 #include <sys/stat.h>
 
 #include "store/sqlite/sentinel.h"

@@ -6,7 +6,7 @@
  * the first of these frames is overwritten, under the write lock, and that is synced: recovery ends
  * there. Only then is it certain that the commit has not happened. This is retried until it
  * succeeds, for as long as another writer would be waited for; after that the outcome stays
- * unknown. Writer thread only. */
+ * unknown. The writer only. */
 
 #include "store/sqlite/internal.h"
 

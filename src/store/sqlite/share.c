@@ -6,7 +6,7 @@
  * wal-index shows, so that two loaded instances take turns; or for 2 ms, and 4 ms if the other did
  * not take it, because on a busy machine a waiting process is woken late (waiting longer costs more
  * commits than it gains). If the other has not taken it four times, it has nothing to write, and is
- * offered a turn every 40 ms until it writes again. Writer thread only. */
+ * offered a turn every 40 ms until it writes again. The writer only. */
 
 #include "base/clock.h"
 #include "base/wait.h"

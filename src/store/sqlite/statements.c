@@ -1,7 +1,7 @@
 /* The prepared statements of the writer's connection: prepared on first use, kept as long as the
  * connection. Statements of changes number their parameters in the same way: ?1 created_at, ?2
  * updated_at, ?3 and following the row. Those that insert rows are generated from the columns
- * (rows.h); those of records are generated from their fields (record_sql.h). Writer thread only. */
+ * (rows.h); those of records are generated from their fields (record_sql.h). The writer only. */
 #include "store/sqlite/internal.h"
 
 /* A number as rows.c reads it. */

@@ -1,5 +1,5 @@
 /* Work between batches: checking whether another file took the path or was copied over ours, and
- * maintaining the WAL. Writer thread only. */
+ * maintaining the WAL. The writer only. */
 #include "base/clock.h"
 #include "log/log.h"
 #include "store/sqlite/internal.h"

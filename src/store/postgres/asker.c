@@ -1,0 +1,184 @@
+/* See asker.h. The session belongs to the asker's own thread, except while it is to be connected,
+ * which may take long: then it belongs to the connector (connector.h). `state` passes it from one
+ * to the other. Whatever is not an answer closes the connection: the same question is then asked by
+ * the head, which finds out what is wrong, and how long that may take. */
+#include "store/postgres/asker.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "store/driver.h"
+#include "store/postgres/connector.h"
+#include "store/postgres/head.h"
+#include "store/postgres/io.h"
+#include "store/postgres/pipeline.h"
+#include "store/postgres/question.h"
+#include "store/postgres/session.h"
+
+enum asker_state {
+    ASKER_CLOSED,
+    ASKER_CONNECTS, /* the session belongs to the connector */
+    ASKER_READY,
+    ASKER_HAS_ASKED,
+};
+
+struct postgres_asker {
+    struct store_asker base; /* first */
+    struct pg_connecting connecting;
+    struct pg_connector *connector;
+    struct postgres_head *head;
+    struct pg_session *session;
+    struct pg_meanwhile meanwhile; /* of the session */
+    uint64_t recycle_us;
+    _Atomic int state;
+    struct question question;
+    struct pg_rows rows;
+    struct arena *arena; /* of errors, which nobody reads */
+};
+
+static struct postgres_asker *asker_of(struct store_asker *base)
+{
+    return (struct postgres_asker *)base;
+}
+
+static void close_session(struct postgres_asker *asker)
+{
+    pg_session_close(asker->session);
+    pg_rows_free(&asker->rows);
+    asker->state = ASKER_CLOSED;
+}
+
+/* On the connector's thread. */
+static void connected(struct pg_connecting *connecting, bool is_connected)
+{
+    struct postgres_asker *asker =
+        (struct postgres_asker *)((char *)connecting - offsetof(struct postgres_asker, connecting));
+    asker->state = is_connected ? ASKER_READY : ASKER_CLOSED;
+}
+
+struct postgres_asker *postgres_asker_create(struct postgres_head *head,
+                                             struct pg_connector *connector,
+                                             const struct pg_url *url, struct pg_lineage *lineage,
+                                             struct pg_connection_counts *counts,
+                                             uint64_t recycle_us)
+{
+    struct postgres_asker *asker = calloc(1, sizeof(*asker));
+    check(asker != NULL);
+    asker->head = head;
+    asker->connector = connector;
+    asker->meanwhile = pg_connector_meanwhile(connector);
+    asker->recycle_us = recycle_us;
+    asker->session =
+        pg_session_create(&(struct pg_session_options){.url = url,
+                                                       .lineage = lineage,
+                                                       .wake_fd = -1,
+                                                       .counts = counts,
+                                                       .meanwhile = &asker->meanwhile});
+    asker->connecting = (struct pg_connecting){asker->session, connected};
+    asker->arena = arena_create();
+    return asker;
+}
+
+const struct pg_session *postgres_asker_session(const struct postgres_asker *asker)
+{
+    return asker->session;
+}
+
+void postgres_asker_close(struct store_asker *base)
+{
+    struct postgres_asker *asker = asker_of(base);
+    pg_connector_drop(asker->connector, &asker->connecting);
+    pg_session_destroy(asker->session);
+    pg_rows_free(&asker->rows);
+    question_free(&asker->question);
+    arena_destroy(asker->arena);
+    free(asker);
+}
+
+/* Whether there is a connection that may be used. */
+static bool is_ready(struct postgres_asker *asker)
+{
+    if (asker->state == ASKER_READY && (pg_session_is_old(asker->session, asker->recycle_us) ||
+                                        pg_session_has_moved(asker->session)))
+        close_session(asker);
+    if (asker->state == ASKER_CLOSED && pg_connector_may_try(asker->connector)) {
+        asker->state = ASKER_CONNECTS;
+        pg_connector_connect(asker->connector, &asker->connecting);
+    }
+    return asker->state == ASKER_READY;
+}
+
+static bool asker_send(struct postgres_asker *asker)
+{
+    struct err ignored = {.arena = asker->arena};
+    struct question_statement made;
+    postgres_head_prepare(asker->head, &asker->question);
+    question_state(&asker->question, &pg_session_server(asker->session)->id, &made);
+    return pg_pipeline_begin(asker->session, &ignored) == PG_OK &&
+           pg_pipeline_queue(asker->session, &made.statement, &ignored) == PG_OK &&
+           pg_pipeline_start(asker->session, &ignored) == PG_OK &&
+           pg_pipeline_is_sent(asker->session);
+}
+
+int postgres_asker_ask(struct store_asker *base)
+{
+    struct postgres_asker *asker = asker_of(base);
+    check(asker->state != ASKER_HAS_ASKED);
+    if (!is_ready(asker))
+        return -1;
+    bool is_sent = asker_send(asker);
+    arena_reset(asker->arena);
+    if (!is_sent) {
+        close_session(asker);
+        return -1;
+    }
+    asker->state = ASKER_HAS_ASKED;
+    return pg_session_socket(asker->session);
+}
+
+/* Nothing was asked, so the connection has ended, or the server has said something that is not an
+ * answer. */
+static void look(struct postgres_asker *asker)
+{
+    if (asker->state != ASKER_READY)
+        return;
+    pg_session_notice_end(asker->session);
+    if (!pg_session_is_open(asker->session))
+        close_session(asker);
+}
+
+enum store_asked postgres_asker_take(struct store_asker *base, struct store_head *head)
+{
+    struct postgres_asker *asker = asker_of(base);
+    struct err ignored = {.arena = asker->arena};
+    struct log_state state;
+    *head = (struct store_head){0};
+    if (asker->state != ASKER_HAS_ASKED) {
+        look(asker);
+        return STORE_ASKED_NOTHING;
+    }
+    enum pg_outcome outcome = pg_pipeline_receive(asker->session, &asker->rows, &ignored);
+    arena_reset(asker->arena);
+    if (outcome == PG_WOKEN && !pg_pipeline_has_failed(asker->session))
+        return STORE_ASKED_PENDING;
+    head->is_known =
+        outcome == PG_OK && question_answer(&asker->question, &asker->rows, &state, &head->stamp);
+    if (!head->is_known) {
+        close_session(asker);
+        return STORE_ASKED_IN_VAIN;
+    }
+    postgres_head_note_answer(asker->head, &asker->question, &state, &head->stamp,
+                              &pg_session_server(asker->session)->id, &asker->rows);
+    pg_rows_free(&asker->rows);
+    asker->state = ASKER_READY;
+    return STORE_ASKED_ANSWERED;
+}
+
+void postgres_asker_forget(struct store_asker *base)
+{
+    struct postgres_asker *asker = asker_of(base);
+    if (asker->state == ASKER_HAS_ASKED)
+        close_session(asker);
+}

@@ -1,0 +1,384 @@
+/* What a thread that must not wait does with a store: it asks for the newest state on a connection
+ * of its own, and sends a batch and receives the usual answer. */
+#include <poll.h>
+
+#include "await.h"
+#include "store/fixture.h"
+
+#include "base/clock.h"
+#include "store/postgres/asker.h"
+#include "store/postgres/store_internal.h"
+
+enum { READABLE_MS = 30000 };
+
+struct attempt {
+    struct store *store;
+    struct store_stamp stamp;
+    bool is_foreign;
+};
+
+static void await_readable(int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+    assert_true(fd >= 0);
+    assert_int_equal(poll(&polled, 1, READABLE_MS), 1);
+}
+
+static uint64_t soon(void)
+{
+    return clock_monotonic_us() + 60000000;
+}
+
+/* On another connection; the first value of the first row, 0 if there is none. */
+static int64_t sql(struct fixture *fixture, const char *text)
+{
+    struct pg_url url;
+    struct pg_rows rows = {0};
+    const struct pg_statement statement = {.sql = text, .binary_results = true};
+    int64_t value = 0;
+    assert_true(
+        pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
+    struct pg_session *session =
+        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), PG_OK);
+    assert_int_equal(pg_session_execute(session, &statement, &rows, soon(), &fixture->err), PG_OK);
+    if (pg_rows_count(&rows) > 0)
+        assert_true(pg_rows_int(&rows, 0, 0, &value));
+    pg_rows_free(&rows);
+    pg_session_destroy(session);
+    return value;
+}
+
+static void terminate(struct fixture *fixture, const struct pg_session *session)
+{
+    const struct slice text =
+        arena_printf(fixture->arena, "SELECT pg_terminate_backend(%d, 60000)::int%c",
+                     pg_session_server(session)->backend, '\0');
+    assert_int_equal(sql(fixture, text.data), 1);
+}
+
+/* ---- the newest state ---- */
+
+/* Until it is connected. */
+static int ask(struct store_asker *asker)
+{
+    int fd = -1;
+    AWAIT((fd = store_ask(asker)) >= 0);
+    return fd;
+}
+
+static enum store_asked take(struct store_asker *asker, int fd, struct store_head *head)
+{
+    enum store_asked asked = STORE_ASKED_PENDING;
+    while (asked == STORE_ASKED_PENDING) {
+        await_readable(fd);
+        asked = store_take_answer(asker, head);
+    }
+    return asked;
+}
+
+static void claim(struct fixture *fixture, struct store *store, int64_t generation)
+{
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, generation, generation + 1);
+    commit_changes(fixture, store, &list);
+}
+
+static void test_newest_state(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    struct store_asker *asker = store_open_asker(store);
+    const struct store_stamp first = ask_newest(store);
+    assert_int_equal(store_ask(asker), -1);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    assert_true(head.is_known);
+    assert_memory_equal(&head.stamp, &first, sizeof(first));
+    assert_int_equal(store_take_answer(asker, &head), STORE_ASKED_NOTHING);
+    claim(fixture, other, 0);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    const struct store_stamp second = ask_newest(store);
+    assert_memory_equal(&head.stamp, &second, sizeof(second));
+    assert_memory_not_equal(&first, &second, sizeof(first));
+    assert_int_equal(store_figures(store).behind, 1);
+    store_close_asker(asker);
+    store_close(other);
+    store_close(store);
+}
+
+/* The news are in the answer, as in that of the head. */
+static void test_news_of_the_answer(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    struct store_asker *asker = store_open_asker(store);
+    struct buf ignored = {0};
+    claim(fixture, other, 0);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    assert_true(store_follow_head(store, &head.stamp, dump_change, &ignored));
+    assert_true(store_take_head(store));
+    assert_true(is_newest(store, &head.stamp));
+    buf_free(&ignored);
+    store_close_asker(asker);
+    store_close(other);
+    store_close(store);
+}
+
+static const struct pg_session *session_of(struct store_asker *asker)
+{
+    return postgres_asker_session((struct postgres_asker *)asker);
+}
+
+static void test_connection_ends_while_nothing_is_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_asker *asker = store_open_asker(store);
+    int fd = ask(asker);
+    assert_int_equal(take(asker, fd, &head), STORE_ASKED_ANSWERED);
+    terminate(fixture, session_of(asker));
+    await_readable(fd);
+    assert_int_equal(store_take_answer(asker, &head), STORE_ASKED_NOTHING);
+    assert_false(pg_session_is_open(session_of(asker)));
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    store_close_asker(asker);
+    store_close(store);
+}
+
+static void test_connection_ends_before_the_answer(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_asker *asker = store_open_asker(store);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    sql(fixture, "ALTER TABLE berth_log RENAME TO berth_log_away");
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_IN_VAIN);
+    assert_false(head.is_known);
+    sql(fixture, "ALTER TABLE berth_log_away RENAME TO berth_log");
+    int fd = ask(asker);
+    store_forget_query(asker);
+    assert_false(pg_session_is_open(session_of(asker)));
+    assert_int_equal(store_ask(asker), -1);
+    (void)fd;
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    store_close_asker(asker);
+    store_close(store);
+}
+
+/* While it is being connected, or is to be. */
+static void test_closed_at_any_time(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    for (int i = 0; i < 50; i++) {
+        struct store_asker *askers[STORE_ASKERS_MOST];
+        for (int a = 0; a < STORE_ASKERS_MOST; a++) {
+            askers[a] = store_open_asker(store);
+            assert_int_equal(store_ask(askers[a]), -1);
+        }
+        if (i % 2 == 0)
+            (void)ask(askers[i % STORE_ASKERS_MOST]);
+        for (int a = 0; a < STORE_ASKERS_MOST; a++)
+            store_close_asker(askers[a]);
+    }
+    store_close(store);
+}
+
+/* ---- a batch ---- */
+
+/* Memory has the newest state, and the writer a connection. */
+static struct attempt begin(struct fixture *fixture)
+{
+    struct attempt attempt = {.store = open_seeded(fixture, NULL)};
+    expect_news(fixture, attempt.store, STORE_NEWS_NONE);
+    assert_true(store_begin_at_once(attempt.store));
+    return attempt;
+}
+
+static enum store_result commit_at_once(struct fixture *fixture, struct attempt *attempt,
+                                        const struct change_list *list)
+{
+    size_t count = list->count;
+    const struct store_batch batch = {.changes = list->items, .ends = &count, .requests = 1};
+    return store_commit(attempt->store, &batch, &attempt->stamp, &attempt->is_foreign,
+                        &fixture->err);
+}
+
+static enum store_received receive(struct attempt *attempt)
+{
+    enum store_received received = STORE_RECEIVED_PART;
+    while (received == STORE_RECEIVED_PART) {
+        await_readable(store_pending_descriptor(attempt->store));
+        received = store_receive(attempt->store, &attempt->stamp, &attempt->is_foreign);
+    }
+    return received;
+}
+
+static enum store_result await(struct fixture *fixture, struct attempt *attempt)
+{
+    enum store_result result = STORE_PENDING;
+    assert_int_equal(store_pending_descriptor(attempt->store), -1);
+    while (result == STORE_PENDING)
+        result = store_await(attempt->store, UINT64_MAX, &attempt->stamp, &attempt->is_foreign,
+                             &fixture->err);
+    return result;
+}
+
+static struct change_list trait(struct fixture *fixture, int64_t id, const char *name)
+{
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, id, name);
+    return list;
+}
+
+static void test_committed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    for (int64_t i = 0; i < 3; i++) {
+        const struct change_list list = trait(
+            fixture, 50000 + i, arena_printf(fixture->arena, "CUSTOM_%d%c", (int)i, '\0').data);
+        assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
+        assert_int_equal(receive(&attempt), STORE_RECEIVED_COMMIT);
+        assert_false(attempt.is_foreign);
+        assert_true(is_newest(attempt.store, &attempt.stamp));
+        assert_true(store_begin_at_once(attempt.store));
+    }
+    store_end_at_once(attempt.store);
+    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 3);
+    store_close(attempt.store);
+}
+
+static void test_number_is_taken(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    struct store *other = fixture_open(fixture);
+    const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
+    claim(fixture, other, 0);
+    assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
+    assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
+    assert_int_equal(await(fixture, &attempt), STORE_TAKEN);
+    assert_false(store_begin_at_once(attempt.store)); /* the lock is taken first for a while */
+    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 0);
+    store_close(other);
+    store_close(attempt.store);
+}
+
+static void test_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    sql(fixture, "INSERT INTO traits (id, name) VALUES (60000, 'CUSTOM_A')");
+    const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
+    assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
+    assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
+    store_end_at_once(attempt.store);
+    assert_int_equal(await(fixture, &attempt), STORE_REFUSED);
+    assert_true(store_why_refused(attempt.store)->is_duplicate);
+    assert_int_equal(store_why_refused(attempt.store)->request, 0);
+    store_close(attempt.store);
+}
+
+/* The connection ends before the answer to COMMIT: what became of the batch is found out. */
+static void test_connection_is_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
+    sql(fixture, "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS"
+                 " 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END'");
+    sql(fixture, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON traits DEFERRABLE"
+                 " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()");
+    assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
+    terminate(fixture, postgres_of(attempt.store)->writer);
+    sql(fixture, "DROP TRIGGER late ON traits");
+    assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
+    store_end_at_once(attempt.store);
+    enum store_result result = await(fixture, &attempt);
+    assert_true(result == STORE_TAKEN || result == STORE_OK);
+    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"),
+                     result == STORE_OK);
+    store_close(attempt.store);
+}
+
+static void test_not_without_a_connection(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    store_end_at_once(attempt.store);
+    terminate(fixture, postgres_of(attempt.store)->writer);
+    assert_false(store_begin_at_once(attempt.store));
+    const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
+    commit_changes(fixture, attempt.store, &list);
+    assert_true(store_begin_at_once(attempt.store));
+    store_close(attempt.store);
+}
+
+static void test_not_without_a_state(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    assert_false(store_begin_at_once(store));
+    store_close(store);
+}
+
+/* It ends after the check: the batch is planned again, instead of waiting for a new one. */
+static void test_connection_moves_meanwhile(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    pg_session_close(postgres_of(attempt.store)->writer);
+    const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
+    assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_TAKEN);
+    assert_int_equal(store_pending_descriptor(attempt.store), -1);
+    store_close(attempt.store);
+}
+
+/* An id that the database has to be asked for is lacking, until the store may wait again. */
+static void test_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    enum { IDS_MOST = 100000 };
+    struct attempt attempt = begin(fixture);
+    int ids = 0;
+    store_reuse_ids(attempt.store);
+    while (!store_lacks_id(attempt.store, &fixture->err)) {
+        (void)store_next_id(attempt.store, STORE_TRAITS);
+        assert_true(++ids < IDS_MOST);
+    }
+    store_end_at_once(attempt.store);
+    fixture->err = (struct err){.arena = fixture->arena};
+    for (int i = 0; i < ids; i++)
+        (void)store_next_id(attempt.store, STORE_TRAITS);
+    assert_false(store_lacks_id(attempt.store, &fixture->err));
+    store_close(attempt.store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_newest_state),
+        TEST(test_news_of_the_answer),
+        TEST(test_connection_ends_while_nothing_is_asked),
+        TEST(test_connection_ends_before_the_answer),
+        TEST(test_closed_at_any_time),
+        TEST(test_committed),
+        TEST(test_number_is_taken),
+        TEST(test_refused),
+        TEST(test_connection_is_lost),
+        TEST(test_not_without_a_connection),
+        TEST(test_not_without_a_state),
+        TEST(test_connection_moves_meanwhile),
+        TEST(test_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
