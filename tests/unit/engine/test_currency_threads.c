@@ -1,16 +1,31 @@
-/* Readers on several threads, a store whose threads answer queries at any time and in any order, a
- * writer thread, and another process that commits all the time. States are numbers. Each read must
- * find what was committed before it was submitted, and all must end. For ThreadSanitizer, too. */
+/* Readers on several threads, half of which have event loops and ask by themselves, a store whose
+ * threads answer queries at any time and in any order, a writer thread, and another process that
+ * commits all the time. States are numbers. Each read must find what was committed before it was
+ * submitted, and all must end. For ThreadSanitizer, too. */
 #include "unit.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/arena.h"
+#include "base/event_loop.h"
 #include "engine/currency.h"
 
-enum { READERS = 4, READS = 2000, QUERIES = 2, FOREIGN_EVERY = 3, OWN_EVERY = 2 };
+enum {
+    READERS = 6,
+    WITH_LOOP = 3,
+    READS = 2000,
+    QUERIES = 2,
+    FOREIGN_EVERY = 3,
+    OWN_EVERY = 2,
+    UNCONNECTED_EVERY = 5,
+    LOST_EVERY = 7,
+};
 
 struct unanswered {
     void (*answered)(void *cls, const struct store_head *head); /* NULL: there is none */
@@ -79,6 +94,53 @@ void store_query_head(struct store *store,
     world.queries[at] = (struct unanswered){answered, cls};
     pthread_cond_broadcast(&world.changed);
     pthread_mutex_unlock(&world.lock);
+}
+
+/* Its answer comes at once, but is read later. */
+struct store_asker {
+    int fd;
+    unsigned rounds;
+};
+
+struct store_asker *store_open_asker(struct store *store)
+{
+    (void)store;
+    struct store_asker *asker = calloc(1, sizeof(*asker));
+    check(asker != NULL);
+    asker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    check(asker->fd >= 0);
+    return asker;
+}
+
+void store_close_asker(struct store_asker *asker)
+{
+    close(asker->fd);
+    free(asker);
+}
+
+int store_ask(struct store_asker *asker)
+{
+    if (++asker->rounds % UNCONNECTED_EVERY == 0)
+        return -1;
+    check(eventfd_write(asker->fd, 1) == 0);
+    return asker->fd;
+}
+
+enum store_asked store_take_answer(struct store_asker *asker, struct store_head *head)
+{
+    eventfd_t ignored;
+    if (eventfd_read(asker->fd, &ignored) != 0)
+        return STORE_ASKED_NOTHING;
+    if (asker->rounds % FOREIGN_EVERY == 0)
+        world.head++;
+    *head = (struct store_head){.stamp = state(world.head), .is_known = true};
+    sched_yield();
+    return asker->rounds % LOST_EVERY == 0 ? STORE_ASKED_IN_VAIN : STORE_ASKED_ANSWERED;
+}
+
+void store_forget_query(struct store_asker *asker)
+{
+    (void)asker;
 }
 
 /* Each of the store's threads answers the queries of one place. */
@@ -153,17 +215,39 @@ static void done(struct pipeline_request *request)
     atomic_store(&reader->is_done, true);
 }
 
+static void submit(struct reader *reader)
+{
+    reader->request = (struct pipeline_request){.done = done, .err = {.arena = world.arena}};
+    atomic_store(&reader->is_done, false);
+    reader->at_least = world.head;
+    currency_submit(world.currency, &reader->request);
+}
+
 static void *read_often(void *cls)
 {
     struct reader *reader = cls;
     for (unsigned i = 0; i < READS; i++) {
-        reader->request = (struct pipeline_request){.done = done, .err = {.arena = world.arena}};
-        atomic_store(&reader->is_done, false);
-        reader->at_least = world.head;
-        currency_submit(world.currency, &reader->request);
+        submit(reader);
         while (!atomic_load(&reader->is_done))
             sched_yield();
     }
+    return NULL;
+}
+
+static void *read_in_loop(void *cls)
+{
+    struct reader *reader = cls;
+    struct epoll_event event;
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    check(epoll >= 0);
+    event_loop_begin();
+    (void)event_loop_wait(epoll, &event, 1, 0);
+    for (unsigned i = 0; i < READS; i++) {
+        submit(reader);
+        while (!atomic_load(&reader->is_done))
+            (void)event_loop_wait(epoll, &event, 1, 1);
+    }
+    close(epoll);
     return NULL;
 }
 
@@ -182,7 +266,9 @@ static void test_strict_reads(void **unused)
         assert_int_equal(pthread_create(&others[i], NULL, answer_queries, &world.queries[i]), 0);
     assert_int_equal(pthread_create(&others[QUERIES], NULL, write_and_follow, NULL), 0);
     for (unsigned i = 0; i < READERS; i++)
-        assert_int_equal(pthread_create(&readers[i].thread, NULL, read_often, &readers[i]), 0);
+        assert_int_equal(pthread_create(&readers[i].thread, NULL,
+                                        i < WITH_LOOP ? read_in_loop : read_often, &readers[i]),
+                         0);
     for (unsigned i = 0; i < READERS; i++)
         pthread_join(readers[i].thread, NULL);
     struct currency_figures figures = currency_figures(world.currency);
