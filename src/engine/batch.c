@@ -4,10 +4,12 @@
  * Invariants (ARCHITECTURE.md, Invariants): 1. a version equals the store at one committed state;
  * 2. nothing is answered or published before it is committed. If the store fails, the whole batch
  * is undone, in memory too. If another process has written since memory was read, the batch is
- * planned again on the newer state. Writer thread only. */
+ * planned again on the newer state. The writer only. */
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "engine/commit.h"
+#include "engine/direct.h"
 #include "engine/pipeline_internal.h"
 #include "log/log.h"
 
@@ -17,9 +19,6 @@
 /* How often a batch is planned again because others have written first, and for how long; and the
  * pauses between. */
 enum { TAKEN_MOST = 64, TAKEN_FOR_US = 20000000, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
-
-/* One look at a pending batch, and when a commit takes unusually long. */
-enum { AWAIT_US = 5000, AWAIT_AHEAD_US = 300, AWAIT_LONG_US = 50000 };
 
 /* The requests of one batch before `end` (NULL: to the last), and what came of them. */
 struct decision {
@@ -85,77 +84,11 @@ static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err 
            news_take(pipeline, err) == NEWS_TAKEN;
 }
 
-static void note_commit(struct pipeline *pipeline, uint64_t began_us)
-{
-    outage_write_worked(&pipeline->outage);
-    pipeline->last_commit_us = clock_monotonic_us() - began_us;
-    pipeline->commits++;
-    histogram_add(&pipeline->commit_us, &PIPELINE_COMMIT_SHAPE_US, pipeline->last_commit_us);
-}
-
 /* Whether requests that arrive while this decision is on its way can be planned on top of it: they
  * come after all of its batch, and a batch that is planned under the lock is planned after it. */
 static bool plans_ahead(const struct pipeline *pipeline, const struct decision *decision)
 {
     return decision->end == NULL && !store_locks_first(pipeline->store);
-}
-
-/* Until the batch is decided, which takes seconds if the connection is lost and the database cannot
- * be reached. Reads that need news wait for a commit only as long as one usually takes. */
-static enum store_result await(struct pipeline *pipeline, const struct decision *decision,
-                               const struct edit *edit, struct store_stamp *stamp, bool *foreign,
-                               struct err *err)
-{
-    const bool ahead = plans_ahead(pipeline, decision);
-    uint64_t now_us = clock_monotonic_us();
-    const uint64_t long_us = now_us + AWAIT_LONG_US;
-    enum store_result result = STORE_PENDING;
-    pipeline->is_pending = true;
-    pipeline->ahead.is_off = false;
-    while (result == STORE_PENDING) {
-        waiting_meanwhile(pipeline);
-        if (ahead)
-            ahead_plan(pipeline, edit);
-        if (pipeline->has_given_up)
-            store_give_up(pipeline->store);
-        now_us = clock_monotonic_us();
-        if (now_us >= long_us)
-            currency_commit_ended(pipeline->currency);
-        result = store_await(pipeline->store, now_us + (ahead ? AWAIT_AHEAD_US : AWAIT_US), stamp,
-                             foreign, err);
-    }
-    pipeline->is_pending = false;
-    return result;
-}
-
-/* Makes what was planned durable and visible, or undoes it. */
-static enum store_result commit_and_publish(struct pipeline *pipeline,
-                                            const struct decision *decision, struct edit *edit,
-                                            const struct planned *planned, struct err *err)
-{
-    const struct store_batch batch = planned_batch(planned);
-    struct store_stamp stamp;
-    bool foreign = false;
-    uint64_t began_us = clock_monotonic_us();
-    enum store_result result = store_commit(pipeline->store, &batch, &stamp, &foreign, err);
-    if (result == STORE_PENDING)
-        result = await(pipeline, decision, edit, &stamp, &foreign, err);
-    const bool is_published =
-        result == STORE_OK && (planned->changes.count > 0 || planned->must_commit);
-    if (!is_published || foreign)
-        ahead_drop(pipeline);
-    if (!is_published)
-        replica_abandon(pipeline->replica, edit);
-    if (result != STORE_OK)
-        return result;
-    rules_made_up(pipeline->rules);
-    if (is_published) {
-        note_commit(pipeline, began_us);
-        news_publish(pipeline, edit, &stamp, !foreign);
-        if (!foreign)
-            currency_note_known(pipeline->currency, began_us);
-    }
-    return STORE_OK;
 }
 
 /* Before the batch is answered, and once. */
@@ -165,16 +98,6 @@ static void note_size(struct pipeline *pipeline)
         histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE,
                       pipeline->uncounted + pipeline->joined);
     pipeline->uncounted = 0;
-}
-
-static enum store_result commit(struct pipeline *pipeline, const struct decision *decision,
-                                struct edit *edit, const struct planned *planned, struct err *err)
-{
-    note_size(pipeline);
-    currency_commit_begins(pipeline->currency);
-    enum store_result result = commit_and_publish(pipeline, decision, edit, planned, err);
-    currency_commit_ended(pipeline->currency);
-    return result;
 }
 
 static struct pipeline_request *last_planned(const struct planned *planned)
@@ -236,22 +159,38 @@ static enum store_result plan(struct pipeline *pipeline, struct decision *decisi
     return is_owed(decision) ? STORE_FAILED : STORE_REFUSED;
 }
 
-/* Plans, unless that has been done ahead, and commits once. `was_taken`: the last time, others had
- * written first. STORE_REFUSED: because of the culprit. */
-static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
+/* The commit of the decision: one that a worker has begun (direct.h), or a new one of what is
+ * planned now or was planned ahead. */
+static enum store_result begin_commit(struct pipeline *pipeline, struct decision *decision,
+                                      bool was_taken, struct commit *commit)
 {
-    struct planned planned = pipeline->ready_planned;
-    struct edit *edit = pipeline->ready;
-    struct err *err = &decision->err;
-    *err = (struct err){.arena = pipeline->arena};
+    if (direct_resume(pipeline, commit, &decision->err))
+        return STORE_OK;
+    *commit = (struct commit){.edit = pipeline->ready, .planned = pipeline->ready_planned};
     pipeline->ready = NULL;
     enum store_result result =
-        edit == NULL ? plan(pipeline, decision, was_taken, &edit, &planned) : STORE_OK;
+        commit->edit == NULL ? plan(pipeline, decision, was_taken, &commit->edit, &commit->planned)
+                             : STORE_OK;
     if (result != STORE_OK)
         return result;
-    result = commit(pipeline, decision, edit, &planned, err);
+    note_size(pipeline);
+    commit_begin(pipeline, commit, &decision->err);
+    return STORE_OK;
+}
+
+/* Plans and commits once. `was_taken`: the last time, others had written first. STORE_REFUSED:
+ * because of the culprit. */
+static enum store_result try(struct pipeline *pipeline, struct decision *decision, bool was_taken)
+{
+    struct commit commit;
+    decision->err = (struct err){.arena = pipeline->arena};
+    enum store_result result = begin_commit(pipeline, decision, was_taken, &commit);
+    if (result != STORE_OK)
+        return result;
+    commit_await(pipeline, &commit, plans_ahead(pipeline, decision), &decision->err);
+    result = commit_end(pipeline, &commit);
     if (result == STORE_REFUSED)
-        find_culprit(pipeline, &planned, decision);
+        find_culprit(pipeline, &commit.planned, decision);
     return result;
 }
 
@@ -494,7 +433,7 @@ void batch_run(struct pipeline *pipeline, struct pipeline_request *first)
         waiting_answer(pipeline, waiting.first);
     if (planned.first == NULL)
         return;
-    pipeline->uncounted = planned.count;
+    pipeline->uncounted = direct_is_parked(pipeline) ? 0 : planned.count;
     run_planned(pipeline, planned.first);
     note_size(pipeline);
 }

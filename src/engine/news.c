@@ -83,7 +83,10 @@ void news_publish(struct pipeline *pipeline, struct edit *edit, const struct sto
     const struct version_stamp copy = stamp_of(stamp, holds);
     if (holds)
         counter_set(&pipeline->fresh_at_us, clock_monotonic_us());
-    replica_publish(pipeline->replica, edit, &copy);
+    if (pipeline->is_at_once)
+        replica_publish_at_once(pipeline->replica, edit, &copy);
+    else
+        replica_publish(pipeline->replica, edit, &copy);
     struct store_stamp published;
     memcpy(&published, &copy, sizeof(published));
     currency_published(pipeline->currency, &published);

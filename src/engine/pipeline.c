@@ -12,6 +12,7 @@
 
 enum {
     UPKEEP_EVERY_MS = 100,
+    LOOK_EVERY_MS = 25, /* whether a batch that another thread has begun takes long */
     PATIENCE_MAX_US = 10000,
     GIVEN_UP_US = 1000000, /* what the database has not answered by then is not waited for */
 };
@@ -20,43 +21,60 @@ enum {
  * statement. */
 enum { CHANGES_MOST = 50000 };
 
-/* Takes the next batch; NULL when it is time for upkeep or to stop. */
+/* Under the lock. Without a wait, half of the clients would always be one batch late: they get a
+ * moment to send their next request. */
+static void let_gather(struct pipeline *pipeline)
+{
+    if (pipeline->queue.count == 0 || pipeline->queue.count >= pipeline->usual_batch)
+        return;
+    /* One slow commit (a busy disk) does not predict the next one. */
+    uint64_t patience_us = pipeline->last_commit_us / 8;
+    if (patience_us > PATIENCE_MAX_US)
+        patience_us = PATIENCE_MAX_US;
+    uint64_t patience_end = clock_monotonic_us() + patience_us;
+    pipeline->waiting_for = pipeline->usual_batch;
+    while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
+        wait_until(&pipeline->wake, &pipeline->lock, patience_end);
+}
+
+/* Takes the seat, and the next batch, unless one is on its way already; NULL when it is time for
+ * that, for upkeep or to stop. */
 static struct pipeline_request *next_batch(struct pipeline *pipeline, unsigned *count)
 {
     pthread_mutex_lock(&pipeline->lock);
     uint64_t upkeep_at = pipeline->last_upkeep_us + UPKEEP_EVERY_MS * 1000;
     pipeline->waiting_for = 1;
-    while (pipeline->queue.count == 0 && !pipeline->stopping && clock_monotonic_us() < upkeep_at)
-        wait_until(&pipeline->wake, &pipeline->lock, upkeep_at);
-    /* without a wait, half of the clients would always be one batch late: give them a moment to
-     * send their next request */
-    if (pipeline->queue.count > 0 && pipeline->queue.count < pipeline->usual_batch) {
-        /* One slow commit (a busy disk) does not predict the next one. */
-        uint64_t patience_us = pipeline->last_commit_us / 8;
-        if (patience_us > PATIENCE_MAX_US)
-            patience_us = PATIENCE_MAX_US;
-        uint64_t patience_end = clock_monotonic_us() + patience_us;
-        pipeline->waiting_for = pipeline->usual_batch;
-        while (pipeline->queue.count < pipeline->usual_batch && clock_monotonic_us() < patience_end)
-            wait_until(&pipeline->wake, &pipeline->lock, patience_end);
+    while (!seat_is_wanted(pipeline) && clock_monotonic_us() < upkeep_at) {
+        uint64_t look_at = clock_monotonic_us() + LOOK_EVERY_MS * 1000;
+        wait_until(&pipeline->wake, &pipeline->lock, look_at < upkeep_at ? look_at : upkeep_at);
     }
-    struct pipeline_request *first = queue_take_all(pipeline, count);
+    seat_take(pipeline);
+    struct pipeline_request *first = NULL;
+    *count = 0;
+    if (!direct_is_parked(pipeline)) {
+        let_gather(pipeline);
+        first = queue_take_all(pipeline, count);
+    }
     pthread_mutex_unlock(&pipeline->lock);
     return first;
 }
 
 static void count_and_run(struct pipeline *pipeline, struct pipeline_request *first, unsigned count)
 {
-    pipeline->batches++;
-    pipeline->requests += count;
-    pipeline->joined = 0;
+    queue_begin_batch(pipeline, count);
     batch_run(pipeline, first);
-    count += pipeline->joined;
-    counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
-    arena_reset(pipeline->arena);
-    /* grows at once, shrinks by half each time, so that a single client does not wait for others */
-    pipeline->usual_batch =
-        count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
+    queue_end_batch(pipeline, count);
+}
+
+/* The batch that another thread has begun, and has left. */
+static bool run_parked(struct pipeline *pipeline)
+{
+    struct pipeline_request *request = pipeline->direct.request;
+    if (request == NULL)
+        return false;
+    batch_run(pipeline, request);
+    queue_end_batch(pipeline, 1);
+    return true;
 }
 
 /* The batch that was planned while the last one was on its way. Reads come first, as in any batch:
@@ -75,16 +93,23 @@ static bool run_ahead(struct pipeline *pipeline)
 
 bool pipeline_run_once(struct pipeline *pipeline)
 {
-    unsigned count;
-    if (run_ahead(pipeline))
-        return true;
-    pthread_mutex_lock(&pipeline->lock);
-    struct pipeline_request *first = queue_take_all(pipeline, &count);
-    pthread_mutex_unlock(&pipeline->lock);
-    if (first == NULL)
-        return false;
-    count_and_run(pipeline, first, count);
-    return true;
+    unsigned count = 0;
+    if (pipeline->ahead.edit == NULL) { /* otherwise it has kept the seat */
+        pthread_mutex_lock(&pipeline->lock);
+        seat_take(pipeline);
+        pthread_mutex_unlock(&pipeline->lock);
+    }
+    bool ran = run_parked(pipeline) || run_ahead(pipeline);
+    if (!ran) {
+        pthread_mutex_lock(&pipeline->lock);
+        struct pipeline_request *first = queue_take_all(pipeline, &count);
+        pthread_mutex_unlock(&pipeline->lock);
+        if (first != NULL)
+            count_and_run(pipeline, first, count);
+    }
+    if (pipeline->ahead.edit == NULL)
+        seat_leave(pipeline);
+    return ran || count > 0;
 }
 
 /* Also while there are no requests, so that the first one after a pause finds what is right. */
@@ -96,37 +121,63 @@ static void read_if_wrong(struct pipeline *pipeline)
     arena_reset(pipeline->arena);
 }
 
+static void tend(struct pipeline *pipeline)
+{
+    store_upkeep(pipeline->store);
+    read_if_wrong(pipeline);
+    replica_tidy(pipeline->replica);
+}
+
+void pipeline_tend_once(struct pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    bool is_free = pipeline->seat == SEAT_FREE;
+    if (is_free)
+        pipeline->seat = SEAT_TAKEN;
+    pthread_mutex_unlock(&pipeline->lock);
+    if (!is_free)
+        return;
+    tend(pipeline);
+    seat_leave(pipeline);
+}
+
 static bool run_next(struct pipeline *pipeline)
 {
     unsigned count;
     struct pipeline_request *first = next_batch(pipeline, &count);
-    if (first != NULL)
-        count_and_run(pipeline, first, count);
-    return first != NULL;
+    if (first == NULL)
+        return run_parked(pipeline);
+    count_and_run(pipeline, first, count);
+    return true;
 }
 
+/* It has the seat, except while it waits for something to do. */
 static void *writer(void *cls)
 {
     struct pipeline *pipeline = cls;
+    bool stop = false;
     pthread_setname_np(pthread_self(), "writer"); /* for top, and for bench/occupy.py */
-    for (;;) {
+    while (!stop) {
+        const bool has_seat = pipeline->ahead.edit != NULL;
         pipeline_beat(pipeline);
-        bool ran = run_ahead(pipeline) || run_next(pipeline);
+        bool ran = run_ahead(pipeline);
+        if (!ran && has_seat) /* the plan was dropped */
+            seat_leave(pipeline);
+        ran = ran || run_next(pipeline);
         uint64_t now = clock_monotonic_us();
         if (now - pipeline->last_upkeep_us >= UPKEEP_EVERY_MS * 1000) {
-            store_upkeep(pipeline->store);
-            read_if_wrong(pipeline);
-            replica_tidy(pipeline->replica);
+            tend(pipeline);
             pipeline->last_upkeep_us = clock_monotonic_us();
         }
-        if (!ran) {
-            pthread_mutex_lock(&pipeline->lock);
-            bool stop = pipeline->stopping && pipeline->queue.count == 0;
-            pthread_mutex_unlock(&pipeline->lock);
-            if (stop)
-                return NULL;
-        }
+        if (pipeline->ahead.edit != NULL)
+            continue;
+        pthread_mutex_lock(&pipeline->lock);
+        stop = !ran && pipeline->stopping && pipeline->queue.count == 0;
+        pipeline->writer_has_seat = false;
+        pipeline->seat = SEAT_FREE;
+        pthread_mutex_unlock(&pipeline->lock);
     }
+    return NULL;
 }
 
 static void submit_to_writer(void *cls, struct pipeline_request *request)
@@ -147,6 +198,7 @@ struct pipeline *pipeline_create(struct store *store, struct replica *replica,
     pipeline->currency =
         currency_create(store, (struct currency_writer){submit_to_writer, pipeline});
     pipeline_beat(pipeline);
+    direct_init(pipeline);
     queue_clear(&pipeline->queue);
     queue_clear(&pipeline->late);
     queue_clear(&pipeline->ahead.requests);
@@ -184,8 +236,11 @@ void pipeline_destroy(struct pipeline *pipeline)
     pthread_cond_destroy(&pipeline->wake);
     pthread_mutex_destroy(&pipeline->lock);
     currency_destroy(pipeline->currency);
-    if (pipeline->ahead.edit != NULL) /* its requests may be gone already */
+    /* requests of these may be gone already */
+    if (pipeline->ahead.edit != NULL)
         replica_abandon(pipeline->replica, pipeline->ahead.edit);
+    if (direct_is_parked(pipeline))
+        replica_abandon(pipeline->replica, pipeline->direct.commit.edit);
     arena_destroy(pipeline->ahead.arena);
     arena_destroy(pipeline->arena);
     free(pipeline);
@@ -207,6 +262,8 @@ struct pipeline *pipeline_start(struct store *store, struct replica *replica,
 
 void pipeline_submit(struct pipeline *pipeline, struct pipeline_request *request)
 {
+    if (direct_submit(pipeline, request))
+        return;
     pthread_mutex_lock(&pipeline->lock);
     if (pipeline->stopping) {
         pthread_mutex_unlock(&pipeline->lock);
@@ -321,6 +378,7 @@ struct pipeline_figures pipeline_figures(struct pipeline *pipeline)
         .batches = pipeline->batches,
         .requests = pipeline->requests,
         .commits = pipeline->commits,
+        .direct = counter_read(&pipeline->direct.done),
         .taken = pipeline->taken,
         .reloads = pipeline->reloads,
         .merges = pipeline->merges,

@@ -118,6 +118,7 @@ struct pipeline_figures {
     uint64_t batches;
     uint64_t requests;
     uint64_t commits;
+    uint64_t direct;  /* of these, how many threads have done without the writer's */
     uint64_t taken;   /* how often a batch was planned again because others had written first */
     uint64_t reloads; /* how often the whole database was read */
     uint64_t merges;  /* of these, how often only differences were applied to memory */

@@ -1,4 +1,5 @@
-/* State and functions that the writer thread (pipeline.c) and its batches share. */
+/* State and functions that the writer thread (pipeline.c), its batches, and threads that have the
+ * writer's seat (seat.h) share. */
 #ifndef BERTH_ENGINE_PIPELINE_INTERNAL_H
 #define BERTH_ENGINE_PIPELINE_INTERNAL_H
 
@@ -6,10 +7,12 @@
 #include <stdatomic.h>
 
 #include "engine/ahead.h"
+#include "engine/direct.h"
 #include "engine/loss_report.h"
 #include "engine/pipeline.h"
 #include "engine/planned.h"
 #include "engine/rules.h"
+#include "engine/seat.h"
 
 struct pipeline {
     struct store *store;
@@ -23,10 +26,15 @@ struct pipeline {
     struct arena *arena;    /* the batch's */
     uint64_t read_began_us; /* the last read: whatever was committed before, it has found */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards queue, stopping and waiting */
+    pthread_mutex_t lock; /* guards queue, stopping, seat, awaits_seat and waiting_for */
     pthread_cond_t wake;
     struct queue queue;
     bool stopping;
+    enum seat seat;
+    bool awaits_seat; /* the writer thread does */
+    bool writer_has_seat;
+    struct direct direct;
+    bool is_at_once;           /* whoever has the seat must not do now what may take long */
     _Atomic bool has_given_up; /* see pipeline_give_up() */
     _Atomic uint64_t over_us;  /* from then on the writer waits for nothing; 0: it is not known */
     bool is_pending;           /* a batch is on its way to the database; used by the writer only */
@@ -54,6 +62,14 @@ struct pipeline {
     struct counter fresh_at_us;
 };
 
+/* queue.c: a batch of so many requests begins, and is decided. */
+void queue_begin_batch(struct pipeline *pipeline, unsigned count);
+void queue_end_batch(struct pipeline *pipeline, unsigned count);
+
+/* pipeline.c: without a thread: does what is due about ten times a second, unless a batch is on its
+ * way. For simulations. */
+void pipeline_tend_once(struct pipeline *pipeline);
+
 /* queue.c, under the lock: takes all requests and counts them; NULL: there are none. */
 struct pipeline_request *queue_take_all(struct pipeline *pipeline, unsigned *count);
 
@@ -75,7 +91,7 @@ bool pipeline_is_over(const struct pipeline *pipeline);
 /* queue.c: records that the writer is not stuck. */
 void pipeline_beat(struct pipeline *pipeline);
 
-/* The functions below are for the writer thread. */
+/* The functions below are for whoever has the seat. */
 
 enum news {
     NEWS_TAKEN,  /* memory has the state that was read */

@@ -1,6 +1,7 @@
 /* Operations on a pipeline that both the writer thread (pipeline.c) and its batches (batch.c) use:
- * taking requests out of the queue, recording that the writer is not stuck, and checking whether a
- * version is the newest. */
+ * taking requests out of the queue, counting batches, recording that the writer is not stuck, and
+ * checking whether a version is the newest. */
+#include "base/arena.h"
 #include "base/clock.h"
 #include "engine/pipeline_internal.h"
 
@@ -54,6 +55,23 @@ void pipeline_put_back(struct pipeline *pipeline, struct queue *requests)
     queue_move(requests, &pipeline->queue);
     queue_move(&pipeline->queue, requests);
     pthread_mutex_unlock(&pipeline->lock);
+}
+
+void queue_begin_batch(struct pipeline *pipeline, unsigned count)
+{
+    pipeline->batches++;
+    pipeline->requests += count;
+    pipeline->joined = 0;
+}
+
+void queue_end_batch(struct pipeline *pipeline, unsigned count)
+{
+    count += pipeline->joined;
+    counter_set(&pipeline->arena_bytes, arena_footprint_bytes(pipeline->arena));
+    arena_reset(pipeline->arena);
+    /* grows at once, shrinks by half each time, so that a single client does not wait for others */
+    pipeline->usual_batch =
+        count > pipeline->usual_batch ? count : (pipeline->usual_batch + count) / 2;
 }
 
 bool pipeline_is_over(const struct pipeline *pipeline)

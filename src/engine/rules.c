@@ -95,6 +95,14 @@ void rules_made_up(const struct rules *rules)
             rules->rows[i].rule->made_up(rules->rows[i].context);
 }
 
+bool rules_owe(const struct rules *rules)
+{
+    for (size_t i = 0; i < row_count(rules); i++)
+        if (rules->rows[i].rule->owes != NULL && rules->rows[i].rule->owes(rules->rows[i].context))
+            return true;
+    return false;
+}
+
 bool rules_refuse_host(const struct rules *rules, const struct version *version,
                        const struct provider *host, struct slice project)
 {

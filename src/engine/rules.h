@@ -1,7 +1,7 @@
 /* Rules: what must be true of every commit, whichever planner wrote it. The engine runs all rows of
  * one table over the effects of every request, so no planner can forget a rule and no write can
  * bypass one. The code that starts the pipeline supplies the table (products/products.c): the
- * engine knows no product. Writer thread only, unless a function says otherwise. */
+ * engine knows no product. The writer only, unless a function says otherwise. */
 #ifndef BERTH_ENGINE_RULES_H
 #define BERTH_ENGINE_RULES_H
 
@@ -52,6 +52,8 @@ struct rule {
      * version). The arena may be used for working memory. */
     void (*foreign)(void *context, enum foreign_write kind, const struct version *before,
                     const struct version *after, struct arena *arena);
+    /* Whether there may be something to make up. */
+    bool (*owes)(const void *context);
     /* Returns what the next batch must do about these writes, in the form in which `note` returns
      * it; NULL: nothing. */
     void *(*make_up)(void *context, const struct plan *plan);
@@ -102,6 +104,8 @@ void rules_foreign(const struct rules *rules, enum foreign_write kind, const str
 /* False: there is nothing to do. */
 bool rules_make_up(struct rules_noted *noted, const struct plan *plan);
 void rules_made_up(const struct rules *rules);
+/* Whether the next batch may have to do something about other processes' writes. */
+bool rules_owe(const struct rules *rules);
 
 /* Any thread. */
 bool rules_refuse_host(const struct rules *rules, const struct version *version,

@@ -234,7 +234,8 @@ static void collect_garbage(struct replica *replica, bool has_loaded)
         look_through_garbage(replica, true);
 }
 
-void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
+void replica_publish_at_once(struct replica *replica, struct edit *edit,
+                             const struct version_stamp *stamp)
 {
     check(!edit->links.active && !edit->is_loading);
     struct version *version = edit->version;
@@ -249,6 +250,12 @@ void replica_publish(struct replica *replica, struct edit *edit, const struct ve
     atomic_store(&replica->current, version);
     atomic_store(&replica->number, version->node.birth);
     edit_free(edit);
+}
+
+void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp)
+{
+    bool has_loaded = edit->from_nothing;
+    replica_publish_at_once(replica, edit, stamp);
     collect_garbage(replica, has_loaded);
 }
 
@@ -266,7 +273,7 @@ void replica_tidy(struct replica *replica)
     if (garbage->oldest != NULL) {
         uint64_t oldest = oldest_pin(replica);
         note_freed(replica, garbage_collect(garbage, oldest));
-        bool sifts = oldest != replica->oldest_seen;
+        bool sifts = oldest != replica->oldest_seen || garbage_is_to_sift(garbage);
         if (garbage->oldest != NULL && (sifts || garbage->whole_count > 0))
             look_through_garbage(replica, sifts);
         replica->oldest_seen = oldest;

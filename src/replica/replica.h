@@ -41,6 +41,10 @@ struct edit *replica_edit_empty(struct replica *replica);
  * copied. The edit must not be used afterwards. Writer thread, as below. */
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp);
 
+/* The same, and frees nothing: that is left to replica_tidy(). */
+void replica_publish_at_once(struct replica *replica, struct edit *edit,
+                             const struct version_stamp *stamp);
+
 /* Discards an edit; the current version stays. The edit must not be used afterwards. */
 void replica_abandon(struct replica *replica, struct edit *edit);
 

@@ -27,6 +27,7 @@ from service_manager import Process  # noqa: E402
 PASSWORD = "secret-of-the-database"
 FAILED = re.compile(r"SQL connection failed, (?:(\d+) attempts? left, )?next attempt in (\d+) s: the database '")
 SERVER_STARTS_S = 3
+SESSIONS = 6
 
 
 class Run:
@@ -172,9 +173,9 @@ def use(client, number):
 
 
 def old_connections(program, directory):
-    """Each of the three that requests need, and the one that looks for the writes of others, is replaced while berthd
-    writes and reads, and no request fails. Without the option, none is. The fifth, for housekeeping, is used only now and
-    then."""
+    """Each of the three that requests need, that of the worker that serves the one client, and the one that looks for the
+    writes of others, is replaced while berthd writes and reads, and no request fails. Without the option, none is. The
+    sixth, for housekeeping, is used only now and then."""
     with Postgres(password=PASSWORD) as server:
         for seconds, is_replaced in ((1, True), (-1, False)):
             server.create_database(f"of_{seconds}")
@@ -182,15 +183,15 @@ def old_connections(program, directory):
                 berth.process.wait_for("READY", "1", seconds=60)
                 client = servers.Client(berth.port)
                 use(client, 0)
-                wait_until(lambda: len(sessions_of(server)) == 5, lambda: str(sessions_of(server)))
+                wait_until(lambda: len(sessions_of(server)) == SESSIONS, lambda: str(sessions_of(server)))
                 first = sessions_of(server)
                 number, end, last = 1, time.monotonic() + (20 if is_replaced else 3), first
-                while time.monotonic() < end and not (is_replaced and len(last) == 5 and len(last & first) <= 1):
+                while time.monotonic() < end and not (is_replaced and len(last) == SESSIONS and len(last & first) <= 1):
                     use(client, number)
                     number += 1
                     time.sleep(0.05)
                     last = sessions_of(server)
-                expect(len(last) == 5 and (len(last & first) <= 1 if is_replaced else last == first), (first, last))
+                expect(len(last) == SESSIONS and (len(last & first) <= 1 if is_replaced else last == first), (first, last))
                 expect(" ERROR " not in berth.log() and " WARNING " not in berth.log(), berth.log())
 
 

@@ -12,6 +12,7 @@
 enum { CONNECTIONS = 64, FIRST_SOCKET = 100000 };
 
 static struct pg_conn *connections[CONNECTIONS];
+static uint64_t serials;
 
 /* ---- connections ---- */
 
@@ -31,6 +32,12 @@ bool libpq_is_ready(int socket, short events)
     if (conn->is_swallowed)
         return false;
     return conn->is_connecting || !conn->is_open || has_answers(conn) || (events & POLLOUT) != 0;
+}
+
+uint64_t libpq_serial(int socket)
+{
+    const struct pg_conn *conn = connections[socket - FIRST_SOCKET];
+    return conn == NULL ? 0 : conn->serial;
 }
 
 uint64_t libpq_next_us(int socket)
@@ -86,6 +93,7 @@ PGconn *PQconnectStartParams(const char *const *keywords, const char *const *val
     while (connections[conn->slot] != NULL)
         check(++conn->slot < CONNECTIONS);
     connections[conn->slot] = conn;
+    conn->serial = ++serials;
     return conn;
 }
 

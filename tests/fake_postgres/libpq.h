@@ -16,6 +16,7 @@ struct pg_conn {
     struct process *process;
     struct session *session; /* NULL: the connection is broken, or is not made yet */
     int slot;                /* libpq_is_ready() knows it by this */
+    uint64_t serial;         /* no other connection has it, or has had it */
     bool is_connecting;
     bool is_open;      /* has been made, and is not known to be broken */
     bool is_swallowed; /* nothing arrives any more, on either side */
@@ -33,6 +34,9 @@ struct pg_conn {
 bool libpq_has(int socket);
 /* Whether a wait for it is over. */
 bool libpq_is_ready(int socket, short events);
+
+/* The serial number of the open connection with that socket; 0: there is none. */
+uint64_t libpq_serial(int socket);
 
 /* The world time at which answers that are on their way arrive; UINT64_MAX: there are none. */
 uint64_t libpq_next_us(int socket);

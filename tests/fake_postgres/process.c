@@ -38,6 +38,7 @@ struct task {
     bool is_signalled;
     const struct task *other;
     bool (*has_work)(void *cls);
+    uint64_t (*next_us)(void *cls); /* NULL: work does not come by itself */
     void *work;
 };
 
@@ -48,6 +49,7 @@ static struct {
     uint64_t entropy;
     struct process *entered;
     struct task *running;
+    bool forbids_waits;
 } world;
 
 /* Other threads, such as the log's, are real. */
@@ -211,6 +213,8 @@ uint64_t process_next_us(const struct process *process)
         uint64_t at_us = can_run(task) ? world.now_us : task->until_us;
         uint64_t answers_us =
             task->wait == WAIT_CONNECTION ? libpq_next_us(task->socket) : UINT64_MAX;
+        if (task->wait == WAIT_WORK && task->next_us != NULL)
+            answers_us = task->next_us(task->work);
         if (answers_us < at_us)
             at_us = answers_us;
         if (at_us < process->stopped_until_us)
@@ -224,6 +228,7 @@ uint64_t process_next_us(const struct process *process)
 static void wait(enum wait kind, uint64_t until_us)
 {
     struct task *task = world.running;
+    check(!world.forbids_waits);
     task->wait = kind;
     task->until_us = until_us;
     fiber_yield();
@@ -236,11 +241,23 @@ void process_pause(void)
     wait(WAIT_NOTHING, UINT64_MAX);
 }
 
-void process_idle(bool (*has_work)(void *cls), void *cls, uint64_t us)
+void process_idle_until(bool (*has_work)(void *cls), uint64_t (*next_us)(void *cls), void *cls,
+                        uint64_t us)
 {
     world.running->has_work = has_work;
+    world.running->next_us = next_us;
     world.running->work = cls;
     wait(WAIT_WORK, us == UINT64_MAX ? us : world.now_us + us);
+}
+
+void process_idle(bool (*has_work)(void *cls), void *cls, uint64_t us)
+{
+    process_idle_until(has_work, NULL, cls, us);
+}
+
+void process_forbid_waits(bool forbidden)
+{
+    world.forbids_waits = forbidden;
 }
 
 bool process_reap(struct process *process)
@@ -303,6 +320,11 @@ enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t dea
 enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
 {
     struct task *task = world.running;
+    if (world.forbids_waits) {
+        const struct process *process = process_current();
+        check(world_time(process, deadline_us) <= world.now_us);
+        return libpq_is_ready(socket, events) && !process->is_ending ? PG_IO_READY : PG_IO_TIMEOUT;
+    }
     task->socket = socket;
     task->events = events;
     task->wake_fd = wake_fd;

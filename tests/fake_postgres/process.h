@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 
-enum { PROCESS_TASKS = 8 };
+enum { PROCESS_TASKS = 10 };
 
 struct task;
 
@@ -54,6 +54,12 @@ void process_pause(void);
 /* The same until something is to be done, which the function finds out, or until the time has
  * passed (UINT64_MAX: for ever). */
 void process_idle(bool (*has_work)(void *cls), void *cls, uint64_t us);
+/* The same, where work may come by itself at a world time that the function finds out. */
+void process_idle_until(bool (*has_work)(void *cls), uint64_t (*next_us)(void *cls), void *cls,
+                        uint64_t us);
+
+/* From now on, whatever is called must not wait, or may again. */
+void process_forbid_waits(bool forbidden);
 
 /* Frees tasks that have ended; false: some have not. */
 bool process_reap(struct process *process);

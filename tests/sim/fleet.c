@@ -155,6 +155,7 @@ static void begin_seed(uint64_t seed)
     fill();
     faults_draw();
     fleet.has_metal = rng_below(&fleet.rng, 3) == 0;
+    fleet.at_workers = draw(&(const int[4]){0, 2, 6, 8});
     fleet.reads = draw(&(const int[4]){1, 10, 40, 60});
     fleet.loyalty = draw(&(const int[4]){2, 5, 20, 60});
     int least = fleet.in_turns ? 2 : 1;
@@ -258,7 +259,9 @@ static void ask_some(void)
     if (!instance->is_up)
         return;
     bool is_read = rng_below(&fleet.rng, 100) < fleet.reads;
-    for (int left = 1 + rng_below(&fleet.rng, 3); left > 0; left--)
+    /* workers send batches of one request, while no other one waits */
+    int most = fleet.at_workers == 8 ? 1 : 3;
+    for (int left = 1 + rng_below(&fleet.rng, most); left > 0; left--)
         instance_ask(instance, is_read);
 }
 
@@ -444,6 +447,10 @@ static bool report(uint64_t seeds)
         {"epochs begun", tally->epochs, 5},
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
+        {"batches committed by workers", tally->direct, 20},
+        {"begun by workers, and left to the writer", tally->taken_over, 10},
+        {"queries of workers answered", tally->own_answers, 200},
+        {"and not answered", tally->vain_questions, 3},
         {"reloads", tally->reloads, 50},
         {"transactions of another program", tally->foreign_writes, 50},
         {"looks for writes of other programs", tally->looks, 100},

@@ -14,7 +14,10 @@
 #ifndef BERTH_SIM_FLEET_H
 #define BERTH_SIM_FLEET_H
 
+#include <pthread.h>
+
 #include "baremetal/write/node_rule.h"
+#include "base/event_loop.h"
 #include "clients.h"
 #include "engine/pipeline.h"
 #include "fake_postgres/process.h"
@@ -78,9 +81,28 @@ struct remembered {
     struct epochs_left epochs;
 };
 
+/* A descriptor that a worker waits for, and what it is to do when it has nothing else to do. */
+struct watched {
+    struct event_watcher *watcher; /* NULL: there is none */
+    int fd;
+    uint64_t serial; /* of the connection; 0: none is watched */
+    bool is_once;
+    bool wants_idle;
+};
+
+enum { WATCHED_MOST = 4, WORKERS = 2 };
+
+struct worker {
+    struct instance *instance;
+    unsigned number; /* of its event loop */
+    pthread_t thread;
+    struct watched watched[WATCHED_MOST];
+};
+
 struct instance {
     struct process process; /* first */
-    bool is_up;             /* it serves */
+    struct worker workers[WORKERS];
+    bool is_up; /* it serves */
     bool has_ended;
     bool scrubs_no_more;
     struct store *store;
@@ -106,6 +128,8 @@ struct fleet_tally {
     uint64_t answered_reads, failed_reads;
     uint64_t commits, taken_numbers, lost_batches, lost_acknowledged;
     uint64_t taken, follows, reloads, looks, scrubs;
+    uint64_t own_answers, vain_questions; /* of workers that have asked by themselves */
+    uint64_t direct, taken_over; /* batches of workers: committed by them, and left to the writer */
     uint64_t gone_backs, named_losses; /* as instances have noticed them */
     uint64_t gone_before_restart;      /* at their start */
     uint64_t epochs;                   /* rows of berth_epochs that were committed */
@@ -124,6 +148,7 @@ struct fleet {
     int permille[FLEET_FAULT_COUNT];
     bool has_foreign; /* another program has written */
     bool has_metal;   /* there are requests at the Bare Metal API */
+    int at_workers;   /* of 8 requests, as many come to an instance's worker */
     int lag;          /* how seldom a node of a cluster applies a commit */
     int count;
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */
@@ -154,6 +179,14 @@ void instance_ask(struct instance *instance, bool is_read);
 void instance_end_scrubs(struct instance *instance);
 /* Whether it has nothing to do, and waits for nothing. */
 bool instance_is_idle(const struct instance *instance);
+
+/* ---- fleet_worker.c ---- */
+
+void workers_start(struct instance *instance);
+/* The process is ending. */
+void workers_stop(struct instance *instance);
+/* From now on, what is called runs on that worker; NULL: on no worker. */
+void worker_enter(struct worker *worker);
 
 /* ---- fleet_checks.c ---- */
 

@@ -17,6 +17,7 @@ enum {
     BUSY_TIMEOUT_MS = 5000,
     AGAIN_US = 50000,
     LOOK_US = 500000,
+    PARKED_US = 50000, /* as in engine/seat.c */
     RECYCLE_US = 20000000,
     CHANGES_MOST = 12, /* of a batch, in some seeds */
     SCRUB_US = 20000
@@ -189,6 +190,7 @@ void instance_ask(struct instance *instance, bool is_read)
     check(asked != NULL);
     *asked = (struct asked){
         .request = {.plan = is_read ? NULL : plan_asked,
+                    .plans_briefly = !is_read,
                     .done = asked_done,
                     .err = {.arena = arena_create()}},
         .next = fleet.asked,
@@ -199,6 +201,9 @@ void instance_ask(struct instance *instance, bool is_read)
     fleet.asked = asked;
     instance->unanswered++;
     process_enter(&instance->process);
+    worker_enter(rng_below(&fleet.rng, 8) < fleet.at_workers
+                     ? &instance->workers[rng_below(&fleet.rng, WORKERS)]
+                     : NULL);
     if (is_read) {
         fleet.tally.reads++;
         pipeline_await_current(instance->pipeline, &asked->request);
@@ -207,6 +212,7 @@ void instance_ask(struct instance *instance, bool is_read)
         draw_input(&asked->input);
         pipeline_submit(instance->pipeline, &asked->request);
     }
+    worker_enter(NULL);
     process_enter(NULL);
 }
 
@@ -283,10 +289,24 @@ static bool open_all(struct instance *instance)
     return false;
 }
 
-static bool has_work(void *cls)
+/* When the writer looks after a batch that a worker has sent, in world time. */
+static uint64_t look_us(void *cls)
 {
     const struct instance *instance = cls;
-    return instance->pipeline->queue.count > 0;
+    const struct pipeline *pipeline = instance->pipeline;
+    return pipeline->seat == SEAT_PARKED
+               ? pipeline->direct.parked_us - instance->process.ahead_us + PARKED_US
+               : UINT64_MAX;
+}
+
+/* The writer reads the clock of its process. */
+static bool has_work(void *cls)
+{
+    struct instance *instance = cls;
+    process_enter(&instance->process);
+    bool has = seat_is_wanted(instance->pipeline) || instance->pipeline->ahead.edit != NULL;
+    process_enter(NULL);
+    return has;
 }
 
 static void add_figures(struct instance *instance)
@@ -294,6 +314,7 @@ static void add_figures(struct instance *instance)
     struct pipeline_figures figures = pipeline_figures(instance->pipeline);
     fleet.tally.taken += figures.taken;
     fleet.tally.follows += figures.follows;
+    fleet.tally.direct += figures.direct;
     fleet.tally.reloads += figures.reloads;
     fleet.tally.looks += histogram_count(&figures.observer.look_us);
     fleet.tally.scrubs += figures.observer.scrubs;
@@ -301,30 +322,18 @@ static void add_figures(struct instance *instance)
         check_observer(instance, &figures.observer);
 }
 
-/* As the writer thread does it, also while there are no requests. */
-static void read_if_wrong(struct instance *instance)
-{
-    struct pipeline *pipeline = instance->pipeline;
-    struct err ignored = {.arena = pipeline->arena};
-    if (store_should_read(instance->store) && news_take(pipeline, &ignored) == NEWS_FAILED)
-        pipeline_beat(pipeline);
-    arena_reset(pipeline->arena);
-}
-
 static void serve(struct instance *instance)
 {
-    bool has_others = fleet.permille[FLEET_FOREIGN] > 0;
+    const uint64_t sleep_us = fleet.permille[FLEET_FOREIGN] > 0 ? LOOK_US : UINT64_MAX;
     instance->is_up = true;
+    workers_start(instance);
     while (!instance->process.is_ending) {
-        if (pipeline_run_once(instance->pipeline))
-            process_pause();
-        else
-            process_idle(has_work, instance, has_others ? LOOK_US : UINT64_MAX);
-        store_upkeep(instance->store);
-        if (has_others)
-            read_if_wrong(instance);
+        process_idle_until(has_work, look_us, instance, sleep_us);
+        (void)pipeline_run_once(instance->pipeline);
+        pipeline_tend_once(instance->pipeline);
     }
     instance->is_up = false;
+    workers_stop(instance);
     observer_stop(instance->pipeline->observer);
     add_figures(instance);
     currency_stop(instance->pipeline->currency);

@@ -179,6 +179,7 @@ static void write_writer(const struct pipeline_figures *figures, struct expositi
                          US_PER_S);
     write_refusals(figures, exposition);
     exposition_single(exposition, METRIC_WRITER_REPLANNED, figures->taken);
+    exposition_single(exposition, METRIC_WRITER_DIRECT, figures->direct);
     exposition_single(exposition, METRIC_WRITER_FOLLOWS, figures->follows);
     exposition_single(exposition, METRIC_WRITER_LOADS, figures->reloads);
     exposition_single(exposition, METRIC_WRITER_MERGES, figures->merges);

@@ -49,6 +49,12 @@ static void foreign(void *context, enum foreign_write kind, const struct version
         foreign_write_scan_follow(context, before, after);
 }
 
+static bool owes(const void *context)
+{
+    const struct foreign_write_scan *scan = context;
+    return scan->is_due;
+}
+
 static void *make_up(void *context, const struct plan *plan)
 {
     return foreign_write_scan_begin(context, plan);
@@ -97,6 +103,7 @@ const struct rule valet_rule = {
     .note = valet_rule_note,
     .follow = follow,
     .foreign = foreign,
+    .owes = owes,
     .make_up = make_up,
     .made_up = made_up,
     .refuses = refuses,
