@@ -3,7 +3,7 @@
  * Invariant 2 (ARCHITECTURE.md, Invariants): nothing is answered or published before it is
  * committed. The plan's requests are in no other list, and only ahead_adopt() gives them out, which
  * is called after the batch below has been answered; its edit is published only by the commit of
- * the batch that they then are. Writer thread only. */
+ * the batch that they then are. The writer only. */
 #include "engine/ahead.h"
 
 #include "base/arena.h"

@@ -3,7 +3,7 @@
  * Nothing of it is answered, published or handed to the store before the batch below it has been
  * published: then it is committed as any other batch. If that batch comes to nothing, or if news
  * are published first, the plan is thrown away, and its requests are at the head of the queue
- * again. Writer thread only. */
+ * again. The writer only. */
 #ifndef BERTH_ENGINE_AHEAD_H
 #define BERTH_ENGINE_AHEAD_H
 

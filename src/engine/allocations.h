@@ -1,6 +1,6 @@
 /* The only code that writes allocations: how consumers receive and release them, and how consumers
  * are created and deleted. Every planner appends its changes to consumers and their allocations
- * through these functions. Writer thread only. */
+ * through these functions. The writer only. */
 #ifndef BERTH_ENGINE_ALLOCATIONS_H
 #define BERTH_ENGINE_ALLOCATIONS_H
 

@@ -1,4 +1,4 @@
-/* Answers the requests of a batch. Writer thread only. */
+/* Answers the requests of a batch. The writer only. */
 #include "engine/pipeline_internal.h"
 
 static void count_refusal(struct pipeline *pipeline, const struct pipeline_request *request,

@@ -4,7 +4,7 @@
  * (stock). Several consumers of one provider are therefore added up together, and a lookup costs
  * the same in a small request and in one of 16 MiB. Invariants: this file appends nothing to the
  * plan's changes (claim_write.c does that after all checks); no accepted write raises the use of a
- * class above its capacity. Writer thread only. */
+ * class above its capacity. The writer only. */
 #include "engine/claim.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Turns decided claims into as few changes as possible.
  *
  * A consumer that no longer holds anything is deleted; a new consumer whose claim is empty is never
- * inserted. Writer thread only. */
+ * inserted. The writer only. */
 #include <stdlib.h>
 
 #include "base/arena.h"

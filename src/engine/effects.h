@@ -1,7 +1,7 @@
 /* The index of effects: what one request's changes mean for consumers and providers, before and
  * after. The engine derives it from the list of changes and the version to which they apply. The
  * rules (rules.h) and the generations of providers use nothing else, so neither depends on which
- * planner wrote the changes. Writer thread only; everything is in the batch's arena. */
+ * planner wrote the changes. The writer only; everything is in the batch's arena. */
 #ifndef BERTH_ENGINE_EFFECTS_H
 #define BERTH_ENGINE_EFFECTS_H
 

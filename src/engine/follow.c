@@ -1,6 +1,6 @@
 /* Follows the log, also beside programs that write none: their rows may not fit into memory, which
  * does not know all that they have written. What is missing is then read as well, in the same state
- * of the database. Writer thread only. */
+ * of the database. The writer only. */
 #include <stdlib.h>
 
 #include "engine/pipeline_internal.h"

@@ -1,6 +1,6 @@
 /* Generations of providers. The engine raises the generation of each provider that a request
  * changes by one, and only once, whichever planner wrote the changes and whatever consequences
- * follow. Writer thread only. */
+ * follow. The writer only. */
 #ifndef BERTH_ENGINE_GENERATIONS_H
 #define BERTH_ENGINE_GENERATIONS_H
 

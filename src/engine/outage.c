@@ -1,7 +1,7 @@
 /* Failures of writes and of reads are tracked separately: a failed write does not mean that reads
  * fail, and a successful read does not mean that writes work. Otherwise a full disk would be logged
  * with every request. A cause that affects both (a missing file) is logged once, as long as the
- * reason stays the same. Writer thread only. */
+ * reason stays the same. The writer only. */
 #include "engine/outage.h"
 
 #include <stdio.h>

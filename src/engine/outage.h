@@ -1,5 +1,5 @@
 /* Logs when the database begins to fail and when it works again: one line for each, not one for
- * every request that is answered 503. Writer thread only. */
+ * every request that is answered 503. The writer only. */
 #ifndef BERTH_ENGINE_OUTAGE_H
 #define BERTH_ENGINE_OUTAGE_H
 

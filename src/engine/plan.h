@@ -1,5 +1,5 @@
 /* The structs that planners, rules and the index of effects use. They do not depend on the
- * pipeline. Writer thread only. */
+ * pipeline. The writer only. */
 #ifndef BERTH_ENGINE_PLAN_H
 #define BERTH_ENGINE_PLAN_H
 

@@ -1,5 +1,5 @@
 /* What a batch has planned: the changes of all its requests, in the form in which the store takes
- * them. Writer thread only. */
+ * them. The writer only. */
 #ifndef BERTH_ENGINE_PLANNED_H
 #define BERTH_ENGINE_PLANNED_H
 

@@ -2,7 +2,7 @@
  *
  * Each request is planned on a version that contains everything planned before it. A refused
  * request leaves no change. Nothing is written: the changes are collected for the store
- * (planned.h). Writer thread only. */
+ * (planned.h). The writer only. */
 #include "base/clock.h"
 #include "engine/checked.h"
 #include "engine/pipeline_internal.h"

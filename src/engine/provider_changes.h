@@ -1,4 +1,4 @@
-/* Changes of providers that several products append. Nothing is checked here. Writer thread only.
+/* Changes of providers that several products append. Nothing is checked here. The writer only.
  */
 #ifndef BERTH_ENGINE_PROVIDER_CHANGES_H
 #define BERTH_ENGINE_PROVIDER_CHANGES_H

@@ -1,5 +1,5 @@
 /* Requests that wait for news, and probes: they need neither the lock that another process may hold
- * nor a writable disk. Writer thread only. */
+ * nor a writable disk. The writer only. */
 #include "base/clock.h"
 #include "engine/pipeline_internal.h"
 

@@ -7,7 +7,7 @@
 struct change_list;
 struct effects;
 
-/* The rows of the planned changes, with the generations that are raised. Writer thread only. */
+/* The rows of the planned changes, with the generations that are raised. The writer only. */
 uint64_t write_limit_rows(const struct effects *effects);
 
 /* The rows of a list of changes alone: the deletion of allocations counts once per consumer. Writer

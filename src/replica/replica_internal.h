@@ -1,4 +1,4 @@
-/* Shared by replica.c, garbage.c and version_free.c. Writer thread only, except for the
+/* Shared by replica.c, garbage.c and version_free.c. The writer only, except for the
  * counters. */
 #ifndef BERTH_REPLICA_REPLICA_INTERNAL_H
 #define BERTH_REPLICA_REPLICA_INTERNAL_H

@@ -1,4 +1,4 @@
-/* Frees a version: all of it, or what an abandoned edit has made. Writer thread only. */
+/* Frees a version: all of it, or what an abandoned edit has made. The writer only. */
 #include <stdlib.h>
 
 #include "replica/replica_internal.h"

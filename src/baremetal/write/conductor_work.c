@@ -1,5 +1,5 @@
 /* What the requests of a pass do, each on the newest version: since the pass examined the row, it
- * may have changed or been replaced by another row with its id. Writer thread only. */
+ * may have changed or been replaced by another row with its id. The writer only. */
 #include "baremetal/write/conductor_internal.h"
 #include "baremetal/write/node_write.h"
 #include "baremetal/write/plan_node_allocations.h"

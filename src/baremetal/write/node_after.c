@@ -1,6 +1,6 @@
 /* Looks rows up in the index of effects and, for what the request does not change, in the version.
  * A request changes few rows of nodes, so those are searched linearly where only a text is known.
- * Writer thread only. */
+ * The writer only. */
 #include "baremetal/write/node_after.h"
 
 #include "baremetal/write/node_provider.h"

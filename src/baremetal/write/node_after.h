@@ -1,5 +1,5 @@
 /* Rows of nodes and of their allocations, and Placement's tables about them, as they are after a
- * request: its effects applied to the version before it. Writer thread only. */
+ * request: its effects applied to the version before it. The writer only. */
 #ifndef BERTH_BAREMETAL_WRITE_NODE_AFTER_H
 #define BERTH_BAREMETAL_WRITE_NODE_AFTER_H
 

@@ -25,7 +25,7 @@ struct node_choice {
 void node_choice_free(struct node_choice *choice);
 
 /* The node to take; NULL: none now. Then the choice has those that are only locked, or *reason (in
- * the plan's arena) says why there is none. Writer thread only. */
+ * the plan's arena) says why there is none. The writer only. */
 const struct node *node_choose(const struct node_allocation *allocation, struct node_choice *choice,
                                const struct plan *plan, struct slice *reason);
 

@@ -1,5 +1,5 @@
 /* From a node's row to Placement's tables: the provider, inventory, traits and consumer before and
- * after, and the changes between them (baremetal-allocations spec, C1 to C6). Writer thread only.
+ * after, and the changes between them (baremetal-allocations spec, C1 to C6). The writer only.
  */
 #include "baremetal/write/node_mirror.h"
 #include "baremetal/write/node_rule.h"

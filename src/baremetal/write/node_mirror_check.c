@@ -1,5 +1,5 @@
 /* Whether a write of a node can be mirrored in Placement (baremetal-allocations spec, C1, C4 to
- * C7). Writer thread only. */
+ * C7). The writer only. */
 #include "baremetal/write/node_mirror.h"
 
 #include "baremetal/write/node_rule.h"

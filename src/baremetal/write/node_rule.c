@@ -1,7 +1,7 @@
 /* Compares a request's effects on providers, consumers and classes with the rows of nodes after the
  * request. Berth's own mirror passes because it writes what the row says, and not because it is
  * exempt. Equal values pass, and so does everything on a provider that does not belong to a node,
- * which costs one lookup. Writer thread only. */
+ * which costs one lookup. The writer only. */
 #include "baremetal/write/node_rule.h"
 
 #include "baremetal/write/node_after.h"

@@ -1,5 +1,5 @@
 /* A node's row, the allocation that is taken or released with it, and the mirror are one list of
- * changes, so that no version shows one without the others. Writer thread only. */
+ * changes, so that no version shows one without the others. The writer only. */
 #include "baremetal/write/node_write.h"
 
 #include "baremetal/write/node_mirror.h"

@@ -1,5 +1,5 @@
 /* Allocations are created in one commit and decided in another; a backfill does both in one. An
- * active allocation has exactly one node, and its uuid is the node's instance. Writer thread only.
+ * active allocation has exactly one node, and its uuid is the node's instance. The writer only.
  */
 #include "baremetal/write/plan_node_allocations.h"
 

@@ -1,4 +1,4 @@
-/* What may be changed of a node, and when. Writer thread only. */
+/* What may be changed of a node, and when. The writer only. */
 #include "baremetal/write/plan_nodes.h"
 
 #include "baremetal/write/node_provider.h"

@@ -1,7 +1,7 @@
 /* Sums up, for each class of each provider of which a consumer receives something, the amounts
  * allocated and released. Claims have already been decided one by one (engine/claim.c), each with
  * an error of its own; only a plan that did not go through claims can exceed the capacity here.
- * Writer thread only. */
+ * The writer only. */
 #include "placement/write/capacity_rule.h"
 
 #include "base/sums.h"

@@ -1,4 +1,4 @@
-/* Aggregates are created when they are first named; none is ever deleted. Writer thread only. */
+/* Aggregates are created when they are first named; none is ever deleted. The writer only. */
 #include "placement/write/plan_aggregates.h"
 
 #include "base/arena.h"

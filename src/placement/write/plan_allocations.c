@@ -1,5 +1,5 @@
 /* The writes of allocations alone: claims in the order of their steps, and the deletion, which
- * raises no provider's generation. Writer thread only. */
+ * raises no provider's generation. The writer only. */
 #include "placement/write/plan_allocations.h"
 
 #include "base/arena.h"

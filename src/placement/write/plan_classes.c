@@ -1,5 +1,5 @@
 /* The catalog of resource classes; classes with an id below FIRST_CUSTOM_ID are standard and cannot
- * be changed. Writer thread only. */
+ * be changed. The writer only. */
 #include "placement/write/plan_classes.h"
 
 #include "base/arena.h"

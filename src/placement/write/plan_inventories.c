@@ -1,6 +1,6 @@
 /* Inventories: no capacity below zero, only known classes, and no inventory that is in use may be
  * deleted (reducing one below its use is allowed). Each write raises the provider's generation.
- * Writer thread only. */
+ * The writer only. */
 #include "placement/write/plan_inventories.h"
 
 #include <stdlib.h>

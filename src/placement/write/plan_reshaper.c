@@ -3,7 +3,7 @@
  * Allocations are checked while each listed provider has the union of its old and new inventories
  * (with the new figures if both have a class). Only then are the old inventories deleted that are
  * not listed, provided nothing is allocated of them any more. The union is stored in the targets'
- * stock, so that claim.c needs no knowledge of it. Writer thread only. */
+ * stock, so that claim.c needs no knowledge of it. The writer only. */
 #include "placement/write/plan_reshaper.h"
 
 #include "base/arena.h"

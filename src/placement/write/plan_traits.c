@@ -1,4 +1,4 @@
-/* The catalog of traits. Writer thread only. */
+/* The catalog of traits. The writer only. */
 #include "placement/write/plan_traits.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Names of rows in the database that could not be loaded. Writer thread only. */
+/* Names of rows in the database that could not be loaded. The writer only. */
 #ifndef BERTH_PLACEMENT_WRITE_TAKEN_NAMES_H
 #define BERTH_PLACEMENT_WRITE_TAKEN_NAMES_H
 

@@ -1,5 +1,5 @@
 /* Consequences of a request's changes for claims of groups, holds and last known locations (Valet
- * spec, 8.2 and 8.3), in the same transaction. Writer thread only. */
+ * spec, 8.2 and 8.3), in the same transaction. The writer only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_H
 

@@ -9,7 +9,7 @@
  * force, but it is kept for as long as something is allocated on the provider or below it, in case
  * the provider becomes a host again. Each step changes a provider's aggregates at most once, and
  * leaves further changes to the next step. Every step brings rows closer to what the aggregates and
- * racks say, so the steps end. Writer thread only. */
+ * racks say, so the steps end. The writer only. */
 #include "valet/write/consequences_claims.h"
 #include "base/arena.h"
 #include "replica/rows.h"

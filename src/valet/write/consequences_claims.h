@@ -1,4 +1,4 @@
-/* The part of consequences_next for claims. Writer thread only. */
+/* The part of consequences_next for claims. The writer only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_CLAIMS_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_CLAIMS_H
 

@@ -1,4 +1,4 @@
-/* Shared by consequences.c, consequences_notes.c and consequences_claims.c. Writer thread only. */
+/* Shared by consequences.c, consequences_notes.c and consequences_claims.c. The writer only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_INTERNAL_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_INTERNAL_H
 

@@ -3,7 +3,7 @@
  *
  * Invariant: without claims nothing is examined, and an ordinary write of allocations costs a few
  * lookups for each provider that loses something, however many hosts, racks and claims there are.
- * Writer thread only. */
+ * The writer only. */
 #include "valet/write/consequences_notes.h"
 #include "base/arena.h"
 

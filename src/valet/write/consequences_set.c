@@ -1,5 +1,5 @@
 /* Providers to be examined for consequences, each once; a plan of hundreds of hosts names hundreds.
- * The items stay in their order. Writer thread only. */
+ * The items stay in their order. The writer only. */
 #include "valet/write/consequences_set.h"
 #include "base/arena.h"
 

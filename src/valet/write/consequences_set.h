@@ -1,4 +1,4 @@
-/* Providers to be examined for consequences, each once. Writer thread only. */
+/* Providers to be examined for consequences, each once. The writer only. */
 #ifndef BERTH_VALET_WRITE_CONSEQUENCES_SET_H
 #define BERTH_VALET_WRITE_CONSEQUENCES_SET_H
 

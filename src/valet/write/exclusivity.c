@@ -4,7 +4,7 @@
  * held before and are to hold. So a server that is rewritten, shrunk, moved away or handed to
  * another consumer of its project adds nothing, even if other projects' consumers were there first.
  * A tree is claimed if it is claimed before the request, or if the request adds the aggregate to
- * its root. Writer thread only. */
+ * its root. The writer only. */
 #include "valet/write/exclusivity.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Exclusivity, as a rule of every write (Valet spec, 8.3). Writer thread only. */
+/* Exclusivity, as a rule of every write (Valet spec, 8.3). The writer only. */
 #ifndef BERTH_VALET_WRITE_EXCLUSIVITY_H
 #define BERTH_VALET_WRITE_EXCLUSIVITY_H
 

@@ -1,7 +1,7 @@
 /* A foreign write is seen as two versions: the last known one and the loaded one. Comparing them
  * shows which holds the rule of 8.2 would have dropped, and which sums have grown against
  * exclusivity. For writes made while no berthd ran, only the state can be checked: a hold on its
- * server's host is dropped, and claims of empty hosts end. Writer thread only. */
+ * server's host is dropped, and claims of empty hosts end. The writer only. */
 #include "valet/write/foreign_write_scan.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Detects foreign writes that break Valet's rules, such as those of the Python service on the same
  * database (Valet spec, 9.4), when the database is loaded again. The next batch that writes repairs
- * them. Writer thread only. */
+ * them. The writer only. */
 #ifndef BERTH_VALET_WRITE_FOREIGN_WRITE_SCAN_H
 #define BERTH_VALET_WRITE_FOREIGN_WRITE_SCAN_H
 

@@ -3,7 +3,7 @@
  * Invariant: a hold and its real server are never both in the tree of the hold's host, so that no
  * server counts twice; and a server whose allocations elsewhere are rewritten does not affect its
  * hold. Without placements this costs one comparison for each request and one for each consumer.
- * Writer thread only. */
+ * The writer only. */
 #include "valet/write/holds.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Holds, the consumers that keep the capacity of placements (Valet spec, 8.2), in writes of
- * allocations. Writer thread only. */
+ * allocations. The writer only. */
 #ifndef BERTH_VALET_WRITE_HOLDS_H
 #define BERTH_VALET_WRITE_HOLDS_H
 

@@ -1,5 +1,5 @@
 /* Each planner writes rows of its own tables; only deleting a group also changes providers. Checks
- * read the newest, unpublished version. Writer thread only. */
+ * read the newest, unpublished version. The writer only. */
 #include "valet/write/plan_groups.h"
 
 #include "base/arena.h"

@@ -1,7 +1,7 @@
 /* Commits what the planner of stacks found on an earlier version (Valet spec, 9.4): holds, claims
  * of groups, the plan's row and those of its placements, all or nothing. The facts that the result
  * depends on are compared with the newest version: if one has changed, the write is refused with
- * REFUSED_CHANGED, and must be planned again. Writer thread only, except stack_look: any thread, on
+ * REFUSED_CHANGED, and must be planned again. The writer only, except stack_look: any thread, on
  * a pinned version. */
 #ifndef BERTH_VALET_WRITE_PLAN_STACKS_H
 #define BERTH_VALET_WRITE_PLAN_STACKS_H

@@ -1,4 +1,4 @@
-/* The part of stack_facts.c that plan_stacks.c uses. Writer thread only. */
+/* The part of stack_facts.c that plan_stacks.c uses. The writer only. */
 #ifndef BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
 #define BERTH_VALET_WRITE_PLAN_STACKS_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /* Checks again the facts that a plan depends on: its rows, the ids that it adds, groups and
  * membership, the state of the chosen providers, claims of the chosen hosts, and which hosts are
- * free or make up a rack. Appends nothing. Writer thread only. */
+ * free or make up a rack. Appends nothing. The writer only. */
 #include <stdlib.h>
 
 #include "base/arena.h"
