@@ -33,6 +33,11 @@ void event_loop_begin(void)
         here.number = atomic_fetch_add(&numbers, 1) + 1;
 }
 
+void event_loop_end(void)
+{
+    here = (struct event_loop){0};
+}
+
 uint64_t event_loop_number(void)
 {
     return here.number;

@@ -13,7 +13,7 @@
 
 struct epoll_event;
 
-/* Outlives all threads on which it is used. None of its functions may wait. */
+/* Outlives all loops on which it is used. None of its functions may wait. */
 struct event_watcher {
     /* See event_loop_when_idle(); NULL: not used. */
     void (*idle)(struct event_watcher *watcher);
@@ -23,6 +23,9 @@ struct event_watcher {
 
 /* This thread has a loop from now on, if it does not have one already. */
 void event_loop_begin(void);
+
+/* It has none any more, and its watchers may be freed. */
+void event_loop_end(void);
 
 /* A number that no other thread's loop has, or has had; 0: this thread has no loop. */
 uint64_t event_loop_number(void);

@@ -78,6 +78,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    event_loop_end();
     close(bench.one.fd);
     close(bench.two.fd);
     close(bench.connection);
@@ -233,6 +234,8 @@ static void *number_of_thread(void *number)
     *(uint64_t *)number = event_loop_number();
     event_loop_begin();
     assert_int_equal(event_loop_number(), *(uint64_t *)number);
+    event_loop_end();
+    assert_int_equal(event_loop_number(), 0);
     return NULL;
 }
 

@@ -56,6 +56,7 @@ static int set_up_loop(void **state)
 static int tear_down_loop(void **state)
 {
     tear_down(state);
+    event_loop_end();
     close(loop.epoll);
     close(loop.connection);
     close(script.asker_fd);

@@ -197,6 +197,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct bench *bench = *state;
+    event_loop_end();
     pipeline_destroy(bench->pipeline);
     replica_destroy(bench->replica);
     close(bench->epoll);
