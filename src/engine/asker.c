@@ -23,7 +23,7 @@ static struct asker *asker_of(struct event_watcher *watcher)
     return (struct asker *)watcher;
 }
 
-/* How long an answer may take. The store's threads then need as much again before the database
+/* How long an answer may take. The store's threads then have twice as long before the database
  * counts as unavailable. */
 static uint64_t patience_us(const struct currency *currency)
 {
@@ -57,13 +57,12 @@ static void ask(struct event_watcher *watcher)
     pthread_mutex_lock(&currency->lock);
     bool asks = asker->waiting.first != NULL && !asker->query.is_in_flight;
     if (asks)
-        currency_begin_query(currency, &asker->query, &asker->waiting);
+        currency_begin_query(&asker->query, &asker->waiting);
     pthread_mutex_unlock(&currency->lock);
     if (!asks || asker_send(asker))
         return;
     currency_todo_begin(&todo, currency);
     asker->query.is_in_flight = false;
-    currency_unsend_query(currency);
     leave_to_store(currency, asker, &todo);
     currency_todo_end(&todo, currency);
 }

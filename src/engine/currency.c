@@ -205,7 +205,7 @@ void currency_destroy(struct currency *currency)
 struct currency_figures currency_figures(struct currency *currency)
 {
     struct currency_figures figures = {
-        .queries = counter_read(&currency->sent),
+        .queries = counter_read(&currency->ended),
         .failed = counter_read(&currency->failed),
         .requests = counter_read(&currency->requests),
         .waited = counter_read(&currency->waited),

@@ -46,7 +46,7 @@ struct currency {
     uint64_t reads_most_us; /* while the database is unavailable, reads continue from a state that
                                is no older */
     enum currency_reads reads;
-    struct counter sent, failed, requests, waited, continued;
+    struct counter ended, failed, requests, waited, continued;
     _Atomic uint64_t known_at_us; /* read without the lock */
     struct histogram query_us;
 };
@@ -93,11 +93,7 @@ static inline void currency_knows(struct currency *currency, uint64_t at_us)
 }
 
 /* The query is on its way. */
-void currency_begin_query(struct currency *currency, struct head_query *query,
-                          struct queue *requests);
-
-/* It could not be sent after all, and does not count. */
-void currency_unsend_query(struct currency *currency);
+void currency_begin_query(struct head_query *query, struct queue *requests);
 
 /* It is answered: decides about its requests. */
 void currency_end_query(struct currency *currency, struct head_query *query,

@@ -56,18 +56,11 @@ void currency_todo_end(struct todo *todo, struct currency *currency)
     }
 }
 
-void currency_begin_query(struct currency *currency, struct head_query *query,
-                          struct queue *requests)
+void currency_begin_query(struct head_query *query, struct queue *requests)
 {
     query->is_in_flight = true;
     query->sent_us = clock_monotonic_us();
     queue_move(&query->requests, requests);
-    counter_add(&currency->sent, 1);
-}
-
-void currency_unsend_query(struct currency *currency)
-{
-    counter_set(&currency->sent, counter_read(&currency->sent) - 1);
 }
 
 void currency_send_next(struct currency *currency, struct todo *todo)
@@ -78,7 +71,7 @@ void currency_send_next(struct currency *currency, struct todo *todo)
         struct head_query *query = &currency->queries[i];
         if (query->is_in_flight)
             continue;
-        currency_begin_query(currency, query, &currency->waiting);
+        currency_begin_query(query, &currency->waiting);
         currency->in_progress++;
         todo->send = query;
         return;
@@ -186,6 +179,7 @@ void currency_end_query(struct currency *currency, struct head_query *query,
 {
     uint64_t took_us = clock_monotonic_us() - query->sent_us;
     histogram_add(&currency->query_us, &CURRENCY_QUERY_SHAPE_US, took_us);
+    counter_add(&currency->ended, 1);
     counter_add(&currency->failed, !head->is_known);
     query->is_in_flight = false;
     if (!head->is_known) {
