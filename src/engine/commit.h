@@ -1,5 +1,5 @@
-/* The commit of one batch, from when it is handed to the store to its publication. For whoever is
- * the writer (pipeline_internal.h). */
+/* The commit of one batch, from when it is handed to the store to its publication. For whoever has
+ * the seat (seat.h). */
 #ifndef BERTH_ENGINE_COMMIT_H
 #define BERTH_ENGINE_COMMIT_H
 

@@ -133,7 +133,7 @@ void pipeline_tend_once(struct pipeline *pipeline)
     pthread_mutex_lock(&pipeline->lock);
     bool is_free = pipeline->seat == SEAT_FREE;
     if (is_free)
-        pipeline->seat = SEAT_TAKEN;
+        seat_take(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     if (!is_free)
         return;
@@ -173,9 +173,8 @@ static void *writer(void *cls)
             continue;
         pthread_mutex_lock(&pipeline->lock);
         stop = !ran && pipeline->stopping && pipeline->queue.count == 0;
-        pipeline->writer_has_seat = false;
-        pipeline->seat = SEAT_FREE;
         pthread_mutex_unlock(&pipeline->lock);
+        seat_leave(pipeline);
     }
     return NULL;
 }

@@ -26,7 +26,7 @@ struct pipeline {
     struct arena *arena;    /* the batch's */
     uint64_t read_began_us; /* the last read: whatever was committed before, it has found */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards queue, stopping, seat, awaits_seat and waiting_for */
+    pthread_mutex_t lock; /* guards queue, stopping, the seat and waiting_for */
     pthread_cond_t wake;
     struct queue queue;
     bool stopping;

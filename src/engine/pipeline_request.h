@@ -7,7 +7,7 @@
 
 struct pipeline_request;
 
-/* Decides one request on the writer thread: appends its changes and returns true, or sets err and
+/* Decides one request, as the writer: appends its changes and returns true, or sets err and
  * returns false, in which case the appended changes are discarded. Planners only plan. The engine
  * decides whether the products' rules allow the changes, which consequences follow, and which
  * generations of providers to raise (rules.h, generations.h).
@@ -39,7 +39,7 @@ struct pipeline_request {
     /* With plan NULL: entities that memory may not have as the database does, which are read again
      * (store_suspect()). They stay valid until done. NULL: none. */
     const struct differences *suspects;
-    /* Called once on the writer thread when the request is decided and durable (err not set) or
+    /* Called once by the writer when the request is decided and durable (err not set) or
      * refused (err set). The pipeline does not use the request afterwards. */
     void (*done)(struct pipeline_request *request);
     void *submitter;           /* for the submitter's use */

@@ -4,6 +4,7 @@
 #define BERTH_STORE_POSTGRES_CONNECTOR_H
 
 #include "store/postgres/session.h"
+#include "store/store.h"
 
 struct pg_connector;
 
@@ -14,7 +15,7 @@ struct pg_connecting {
     void (*done)(struct pg_connecting *connecting, bool is_connected);
 };
 
-enum { PG_CONNECTING_MOST = 8 };
+enum { PG_CONNECTING_MOST = STORE_ASKERS_MOST };
 
 /* The counts, which outlive it, are those of all sessions of the store: when another one has been
  * connected, it is worth another attempt. NULL: no thread can be started. */

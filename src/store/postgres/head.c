@@ -21,12 +21,7 @@
 #include "store/postgres/io.h"
 #include "store/postgres/session.h"
 
-enum {
-    QUERIES_MOST = 2,
-
-    STATES_KEPT = 64,
-    FACTS_EVERY_US = 10000000
-};
+enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
 
 /* Queries that arrive meanwhile wait for no longer than this part of the time limit. */
 enum { FACTS_SHARE = 5 };
