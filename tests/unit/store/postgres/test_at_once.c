@@ -11,8 +11,11 @@
 
 enum { READABLE_MS = 30000 };
 
+/* The batch is there until its answer is. */
 struct attempt {
     struct store *store;
+    struct store_batch batch;
+    size_t end;
     struct store_stamp stamp;
     bool is_foreign;
 };
@@ -204,9 +207,10 @@ static struct attempt begin(struct fixture *fixture)
 static enum store_result commit_at_once(struct fixture *fixture, struct attempt *attempt,
                                         const struct change_list *list)
 {
-    size_t count = list->count;
-    const struct store_batch batch = {.changes = list->items, .ends = &count, .requests = 1};
-    return store_commit(attempt->store, &batch, &attempt->stamp, &attempt->is_foreign,
+    attempt->end = list->count;
+    attempt->batch =
+        (struct store_batch){.changes = list->items, .ends = &attempt->end, .requests = 1};
+    return store_commit(attempt->store, &attempt->batch, &attempt->stamp, &attempt->is_foreign,
                         &fixture->err);
 }
 
