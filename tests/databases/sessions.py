@@ -22,6 +22,7 @@ from faulty_proxy import FaultyProxy
 from pgbouncer import PgBouncer
 from postgres import Postgres
 from standby import Standby
+from tls_front import TlsFront
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INSERT = "INSERT INTO log VALUES (1)"
@@ -366,6 +367,16 @@ class Encrypted:
         with Shell(self.server.url(sslmode="verify-full", sslrootcert="/nowhere/ca.pem")) as shell:
             answer = shell.must("connect", outcome="FAILED")
             expect('root certificate file "/nowhere/ca.pem" does not exist' in answer["message"], answer["message"])
+
+    def tls_in_large_records(self):
+        """Nothing waits for bytes that TLS has read already and libpq has not: no socket tells of them."""
+        with TlsFront(self.server) as front, Shell(self.server.url(port=front.port, sslmode="require")) as shell:
+            shell.must("connect", tls=True)
+            for count in range(1, 20):
+                rows = f"SELECT repeat('x', 8000) FROM generate_series(1, {count})"
+                for command, results in (("stream", count), ("pipeline", 1)):
+                    answer = shell.must(command, rows, results=results)
+                    expect(answer["ms"] < SLACK_MS, answer)
 
     def tls_frozen(self):
         """In the middle of a TLS connection, as without; and while one is being made."""

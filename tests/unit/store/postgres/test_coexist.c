@@ -232,6 +232,7 @@ static void test_another_server(void **state)
     struct fixture *fixture = *state;
     struct store *stores[2];
     open_both(fixture, stores);
+    keep_notes(fixture, stores[0]);
     execute(fixture, RAISE_ONE);
     struct store_stamp stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, NULL);
     assert_true(is_newest(stores[0], &stamp));
