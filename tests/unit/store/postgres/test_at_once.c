@@ -174,6 +174,62 @@ static void test_connection_ends_before_the_answer(void **state)
     store_close(store);
 }
 
+/* Asks on a connection, which is then replaced: the next question is asked on another one. */
+static void expect_replaced(struct fixture *fixture, struct store *store,
+                            void (*happens)(struct fixture *fixture, struct store *store,
+                                            const struct pg_session *session))
+{
+    struct store_head head;
+    struct store_asker *asker = store_open_asker(store);
+    const struct pg_session *session = session_of(asker);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    int backend = pg_session_server(session)->backend;
+    happens(fixture, store, session);
+    assert_int_equal(store_ask(asker), -1);
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    assert_true(head.is_known);
+    assert_int_not_equal(pg_session_server(session)->backend, backend);
+    store_close_asker(asker);
+}
+
+enum { RECYCLE_US = 500000 };
+
+static void grow_old(struct fixture *fixture, struct store *store, const struct pg_session *session)
+{
+    (void)fixture;
+    (void)store;
+    AWAIT(pg_session_is_old(session, RECYCLE_US));
+}
+
+static void test_connection_is_old(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    postgres_of(store)->recycle_us = RECYCLE_US;
+    expect_replaced(fixture, store, grow_old);
+    store_close(store);
+}
+
+/* Another session of the store has reached a server that was started later. */
+static void replace_server(struct fixture *fixture, struct store *store,
+                           const struct pg_session *session)
+{
+    struct pg_server_id id = pg_session_server(session)->id;
+    struct pg_old_primary old;
+    id.started++;
+    assert_true(pg_lineage_join(postgres_of(store)->lineage, &id, &old));
+    assert_true(pg_session_has_moved(session));
+    (void)fixture;
+}
+
+static void test_server_is_replaced(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    expect_replaced(fixture, store, replace_server);
+    store_close(store);
+}
+
 /* While it is being connected, or is to be. */
 static void test_closed_at_any_time(void **state)
 {
@@ -374,6 +430,8 @@ int main(void)
         TEST(test_news_of_the_answer),
         TEST(test_connection_ends_while_nothing_is_asked),
         TEST(test_connection_ends_before_the_answer),
+        TEST(test_connection_is_old),
+        TEST(test_server_is_replaced),
         TEST(test_closed_at_any_time),
         TEST(test_committed),
         TEST(test_number_is_taken),
