@@ -1,6 +1,6 @@
 /* Threads with event loops and threads without write at the same time, and read, while another
- * program writes now and then: everything is answered, and everything that was answered is there.
- * For ThreadSanitizer, too. */
+ * program writes now and then: everything is answered, and everything that was answered is there,
+ * in the database and for each reader. For ThreadSanitizer, too. */
 #include "memory_store/memory_store.h"
 #include "memory_store/rng.h"
 #include "unit.h"
@@ -22,6 +22,7 @@ struct client {
     struct pipeline_request request; /* first */
     pthread_t thread;
     struct arena *arena;
+    struct replica_reader *reader;
     unsigned accepted;
     atomic_bool is_answered;
 };
@@ -32,6 +33,7 @@ static struct {
     struct replica *replica;
     struct pipeline *pipeline;
     _Atomic int64_t names;
+    atomic_uint answered; /* requests, before anything of it is read */
 } bench;
 
 static void answered(struct pipeline_request *request)
@@ -46,6 +48,14 @@ static bool plan_trait(struct pipeline_request *request, const struct plan *plan
     change_append(plan->changes, CHANGE_TRAIT_INSERT)->catalog =
         (struct change_catalog){id, arena_printf(plan->arena, "CUSTOM_%ld", bench.names++)};
     return true;
+}
+
+static void read_all(struct client *client)
+{
+    unsigned answered = bench.answered;
+    const struct version *version = replica_pin(client->reader);
+    check(version->traits.by_id.count >= answered);
+    replica_unpin(client->reader);
 }
 
 static void *write_often(void *cls)
@@ -74,6 +84,8 @@ static void *write_often(void *cls)
                 sched_yield();
         check(!err_is_set(&client->request.err));
         client->accepted++;
+        bench.answered++;
+        read_all(client);
         if (i % PAUSE_EVERY == 0) /* the others have it to themselves for a moment */
             (void)event_loop_wait(epoll, &event, 1, 2);
     }
@@ -113,6 +125,7 @@ static void run_round(uint64_t seed)
     assert_non_null(bench.pipeline);
     for (unsigned i = 0; i < CLIENTS; i++) {
         clients[i].arena = arena_create();
+        clients[i].reader = replica_reader_open(bench.replica);
         clients[i].request.submitter = i < WITH_LOOP ? &bench : NULL;
         assert_int_equal(pthread_create(&clients[i].thread, NULL, write_often, &clients[i]), 0);
     }
@@ -120,6 +133,7 @@ static void run_round(uint64_t seed)
     for (unsigned i = 0; i < CLIENTS; i++) {
         pthread_join(clients[i].thread, NULL);
         accepted += clients[i].accepted;
+        replica_reader_close(clients[i].reader);
         arena_destroy(clients[i].arena);
     }
     struct pipeline_figures figures = pipeline_figures(bench.pipeline);
