@@ -389,6 +389,30 @@ static void test_not_without_a_state(void **state)
     store_close(store);
 }
 
+/* What has to be mended, read again or awaited first is the writer's; so is a server that memory
+ * does not have its state from. */
+static void test_not_with_something_to_do_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempt = begin(fixture);
+    struct postgres_store *store = postgres_of(attempt.store);
+    store_end_at_once(attempt.store);
+    bool *const flags[] = {&store->mends_sequences, &store->is_locking};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        *flags[i] = true;
+        assert_false(store_begin_at_once(attempt.store));
+        *flags[i] = false;
+    }
+    store->suspects.count = 1;
+    assert_false(store_begin_at_once(attempt.store));
+    store->suspects.count = 0;
+    store->examined_timeline--;
+    assert_false(store_begin_at_once(attempt.store));
+    store->examined_timeline++;
+    assert_true(store_begin_at_once(attempt.store));
+    store_close(attempt.store);
+}
+
 /* It ends after the check: the batch is planned again, instead of waiting for a new one. */
 static void test_connection_moves_meanwhile(void **state)
 {
@@ -439,6 +463,7 @@ int main(void)
         TEST(test_connection_is_lost),
         TEST(test_not_without_a_connection),
         TEST(test_not_without_a_state),
+        TEST(test_not_with_something_to_do_first),
         TEST(test_connection_moves_meanwhile),
         TEST(test_ids),
     };
