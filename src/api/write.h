@@ -1,5 +1,5 @@
 /* A request's write. Handlers fill in request->write and return API_WRITE; their planners receive
- * it on the writer thread. Only sources that plan writes need this header. */
+ * it on the writer's thread. Only sources that plan writes need this header. */
 #ifndef BERTH_API_WRITE_H
 #define BERTH_API_WRITE_H
 

@@ -1,5 +1,5 @@
 /* The processing of a planned request: the engine runs the rules, raises generations and derives
- * consequences. A planner's changes can only be applied through these functions. Writer thread
+ * consequences. A planner's changes can only be applied through these functions. The writer
  * only. */
 #ifndef BERTH_ENGINE_CHECKED_H
 #define BERTH_ENGINE_CHECKED_H

@@ -1,5 +1,5 @@
 /* See currency.h. Any thread submits, the store's threads or the submitter's own (asker.c) answer,
- * the writer thread publishes.
+ * the writer publishes.
  *
  * Invariant: a request is completed only when the newest version contains everything that was
  * committed before its submission. There are three ways:

@@ -53,7 +53,7 @@ void currency_set_reads_most(struct currency *currency, uint64_t reads_most_us);
  * thread. */
 void currency_tick(struct currency *currency);
 
-/* The functions below are for the writer thread. */
+/* The functions below are for the writer. */
 
 /* The version with that stamp has just been published (all zero: no known state). */
 void currency_published(struct currency *currency, const struct store_stamp *stamp);

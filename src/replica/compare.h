@@ -2,7 +2,7 @@
  * that differ.
  *
  * The comparison needs some bytes for each provider and consumer, none for other rows, and one
- * difference for each entity that differs, up to a limit. Writer thread, on a version that is not
+ * difference for each entity that differs, up to a limit. The writer, on a version that is not
  * changed meanwhile. */
 #ifndef BERTH_REPLICA_COMPARE_H
 #define BERTH_REPLICA_COMPARE_H

@@ -1,4 +1,4 @@
-/* The next version while it is being made. There is one edit at a time, on the writer thread. */
+/* The next version while the writer makes it. */
 #ifndef BERTH_REPLICA_EDIT_H
 #define BERTH_REPLICA_EDIT_H
 

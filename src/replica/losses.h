@@ -3,7 +3,7 @@
  *
  * Entities are identified by what clients know (uuid, name), because a database that went back may
  * give the same ids to others. Nobody can tell whether an entity is missing because the database
- * went back, or because somebody has deleted it since. Writer thread, which may still be making the
+ * went back, or because somebody has deleted it since. The writer, which may still be making the
  * second version. */
 #ifndef BERTH_REPLICA_LOSSES_H
 #define BERTH_REPLICA_LOSSES_H

@@ -14,7 +14,7 @@ typedef void missing_note(void *cls, enum entity entity, int64_t id, struct slic
 
 /* For a change of a follow or merge that is to be applied to the edit: passes the entities that
  * memory lacks for it, or of which it must have something old. False: apply_change() must not be
- * called, because memory would be inconsistent. Writer thread. */
+ * called, because memory would be inconsistent. The writer. */
 bool missing_check(const struct edit *edit, const struct change *change, missing_note *note,
                    void *cls) BERTH_MUST_CHECK;
 

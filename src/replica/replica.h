@@ -27,10 +27,10 @@ void replica_reader_close(struct replica_reader *reader);
 const struct version *replica_pin(struct replica_reader *reader);
 void replica_unpin(struct replica_reader *reader);
 
-/* The newest version, for the writer thread only. */
+/* The newest version, for the writer only (engine/seat.h). */
 const struct version *replica_newest(const struct replica *replica);
 
-/* Begins the next version: as a copy of the newest or, for a load, empty. Writer thread. */
+/* Begins the next version: as a copy of the newest or, for a load, empty. The writer. */
 struct edit *replica_edit(struct replica *replica);
 /* The version after one that has not been published yet: as a copy of that edit's, which must not
  * change any more. They are published in this order, and abandoned in the reverse. */
@@ -38,7 +38,7 @@ struct edit *replica_edit_on(struct replica *replica, const struct edit *below);
 struct edit *replica_edit_empty(struct replica *replica);
 
 /* Makes the edit's version the current one. The stamp identifies its state of the database, and is
- * copied. The edit must not be used afterwards. Writer thread, as below. */
+ * copied. The edit must not be used afterwards. The writer, as below. */
 void replica_publish(struct replica *replica, struct edit *edit, const struct version_stamp *stamp);
 
 /* The same, and frees nothing: that is left to replica_tidy(). */
@@ -50,10 +50,10 @@ void replica_abandon(struct replica *replica, struct edit *edit);
 
 /* Frees what readers have released since the last publication, and returns memory to the system
  * after freeing much of it. Large amounts are freed over several calls of a few milliseconds each.
- * Call it a few times a second. Writer thread. */
+ * Call it a few times a second. The writer. */
 void replica_tidy(struct replica *replica);
 
-/* The number of publications whose garbage waits for a reader: for tests. Writer thread. */
+/* The number of publications whose garbage waits for a reader: for tests. The writer. */
 size_t replica_waiting(const struct replica *replica);
 
 /* The state at the newest publication. */

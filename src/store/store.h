@@ -5,9 +5,9 @@
  * store commits it only if nobody else has changed the database since memory last read it. The
  * order of all commits is therefore decided by the commit itself, and a lock only saves work.
  *
- * Only the writer thread calls these functions, except for those marked "any thread", and those of
- * observers. A failure of
- * the database is an enum result and a struct err (status 503), never a check. */
+ * Only the writer calls these functions (engine/seat.h says which thread that is), except for those
+ * marked "any thread", and those of observers. A failure of the database is an enum result and a
+ * struct err (status 503), never a check. */
 #ifndef BERTH_STORE_STORE_H
 #define BERTH_STORE_STORE_H
 
@@ -38,7 +38,7 @@ struct store_retry {
                     -1: none */
 };
 
-/* What the writer thread does while the store waits for a server, or reads what it sends, about
+/* What the writer does while the store waits for a server, or reads what it sends, about
  * twenty times a second. The store is in the middle of some function then, so only those for any
  * thread may be called. */
 struct store_meanwhile {

@@ -1,6 +1,6 @@
 /* Finds one node. The version has an index of the free nodes of each class. The search begins at a
  * random place in it and takes the first suitable node, so that it costs the same in a large pool.
- * Only if none is suitable has it examined all, and can report what was missing. Writer thread
+ * Only if none is suitable has it examined all, and can report what was missing. The writer
  * only. */
 #include "baremetal/write/node_choice.h"
 

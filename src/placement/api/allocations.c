@@ -1,6 +1,6 @@
 /* GET, PUT, DELETE /allocations/{consumer_uuid} and POST /allocations. Reads run on a worker with a
  * pinned version; writes are parsed and validated on a worker and planned by placement/write/ on
- * the writer thread. */
+ * the writer's thread. */
 #include <stdlib.h>
 
 #include "api/charge.h"

@@ -1,5 +1,5 @@
 /* /resource_providers/{uuid}/inventories and single inventories. Handlers run on a worker, planners
- * on the writer thread. Answers to writes show what has been stored. */
+ * on the writer's thread. Answers to writes show what has been stored. */
 #include "api/charge.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/schema.h"

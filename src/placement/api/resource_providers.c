@@ -1,5 +1,5 @@
 /* POST /resource_providers; GET, PUT, DELETE /resource_providers/{uuid}. Handlers run on a worker,
- * planners on the writer thread. */
+ * planners on the writer's thread. */
 #include "api/request_id.h"
 #include "api/schema/body_schema.h"
 #include "api/schema/tables.h"

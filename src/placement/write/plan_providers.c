@@ -1,5 +1,5 @@
 /* Providers: names and uuids are unique; a provider's parent exists and is not one of its
- * descendants. A provider moves with its subtree, whose rows all name the root. Writer thread
+ * descendants. A provider moves with its subtree, whose rows all name the root. The writer
  * only. */
 #include "placement/write/plan_providers.h"
 

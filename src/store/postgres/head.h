@@ -52,12 +52,12 @@ bool postgres_head_take_news(struct postgres_head *head, const struct store_stam
  * rows of berth_foreign before the view (NULL: as before). `is_continued`: it follows from the
  * state before; otherwise states noted before may be of another history. False: another server has
  * taken the place of this one since, and perhaps does not have the state, so memory must not
- * have it. The writer thread. */
+ * have it. The writer. */
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
                         const struct foreign_view *view, const struct pg_server_id *server,
                         bool is_continued) BERTH_MUST_CHECK;
 
-/* Memory has the rows before that view as well, because there were no more. The writer thread. */
+/* Memory has the rows before that view as well, because there were no more. The writer. */
 void postgres_head_note_view(struct postgres_head *head, const struct foreign_view *view);
 
 /* Whether triggers note what programs without a log write, so that each query looks whether they

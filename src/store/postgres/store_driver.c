@@ -1,5 +1,5 @@
 /* The driver of PostgreSQL: the functions of store.h that need no file of their own, and the table.
- * The writer thread, unless a function says otherwise. */
+ * The writer, unless a function says otherwise. */
 #include "store/postgres/asker.h"
 #include "store/postgres/connector.h"
 #include "store/postgres/migrate.h"

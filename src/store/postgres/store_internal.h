@@ -1,7 +1,7 @@
-/* The PostgreSQL store, shared by its files. Everything belongs to the writer thread, except what
- * is marked.
+/* The PostgreSQL store, shared by its files. Everything belongs to the writer, except what is
+ * marked.
  *
- * That thread has two sessions: one writes, and one reads the news in snapshots of its own, so that
+ * The writer has two sessions: one writes, and one reads the news in snapshots of its own, so that
  * neither waits for the other. head.c, housekeeping.c and unknown.c have a session and a thread
  * each. */
 #ifndef BERTH_STORE_POSTGRES_STORE_INTERNAL_H
