@@ -185,6 +185,7 @@ static void test_commits(void **state)
     struct store_stamp stamp = commit_changes(fixture, stores[0], &list);
     assert_int_equal(status_of(fixture).waiting, 0); /* its own writes are not noted */
     assert_true(is_newest(stores[0], &stamp));
+    keep_notes(fixture, stores[0]);
     execute(fixture, RAISE_TWO);
     list = changes_of(fixture);
     add_generation(&list, 1, 1, 2);
