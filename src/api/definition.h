@@ -45,9 +45,8 @@ struct api_definition {
                                 * ordinary request */
     bool checks_length_late;   /* the stages refuse a body that is too long */
     const struct rule *author; /* the product's row of rules, which is the author of its writes */
-    bool plans_briefly;    /* its writes are planned within microseconds if they have few rows */
-    uint64_t rows_allowed; /* the rows that the API's own limits let a request write, even if
-                            * [berth] max_write_rows is lower; 0: none */
+    uint64_t rows_allowed;     /* the rows that the API's own limits let a request write, even if
+                                * [berth] max_write_rows is lower; 0: none */
     /* Submits request->write; NULL: it is submitted directly to the pipeline. */
     void (*submit)(struct api_request *request);
     /* Whether the request needs no token. Only its target has been read so far. */

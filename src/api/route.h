@@ -30,7 +30,9 @@ struct api_route {
     /* Called after a write has been decided: writes the answer (err may be set; version is not
      * pinned). */
     void (*finish)(struct api_request *request);
-    bool reads; /* a version is pinned before handle runs */
+    bool reads;         /* a version is pinned before handle runs */
+    bool plans_briefly; /* what its writes read is bounded by the rows that they write: see
+                         * pipeline_request.h */
 };
 
 #endif

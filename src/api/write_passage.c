@@ -21,7 +21,7 @@ static enum http_step submit(struct api_request *request, enum request_phase pha
     request->write->done = resume;
     request->write->err = (struct err){.arena = request->arena};
     request->write->author = request->definition->author;
-    request->write->plans_briefly = request->definition->plans_briefly;
+    request->write->plans_briefly = request->route->plans_briefly;
     if (request->definition->submit != NULL && phase == PHASE_WRITING)
         request->definition->submit(request);
     else if (phase == PHASE_FOLLOWING)

@@ -46,8 +46,8 @@ struct pipeline_request {
     const struct rule *author; /* the rules of the product that submits it; NULL: none */
     uint64_t least_rows;       /* a lower bound for the rows that it writes, known before it is
                                 * planned */
-    bool plans_briefly;        /* it is planned within microseconds if it has few rows, so any
-                                * thread may do that */
+    bool plans_briefly;        /* its planner, and the rules, read no more than about what it
+                                * writes, so with few rows any thread may plan it */
     uint64_t max_rows;         /* rows that it may write, consequences included; 0: any number */
     struct err err;            /* err.arena: the request's own, which only the writer uses until
                                 * done */

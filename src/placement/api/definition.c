@@ -24,7 +24,6 @@ const struct api_definition placement_definition = {
     .own_bytes = sizeof(struct placement_request),
     .max_minor = PLACEMENT_MINOR_MAX,
     .author = &capacity_rule,
-    .plans_briefly = true,
     .is_public = placement_is_root,
     .identify = placement_identify,
     .pass = placement_pass,
