@@ -45,13 +45,25 @@ static void note_attempt(struct pg_connector *connector, bool is_connected)
     connector->again_us = is_connected ? 0 : clock_monotonic_us() + pause_us;
 }
 
-static void connect_one(struct pg_connector *connector, struct pg_connecting *connecting)
+/* A standby has no place in the lineage, where it is to be found out whether its answers still
+ * count when it has been promoted, and the session may first be used long after that. */
+static bool connect_to_primary(struct pg_session *session, uint64_t deadline_us)
 {
     struct err ignored = {.arena = arena_create()};
-    uint64_t deadline_us = clock_monotonic_us() + connector->timeout_us;
-    bool is_connected = pg_connector_may_try(connector) &&
-                        pg_session_connect(connecting->session, deadline_us, &ignored) == PG_OK;
+    bool ok = pg_session_connect(session, deadline_us, &ignored) == PG_OK;
     arena_destroy(ignored.arena);
+    if (ok && pg_session_server(session)->is_standby) {
+        pg_session_close(session);
+        return false;
+    }
+    return ok;
+}
+
+static void connect_one(struct pg_connector *connector, struct pg_connecting *connecting)
+{
+    uint64_t deadline_us = clock_monotonic_us() + connector->timeout_us;
+    bool is_connected =
+        pg_connector_may_try(connector) && connect_to_primary(connecting->session, deadline_us);
     if (is_connected || pg_connector_may_try(connector))
         note_attempt(connector, is_connected);
     connecting->done(connecting, is_connected);

@@ -269,8 +269,11 @@ static enum pg_outcome identify(struct pg_session *session, uint64_t deadline_us
     if (result == PG_LOST || result == PG_TIMEOUT)
         return pg_failure_set(result, session->url.target, "used", refused.message, err);
     struct slice started = pg_rows_bytes(&rows, 0, 0);
-    if (result == PG_OK && started.len == sizeof(id->started) &&
-        pg_rows_int(&rows, 0, 1, &system) && pg_rows_int(&rows, 0, 2, &timeline)) {
+    bool is_known =
+        result == PG_OK && started.len == sizeof(id->started) && pg_rows_int(&rows, 0, 1, &system);
+    bool is_primary = is_known && pg_rows_int(&rows, 0, 2, &timeline);
+    session->server.is_standby = is_known && !is_primary;
+    if (is_primary) {
         memcpy(&id->started, started.data, sizeof(id->started));
         id->system = (uint64_t)system;
         id->timeline = (uint32_t)timeline;

@@ -230,6 +230,26 @@ static void test_server_is_replaced(void **state)
     store_close(store);
 }
 
+/* One that is promoted later would be another server than the lineage knows of. */
+static void test_standby(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store_asker *asker = store_open_asker(store);
+    sql(fixture, "CREATE SCHEMA standby");
+    sql(fixture, "CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql"
+                 " AS 'SELECT true'");
+    sql(fixture, "ALTER ROLE berth SET search_path = standby, pg_catalog, public");
+    uint64_t made = postgres_of(store)->connections.made;
+    assert_int_equal(store_ask(asker), -1);
+    AWAIT(postgres_of(store)->connections.made > made);
+    sql(fixture, "ALTER ROLE berth RESET search_path");
+    assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
+    store_close_asker(asker);
+    store_close(store);
+}
+
 /* While it is being connected, or is to be. */
 static void test_closed_at_any_time(void **state)
 {
@@ -456,6 +476,7 @@ int main(void)
         TEST(test_connection_ends_before_the_answer),
         TEST(test_connection_is_old),
         TEST(test_server_is_replaced),
+        TEST(test_standby),
         TEST(test_closed_at_any_time),
         TEST(test_committed),
         TEST(test_number_is_taken),
