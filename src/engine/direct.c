@@ -53,6 +53,7 @@ static bool direct_send(struct pipeline *pipeline, struct pipeline_request *requ
         histogram_add(&pipeline->batch_requests, &PIPELINE_BATCH_SHAPE, 1);
         commit_begin(pipeline, &direct->commit, &err);
         direct->err = err;
+        direct->sent_us = clock_monotonic_us();
     } else {
         arena_reset(pipeline->arena);
     }

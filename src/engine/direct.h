@@ -21,8 +21,8 @@ struct direct {
     struct commit commit;
     struct err err;      /* of the commit */
     struct counter done; /* those that were committed without the writer thread */
-    uint64_t parked_us;  /* when it was left; guarded by the pipeline's lock, as the next one */
-    bool is_due;         /* the writer thread is to look after it */
+    uint64_t sent_us;    /* when it was sent */
+    bool is_due;         /* the writer thread is to look after it; guarded by the pipeline's lock */
 };
 
 void direct_init(struct pipeline *pipeline);

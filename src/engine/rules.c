@@ -97,9 +97,12 @@ void rules_made_up(const struct rules *rules)
 
 bool rules_owe(const struct rules *rules)
 {
-    for (size_t i = 0; i < row_count(rules); i++)
-        if (rules->rows[i].rule->owes != NULL && rules->rows[i].rule->owes(rules->rows[i].context))
+    for (size_t i = 0; i < row_count(rules); i++) {
+        const struct rule *rule = rules->rows[i].rule;
+        check((rule->owes == NULL) == (rule->make_up == NULL));
+        if (rule->owes != NULL && rule->owes(rules->rows[i].context))
             return true;
+    }
     return false;
 }
 

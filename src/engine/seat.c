@@ -36,8 +36,6 @@ static void seat_change(struct pipeline *pipeline, enum seat seat, bool is_due)
     pipeline->seat = seat;
     pipeline->writer_has_seat = false;
     pipeline->direct.is_due = is_due;
-    if (seat == SEAT_PARKED)
-        pipeline->direct.parked_us = clock_monotonic_us();
     bool wakes = seat_is_wanted(pipeline) || pipeline->awaits_seat;
     pthread_mutex_unlock(&pipeline->lock);
     if (wakes)
@@ -59,7 +57,7 @@ bool seat_is_wanted(const struct pipeline *pipeline)
     return pipeline->queue.count > 0 || pipeline->stopping ||
            (pipeline->seat == SEAT_PARKED &&
             (pipeline->direct.is_due ||
-             clock_monotonic_us() - pipeline->direct.parked_us >= PARKED_MOST_US));
+             clock_monotonic_us() - pipeline->direct.sent_us >= PARKED_MOST_US));
 }
 
 void seat_take(struct pipeline *pipeline)

@@ -448,7 +448,8 @@ void store_forget_query(struct store_asker *asker);
 void store_stop_queries(struct store *store);
 
 /* Whether memory with the stamp `have` contains the state `head`: it is that state or, in the same
- * history of the database, a later one. False if that is not known. Only for stores that return
+ * history of the database, a later one. False if that is not known, or if `head` is all zero, which
+ * is no state. Only for stores that return
  * STORE_MUST_ASK. Any thread. */
 bool store_covers(const struct store *store, const struct store_stamp *have,
                   const struct store_stamp *head);

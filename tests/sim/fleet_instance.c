@@ -295,7 +295,7 @@ static uint64_t look_us(void *cls)
     const struct instance *instance = cls;
     const struct pipeline *pipeline = instance->pipeline;
     return pipeline->seat == SEAT_PARKED
-               ? pipeline->direct.parked_us - instance->process.ahead_us + PARKED_US
+               ? pipeline->direct.sent_us - instance->process.ahead_us + PARKED_US
                : UINT64_MAX;
 }
 
