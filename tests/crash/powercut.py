@@ -27,6 +27,7 @@ WORKERS = 6
 EARLY = (0, 128)  # this many of 256 unsynced writes reach the disk nevertheless
 FAILING = 40  # of 1024 syncs and writes, where some fail
 CHECKPOINTED_BYTES = 8 << 20  # the database file only becomes this large through a checkpoint
+SIZE_SECONDS_MOST = 60
 
 
 def sound(database):
@@ -34,12 +35,20 @@ def sound(database):
     return None if found == [("ok",)] else f"integrity_check: {found[:3]}"
 
 
-def cut_store(program, database, synchronous, early, seconds):
-    """Commits until it is killed; (last id acknowledged, problem)."""
+def wait_for_size(database, least):
+    """Until the file has that many bytes, but not for ever."""
+    end = time.monotonic() + SIZE_SECONDS_MOST
+    while time.monotonic() < end and (not os.path.exists(database) or os.path.getsize(database) < least):
+        time.sleep(0.05)
+    time.sleep(0.5)  # it goes on after the checkpoint
+
+
+def cut_store(program, database, synchronous, early, wait):
+    """Commits until it is killed, which is after wait(); (last id acknowledged, problem)."""
     out = database + ".out"
     with open(out, "wb") as file:
         child = subprocess.Popen([program, database, synchronous, str(early)], stdout=file, stderr=subprocess.PIPE)
-        time.sleep(seconds)
+        wait()
         child.kill()
         # at INFO the log only mentions the schema
         errors = "".join(line for line in child.communicate()[1].decode().splitlines(True) if " INFO " not in line)
@@ -61,7 +70,7 @@ def check_store(score, options, chance, directory):
     for early in EARLY:
         database, total, problem = os.path.join(directory, f"store-{early}.db"), 0, None
         for number in range(options.cuts):
-            last, problem = cut_store(program, database, "full", early, chance.uniform(0.05, 0.4))
+            last, problem = cut_store(program, database, "full", early, lambda: time.sleep(chance.uniform(0.05, 0.4)))
             problem = problem or missing(database, last) or (number % 5 == 0 and sound(database)) or None
             if problem:
                 problem = f"cut {number + 1}: {problem}"
@@ -72,7 +81,7 @@ def check_store(score, options, chance, directory):
         # The connection that checked it has checkpointed, at its close, only durable data.
         score.case(f"store, {options.cuts} cuts, {early} of 256 writes early, {total} commits kept", problem)
     database = os.path.join(directory, "checkpoints.db")
-    last, problem = cut_store(program, database, "full", 128, 4)
+    last, problem = cut_store(program, database, "full", 128, lambda: wait_for_size(database, CHECKPOINTED_BYTES))
     size = os.path.getsize(database)
     if not problem and size < CHECKPOINTED_BYTES:
         problem = f"no checkpoint was made in {last} commits ({size} bytes)"
@@ -80,9 +89,9 @@ def check_store(score, options, chance, directory):
     lost = 0
     for number in range(5):
         database = os.path.join(directory, f"off-{number}.db")
-        cut_store(program, database, "full", 0, 0.3)  # a valid file to begin with
+        cut_store(program, database, "full", 0, lambda: time.sleep(0.3))  # a valid file to begin with
         sound(database)
-        last, problem = cut_store(program, database, "off", 0, 0.4)
+        last, problem = cut_store(program, database, "off", 0, lambda: time.sleep(0.4))
         try:
             lost += bool(missing(database, last))
         except sqlite3.DatabaseError:
