@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Connections of workers, which ask for the newest state, while new connections hang, or end at once.
+"""What workers do by themselves: they ask for the newest state, on connections of their own, and commit claims.
 
     tests/databases/askers.py --berthd build/berthd
 
-Reads go on with the connections that are there, are not held up by those that are being made, and do not try to make them all
-the time. When connections can be made again, workers get theirs.
+While new connections hang, or end at once, reads go on with those that are there, are not held up by those that are being made,
+and do not try to make them all the time. When connections can be made again, workers get theirs. A worker commits a claim while
+nobody else writes, and nothing else: other plans may look at all that there is.
 """
 
 import argparse
@@ -22,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
+from admin_pages import metrics  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
@@ -31,6 +33,7 @@ CLIENTS, SECONDS, PAUSE_S = 8, 7, 0.01
 MEDIAN_MOST, LONGEST_MOST = 0.2, 3  # seconds, on a busy machine; with a wait for a connection, the median would be a second
 ATTEMPTS_MOST = 5  # within SECONDS: after pauses of 1, 2 and 4 s, and of a session that is replaced
 WRITE_EVERY = 10
+CLAIMS, CLASSES = 30, 10
 
 
 class Reader(threading.Thread):
@@ -88,6 +91,25 @@ def cases(program, directory, server, proxy):
             yield f"{what}: workers get connections afterwards", True, None
 
 
+def committed_by_workers(admin):
+    return metrics(admin)["berth_writer_direct_batches_total"]
+
+
+def own_commits(program, directory, server):
+    server.create_database("commits")
+    admin = servers.free_port()
+    with servers.Berthd(program, directory, connection=server.url("commits"), options=("[berth]", f"admin_listen = 127.0.0.1:{admin}")) as berth:
+        client, provider = berth.client(), str(uuid.uuid4())
+        client.make_provider(provider, VCPU=CLAIMS)
+        statuses = {client.claim(str(uuid.uuid4()), **{provider: {"VCPU": 1}})[0] for _ in range(CLAIMS)}
+        claims = committed_by_workers(admin)
+        yield "a worker commits claims", statuses == {204} and CLAIMS / 2 <= claims <= CLAIMS, (statuses, claims)
+        for number in range(CLASSES):
+            client.must(201, "PUT", f"/resource_classes/CUSTOM_{number}")
+            client.must(204, "DELETE", f"/resource_classes/CUSTOM_{number}")
+        yield "and no classes", committed_by_workers(admin) == claims, committed_by_workers(admin)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
@@ -98,7 +120,7 @@ def main():
         proxy = stack.enter_context(FaultyProxy(server.port))
         directory = tempfile.mkdtemp(prefix="berth-askers-")
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        for what, is_right, found in cases(arguments.berthd, directory, server, proxy):
+        for what, is_right, found in (*cases(arguments.berthd, directory, server, proxy), *own_commits(arguments.berthd, directory, server)):
             score.case(what, None if is_right else repr(found))
     return score.end()
 

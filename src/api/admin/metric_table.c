@@ -32,7 +32,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_WRITER_COMMIT, HISTOGRAM, "berth_writer_commit_duration_seconds", "", "Time of a commit, including its sync."),
     ROW(METRIC_WRITER_REFUSED, COUNTER, "berth_writer_refused_requests_total", "reason", "Write requests that were refused."),
     ROW(METRIC_WRITER_REPLANNED, COUNTER, "berth_writer_replanned_batches_total", "", "Times that a batch was planned again because another instance had committed first."),
-    ROW(METRIC_WRITER_DIRECT, COUNTER, "berth_writer_direct_batches_total", "", "Batches of one request that a worker committed by itself, because nothing else was being written."),
+    ROW(METRIC_WRITER_DIRECT, COUNTER, "berth_writer_direct_batches_total", "", "Batches of one claim that a worker committed by itself, because nothing else was being written."),
     ROW(METRIC_WRITER_FOLLOWS, COUNTER, "berth_writer_follows_total", "", "Times that memory followed another berthd's log."),
     ROW(METRIC_WRITER_LOADS, COUNTER, "berth_writer_loads_total", "", "Times that the whole database was read."),
     ROW(METRIC_WRITER_MERGES, COUNTER, "berth_writer_merges_total", "", "Of these reads, those after which only the differences were applied to memory."),
