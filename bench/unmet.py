@@ -89,8 +89,15 @@ request (not distinguishable from 200).
 embedded store."""
 
 ONE_STRICT_GET = """\
-The goal was met by a wide margin (- 22 %) on the machine of 2026-11-26, with a thread that asks; since then, workers ask by
-themselves, which saves two hand-overs between threads. In the run above, the machine was not quiet during this cell (p99 1.6 ms)."""
+*Profile* (perf, 1 connection, machine of 2026-11-27): the cores are halted for 37 % of the time; the worker has 30 %, the server 23,
+the load generator 9, nearly all of it in waking another core (_raw_spin_unlock_irqrestore) and being woken; no function
+outside the kernel has 0.4 %.
+
+*Tried against it*, in turns there, medians of seven: a thread that asks for all workers (+ 108 %; on the machine of 2026-11-26,
+where a wake-up costs a fraction of it, - 22 %); a worker that asks by itself (+ 47 %, taken: two wake-ups less).
+
+*What is left*: suspending and resuming in libmicrohttpd, and an answer of 774 bytes instead of a number, which the load generator
+reads before it asks again."""
 
 START = """\
 It was 7.9 s on the machine of 2026-11-26, and the load has not changed since. The machine of 2026-11-27 takes twice as long for
@@ -101,7 +108,9 @@ CANDIDATES = """\
 The goal is at 27 µs for an answer of 5 269 bytes; other runs of the same day had 21 to 33 µs, and 4 000 to 6 000 times.
 The strict read's share is that of the GET above, 8 to 12 µs. On the machine of 2026-11-27 a call of the kernel costs three times
 as much, and what runs in Python twice as much: a GET takes 27 µs on the embedded store (10 on the other one) and, in turns, 56
-as a strict read, where it took 69 with a thread that asked."""
+as a strict read, where it took 69 with a thread that asked.
+
+*Tried against it*: see GET /resource_providers/{uuid}, strict, whose cost on top of the embedded store's it is."""
 
 TEXTS = {
     ("PostgreSQL: claim, one client", "p50 against libpq with a claim a batch"): ONE_CLAIM,
