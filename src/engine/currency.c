@@ -22,12 +22,6 @@
 #include "engine/asker.h"
 #include "engine/currency_internal.h"
 
-static bool is_unknown(const struct store_stamp *stamp)
-{
-    static const struct store_stamp UNKNOWN;
-    return memcmp(stamp, &UNKNOWN, sizeof(UNKNOWN)) == 0;
-}
-
 /* The writer could not take the news. If that is because the database has become unavailable, these
  * requests get what the others get; another query finds that out. Each is sent back once. */
 static void ask_again(struct currency *currency, struct todo *todo)
@@ -67,7 +61,7 @@ void currency_submit(struct currency *currency, struct pipeline_request *request
 {
     struct todo todo;
     currency_todo_begin(&todo, currency);
-    if (is_unknown(&currency->published) ||
+    if (store_stamp_is_unknown(&currency->published) ||
         store_currency(currency->store, &currency->published) != STORE_MUST_ASK) {
         queue_append(&todo.hand_over, request);
     } else if (currency->is_stopping) {
@@ -119,7 +113,7 @@ void currency_published(struct currency *currency, const struct store_stamp *sta
     struct todo todo;
     currency_todo_begin(&todo, currency);
     currency->published = *stamp;
-    if (!is_unknown(stamp)) {
+    if (!store_stamp_is_unknown(stamp)) {
         complete_if_covered(currency, &currency->following, &todo);
         complete_if_covered(currency, &currency->behind, &todo);
     }

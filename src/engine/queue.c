@@ -89,11 +89,10 @@ void pipeline_beat(struct pipeline *pipeline)
 enum store_currency pipeline_currency(const struct pipeline *pipeline,
                                       const struct version *version)
 {
-    static const struct store_stamp UNKNOWN;
     struct store_stamp stamp;
     memcpy(&stamp, &version->stamp, sizeof(stamp));
     enum store_currency currency = store_currency(pipeline->store, &stamp);
-    if (currency == STORE_MUST_ASK && memcmp(&stamp, &UNKNOWN, sizeof(stamp)) == 0)
+    if (currency == STORE_MUST_ASK && store_stamp_is_unknown(&stamp))
         return STORE_IS_OUTDATED;
     return currency;
 }

@@ -240,9 +240,8 @@ void store_query_head(struct store *store,
 bool store_covers(const struct store *store, const struct store_stamp *have,
                   const struct store_stamp *head)
 {
-    static const struct store_stamp NONE;
     check(store->driver->covers != NULL);
-    return memcmp(head, &NONE, sizeof(NONE)) != 0 && store->driver->covers(store, have, head);
+    return !store_stamp_is_unknown(head) && store->driver->covers(store, have, head);
 }
 
 struct store_going_back store_why_went_back(const struct store *store)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "model/change.h"
@@ -25,6 +26,12 @@ struct store;
 struct store_stamp {
     unsigned char bytes[48];
 };
+
+static inline bool store_stamp_is_unknown(const struct store_stamp *stamp)
+{
+    static const struct store_stamp UNKNOWN;
+    return memcmp(stamp, &UNKNOWN, sizeof(UNKNOWN)) == 0;
+}
 
 enum { STORE_REVISION_BYTES = 33 };
 
@@ -449,8 +456,7 @@ void store_stop_queries(struct store *store);
 
 /* Whether memory with the stamp `have` contains the state `head`: it is that state or, in the same
  * history of the database, a later one. False if that is not known, or if `head` is all zero, which
- * is no state. Only for stores that return
- * STORE_MUST_ASK. Any thread. */
+ * is no state. Only for stores that return STORE_MUST_ASK. Any thread. */
 bool store_covers(const struct store *store, const struct store_stamp *have,
                   const struct store_stamp *head);
 
