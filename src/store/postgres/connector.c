@@ -45,8 +45,8 @@ static void note_attempt(struct pg_connector *connector, bool is_connected)
     connector->again_us = is_connected ? 0 : clock_monotonic_us() + pause_us;
 }
 
-/* A standby has no place in the lineage, where it is to be found out whether its answers still
- * count when it has been promoted, and the session may first be used long after that. */
+/* The lineage does not know standbys. If one were promoted before the session is first used, nobody
+ * would notice when yet another server takes its place. */
 static bool connect_to_primary(struct pg_session *session, uint64_t deadline_us)
 {
     struct err ignored = {.arena = arena_create()};

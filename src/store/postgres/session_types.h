@@ -48,7 +48,7 @@ struct pg_server {
     bool is_pooled; /* a pooler such as PgBouncer is in between: another server process may
                        serve the next transaction, and no state of a session survives */
     bool uses_tls;
-    bool is_standby;        /* it was one; only if the identity is known */
+    bool is_standby;        /* at connect; false if the identity is not known */
     struct pg_server_id id; /* only with a lineage, and if the user may read it */
     char address[64];       /* of the server, as it sees it; "" for a unix socket */
 };
