@@ -127,7 +127,7 @@ TURNS = """\
 Not yet measured in turns with an older build."""
 
 INNOCENT = """\
-3.3 ms on the Intel machine. One run here, beside other programs; not yet measured in turns with an older build."""
+3.3 ms on the Intel machine. Here, in turns, the build of 2026-11-23 has 76 ms and today's 67."""
 
 TEXTS = {
     ("PostgreSQL: claim, one client", "p50 against libpq with a claim a batch"): ONE_CLAIM,
