@@ -48,28 +48,52 @@ static bool row_fits(const struct value_limits *limits, const struct rows_info *
     return true;
 }
 
+/* Whether it has more than `most` objects and arrays, where brackets inside strings count, too. */
+static bool has_more_brackets(struct slice json, size_t most)
+{
+    static const char opening[] = {'{', '['};
+    size_t count = 0;
+    const char *end = json.data + json.len;
+    for (unsigned i = 0; i < sizeof(opening); i++)
+        for (const char *at = json.data; (at = memchr(at, opening[i], (size_t)(end - at))); at++)
+            if (++count > most)
+                return true;
+    return false;
+}
+
+/* The end of the string whose first character is at `first`: its quotation mark, or the end. */
+static const char *end_of_string(const char *first, const char *end)
+{
+    for (const char *at = first; (at = memchr(at, '"', (size_t)(end - at))); at++) {
+        const char *escape = at;
+        while (escape > first && escape[-1] == '\\')
+            escape--;
+        if ((at - escape) % 2 == 0)
+            return at;
+    }
+    return end;
+}
+
 static size_t depth_of(struct slice json)
 {
     size_t depth = 0, most = 0;
-    bool in_string = false;
-    for (size_t at = 0; at < json.len; at++) {
-        char c = json.data[at];
-        if (in_string && c == '\\')
-            at++;
-        else if (c == '"')
-            in_string = !in_string;
-        else if (!in_string && (c == '{' || c == '[') && ++depth > most)
+    const char *end = json.data + json.len;
+    for (const char *at = json.data; at < end; at++) {
+        if (*at == '"')
+            at = end_of_string(at + 1, end);
+        else if ((*at == '{' || *at == '[') && ++depth > most)
             most = depth;
-        else if (!in_string && (c == '}' || c == ']'))
+        else if (*at == '}' || *at == ']')
             depth--;
     }
     return most;
 }
 
+/* Megabytes of text, on the writer: so brackets are counted first. */
 static bool depth_fits(const struct value_limits *limits, struct slice json, struct err *err)
 {
     if (limits->json_depth == 0 || json.len <= limits->json_depth ||
-        depth_of(json) <= limits->json_depth)
+        !has_more_brackets(json, limits->json_depth) || depth_of(json) <= limits->json_depth)
         return true;
     return err_set(err, 400, NULL, "The database cannot store JSON with more than %u levels.",
                    limits->json_depth);
