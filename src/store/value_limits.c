@@ -61,7 +61,7 @@ static bool has_more_brackets(struct slice json, size_t most)
     return false;
 }
 
-/* The end of the string whose first character is at `first`: its quotation mark, or the end. */
+/* The last character of the string whose first one is at `first`: its quotation mark. */
 static const char *end_of_string(const char *first, const char *end)
 {
     for (const char *at = first; (at = memchr(at, '"', (size_t)(end - at))); at++) {
@@ -71,7 +71,7 @@ static const char *end_of_string(const char *first, const char *end)
         if ((at - escape) % 2 == 0)
             return at;
     }
-    return end;
+    return end - 1;
 }
 
 static size_t depth_of(struct slice json)
