@@ -61,35 +61,26 @@ static bool has_more_brackets(struct slice json, size_t most)
     return false;
 }
 
-/* The last character of the string whose first one is at `first`: its quotation mark. */
-static const char *end_of_string(const char *first, const char *end)
-{
-    for (const char *at = first; (at = memchr(at, '"', (size_t)(end - at))); at++) {
-        const char *escape = at;
-        while (escape > first && escape[-1] == '\\')
-            escape--;
-        if ((at - escape) % 2 == 0)
-            return at;
-    }
-    return end - 1;
-}
-
 static size_t depth_of(struct slice json)
 {
     size_t depth = 0, most = 0;
-    const char *end = json.data + json.len;
-    for (const char *at = json.data; at < end; at++) {
-        if (*at == '"')
-            at = end_of_string(at + 1, end);
-        else if ((*at == '{' || *at == '[') && ++depth > most)
+    bool in_string = false;
+    for (size_t at = 0; at < json.len; at++) {
+        char c = json.data[at];
+        if (in_string && c == '\\')
+            at++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && (c == '{' || c == '[') && ++depth > most)
             most = depth;
-        else if (*at == '}' || *at == ']')
+        else if (!in_string && (c == '}' || c == ']'))
             depth--;
     }
     return most;
 }
 
-/* Megabytes of text, on the writer: so brackets are counted first. */
+/* On the writer, perhaps of megabytes: few brackets are found faster than each byte is looked at.
+ */
 static bool depth_fits(const struct value_limits *limits, struct slice json, struct err *err)
 {
     if (limits->json_depth == 0 || json.len <= limits->json_depth ||
