@@ -3,6 +3,7 @@ processes."""
 
 import os
 import pwd
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SOCKET_PATH_MOST = 107  # bytes; sockaddr_un, unix(7)
 SOCKET_NAME_MOST = 40   # of that, for the names below a place
+USUAL = "/tmp"           # the directory of temporary files
+MEMORY = "/dev/shm"
+ROOM_LEAST = 6 << 30    # bytes
 
 
 class Failure(Exception):
@@ -43,11 +47,26 @@ def is_open_to_others(directory):
     return True
 
 
+def memory_has_room():
+    """Whether the file system in memory has room for the servers of all tests that run at the same time."""
+    try:
+        with open("/proc/meminfo") as file:
+            available = re.search(r"^MemAvailable: +(\d+) kB", file.read(), re.M)
+        shared = os.statvfs(MEMORY)
+    except OSError:
+        return False
+    return min(int(available[1]) * 1024, shared.f_bavail * shared.f_frsize) >= ROOM_LEAST
+
+
 def temporary_root():
-    """The directory of temporary files, unless its path is too long for sockets or closed to the servers' user."""
+    """In memory if nobody has chosen a directory for temporary files and there is room: a server creates a thousand files,
+    whose creation and removal on a disk takes more time than most tests. Otherwise the directory of temporary files, unless
+    its path is too long for sockets or closed to the servers' user."""
     chosen = os.path.realpath(tempfile.gettempdir())
+    if chosen == USUAL and memory_has_room():
+        return MEMORY
     fits = len(os.fsencode(chosen)) + SOCKET_NAME_MOST <= SOCKET_PATH_MOST
-    return chosen if fits and (os.getuid() != 0 or is_open_to_others(chosen)) else "/tmp"
+    return chosen if fits and (os.getuid() != 0 or is_open_to_others(chosen)) else USUAL
 
 
 class Place:

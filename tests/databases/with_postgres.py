@@ -17,6 +17,8 @@ The exit status is the command's; 128 plus the number of the signal that ended i
     BERTH_TEST_PGBOUNCER          the URL for PgBouncer in front of the server, in transaction mode, with --pgbouncer
     PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE
                                   the user and the database for libpq and psql
+    PATH                          begins with the server's programs: Debian's psql is a script that takes longer to find
+                                  the program than that takes to run
 """
 
 import argparse
@@ -71,7 +73,7 @@ def start(chosen, servers):
     """Starts the servers, which end with the exit stack, and returns the variables that name them."""
     settings = dict(option.split("=", 1) for option in chosen.option)
     server = servers.enter_context(Postgres(options=settings, database=chosen.database))
-    variables = {**server.variables(), **variables_of(server)}
+    variables = {**server.variables(), **variables_of(server), "PATH": os.pathsep.join((postgres.PROGRAMS, os.environ["PATH"]))}
     if chosen.standby:
         standby = servers.enter_context(Standby(server))
         variables.update(variables_of(standby, "STANDBY"))
