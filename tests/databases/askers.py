@@ -33,6 +33,7 @@ CLIENTS, SECONDS, PAUSE_S = 8, 7, 0.01
 MEDIAN_MOST, LONGEST_MOST = 0.2, 3  # seconds, on a busy machine; with a wait for a connection, the median would be a second
 ATTEMPTS_MOST = 5  # within SECONDS: after pauses of 1, 2 and 4 s, and of a session that is replaced
 WRITE_EVERY = 10
+SESSIONS = 5  # without those of workers: of the writer, its reads, the head, housekeeping and the observer
 CLAIMS, CLASSES = 30, 10
 
 
@@ -76,6 +77,7 @@ def cases(program, directory, server, proxy):
         database = f"askers{proxy.count('client', 'Startup')}"
         server.create_database(database)
         with servers.Berthd(program, directory, connection=server.url(database, port=proxy.port)) as berth:
+            wait_until(lambda: sessions(server, database) == SESSIONS, lambda: f"{sessions(server, database)} sessions")
             fault = fault(sender="client", kind="Startup", times=None)
             made = proxy.count("client", "Startup")
             statuses, seconds = read(berth)
