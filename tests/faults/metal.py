@@ -108,7 +108,7 @@ class Metal(case.Case):
 
     def metal_stop_in_haste(self):
         """Actions that would last longer than stop_grace are not waited for, and have failed after the next start."""
-        options = ["[berth]", "stop_grace = 10", "[baremetal]", "host = here", "fake_delay_ms = "]
+        options = ["[berth]", "stop_grace = 2", "[baremetal]", "host = here", "fake_delay_ms = "]
         with self._metal(options=options[:-1] + [options[-1] + "0"]) as server, self._metal_api(server) as metal_api:
             metal_api.make_node("available", name="n", resource_class="x")
             server.stop()
@@ -116,7 +116,7 @@ class Metal(case.Case):
             metal_api.must(202, "PUT", "/v1/nodes/n/states/provision", {"target": "active"})
             began = time.monotonic()
             status = server.stop()
-            expect(status == 0 and time.monotonic() - began < 5, f"{status} after {time.monotonic() - began:.1f} s")
+            expect(status == 0 and time.monotonic() - began < 1.5, f"{status} after {time.monotonic() - began:.1f} s")
         with self._metal() as server, self._metal_api(server) as metal_api:
             node = metal_api.until("/v1/nodes/n", metal_client.is_steady)
             expect(node["provision_state"] == "deploy failed" and "can't be resumed" in node["last_error"], node)
