@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import random
+import re
 import signal
 import socket
 import sqlite3
@@ -17,6 +18,18 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEWEST = "1.39"
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # linux/sockios.h, linux/if.h
+MEMORY = "/dev/shm"
+
+
+def directory_in_memory(room=0):
+    """Where files are in memory, if anybody may write there and that many bytes are free; otherwise None, which tempfile's
+    functions take as the directory of temporary files."""
+    if not os.access(MEMORY, os.W_OK):
+        return None
+    with open("/proc/meminfo") as file:
+        available = int(re.search(r"^MemAvailable: +(\d+) kB", file.read(), re.M)[1]) * 1024
+    system = os.statvfs(MEMORY)
+    return MEMORY if min(available, system.f_bavail * system.f_frsize) >= room else None
 
 
 given_ports = set()

@@ -73,7 +73,7 @@ class Ironic:
     name = "ironic"
 
     def __init__(self, fake_delay_s=0, options=None, apart=False, port=None):
-        self.directory = tempfile.mkdtemp(prefix="real-ironic-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.directory = tempfile.mkdtemp(prefix="real-ironic-", dir=servers.directory_in_memory())
         self.port = port or servers.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.apart = apart

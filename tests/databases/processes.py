@@ -3,23 +3,24 @@ processes."""
 
 import os
 import pwd
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-import guard
-from guard import has_ended
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import guard  # noqa: E402
+import servers  # noqa: E402
+from guard import has_ended  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SOCKET_PATH_MOST = 107  # bytes; sockaddr_un, unix(7)
 SOCKET_NAME_MOST = 40   # of that, for the names below a place
 USUAL = "/tmp"           # the directory of temporary files
-MEMORY = "/dev/shm"
-ROOM_LEAST = 6 << 30    # bytes
+ROOM = 6 << 30           # bytes, for the servers of all tests that run at the same time
 
 
 class Failure(Exception):
@@ -47,24 +48,14 @@ def is_open_to_others(directory):
     return True
 
 
-def memory_has_room():
-    """Whether the file system in memory has room for the servers of all tests that run at the same time."""
-    try:
-        with open("/proc/meminfo") as file:
-            available = re.search(r"^MemAvailable: +(\d+) kB", file.read(), re.M)
-        shared = os.statvfs(MEMORY)
-    except OSError:
-        return False
-    return min(int(available[1]) * 1024, shared.f_bavail * shared.f_frsize) >= ROOM_LEAST
-
-
 def temporary_root():
-    """In memory if nobody has chosen a directory for temporary files and there is room: a server creates a thousand files,
-    whose creation and removal on a disk takes more time than most tests. Otherwise the directory of temporary files, unless
-    its path is too long for sockets or closed to the servers' user."""
+    """In memory, if the directory of temporary files is the usual one and there is room: a server has a thousand files, and
+    creating and removing them on a disk takes longer than most tests. Otherwise the directory of temporary files, unless its
+    path is too long for sockets or closed to the servers' user."""
     chosen = os.path.realpath(tempfile.gettempdir())
-    if chosen == USUAL and memory_has_room():
-        return MEMORY
+    memory = servers.directory_in_memory(ROOM) if chosen == USUAL else None
+    if memory:
+        return memory
     fits = len(os.fsencode(chosen)) + SOCKET_NAME_MOST <= SOCKET_PATH_MOST
     return chosen if fits and (os.getuid() != 0 or is_open_to_others(chosen)) else USUAL
 

@@ -17,8 +17,8 @@ The exit status is the command's; 128 plus the number of the signal that ended i
     BERTH_TEST_PGBOUNCER          the URL for PgBouncer in front of the server, in transaction mode, with --pgbouncer
     PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE
                                   the user and the database for libpq and psql
-    PATH                          begins with the server's programs: Debian's psql is a script that takes longer to find
-                                  the program than that takes to run
+    PATH                          begins with the server's own programs, because Debian's psql is a script that takes longer
+                                  than the program it looks for
 """
 
 import argparse

@@ -23,11 +23,13 @@ if os.environ.get("PYTHONHASHSEED") != "0":
     os.environ["PYTHONHASHSEED"] = "0"
     os.execv(sys.executable, [sys.executable] + sys.argv)
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import intended  # noqa: E402
 import minimise  # noqa: E402
 import reference  # noqa: E402
+import servers  # noqa: E402
 import walk  # noqa: E402
 from databases import Postgres, Sqlite  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
@@ -90,12 +92,9 @@ def play(job):
 def main():
     args = arguments()
     began = time.monotonic()
-    parent = args.keep
-    if parent:
-        os.makedirs(parent, exist_ok=True)
-    elif os.access("/dev/shm", os.W_OK):
-        parent = "/dev/shm"
-    directory = tempfile.mkdtemp(prefix="berth-diff-", dir=parent)
+    if args.keep:
+        os.makedirs(args.keep, exist_ok=True)
+    directory = tempfile.mkdtemp(prefix="berth-diff-", dir=args.keep or servers.directory_in_memory())
     try:
         with contextlib.ExitStack() as stack:
             if args.postgres:
