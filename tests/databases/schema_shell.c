@@ -17,7 +17,7 @@
 static bool print_ids(struct pg_session *session, uint64_t deadline_us, struct err *err)
 {
     struct pg_id_figure figures[PG_ID_TABLES];
-    if (pg_id_figures_read(session, figures, deadline_us, err) != PG_OK)
+    if (pg_id_figures_read(session, figures, deadline_us, err) != SERVER_OK)
         return false;
     for (size_t i = 0; i < PG_ID_TABLES; i++)
         printf("%s %d %lld %lld\n", figures[i].table, figures[i].has_sequence,
@@ -28,7 +28,7 @@ static bool print_ids(struct pg_session *session, uint64_t deadline_us, struct e
 static bool obey(const char *command, struct pg_session *session, struct err *err)
 {
     uint64_t deadline_us = clock_monotonic_us() + UINT64_C(120000000);
-    if (pg_session_connect(session, deadline_us, err) != PG_OK)
+    if (pg_session_connect(session, deadline_us, err) != SERVER_OK)
         return false;
     if (strcmp(command, "ids") == 0)
         return print_ids(session, deadline_us, err);

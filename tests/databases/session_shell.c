@@ -19,8 +19,9 @@
 enum { STATEMENTS_MOST = 100 };
 
 static const char *const OUTCOMES[] = {
-    [PG_OK] = "OK",     [PG_REFUSED] = "REFUSED", [PG_RETRY] = "RETRY", [PG_FAILED] = "FAILED",
-    [PG_LOST] = "LOST", [PG_TIMEOUT] = "TIMEOUT", [PG_END] = "END",     [PG_WOKEN] = "WOKEN",
+    [SERVER_OK] = "OK",         [SERVER_REFUSED] = "REFUSED", [SERVER_RETRY] = "RETRY",
+    [SERVER_FAILED] = "FAILED", [SERVER_LOST] = "LOST",       [SERVER_TIMEOUT] = "TIMEOUT",
+    [SERVER_END] = "END",       [SERVER_WOKEN] = "WOKEN",
 };
 static const char *const COMMITS[] = {
     [PG_COMMIT_NONE] = "NONE",
@@ -54,18 +55,18 @@ static void keep_value(struct shell *shell, struct pg_rows *rows)
     pg_rows_free(rows);
 }
 
-static enum pg_outcome execute(struct shell *shell, const char *sql, bool prepared)
+static enum server_outcome execute(struct shell *shell, const char *sql, bool prepared)
 {
     struct pg_statement statement = {
         .sql = sql, .is_prepared = prepared, .is_commit = is_commit(sql)};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_session_execute(shell->session, &statement, &rows, shell->deadline_us, &shell->err);
     keep_value(shell, &rows);
     return outcome;
 }
 
-static enum pg_outcome queue(struct shell *shell, const char *sql)
+static enum server_outcome queue(struct shell *shell, const char *sql)
 {
     struct pg_statement statement = {.sql = sql, .is_prepared = true, .is_commit = is_commit(sql)};
     if (strncmp(sql, "BEGIN", 5) == 0)
@@ -73,37 +74,38 @@ static enum pg_outcome queue(struct shell *shell, const char *sql)
     return pg_pipeline_queue(shell->session, &statement, &shell->err);
 }
 
-static enum pg_outcome pipeline(struct shell *shell)
+static enum server_outcome pipeline(struct shell *shell)
 {
-    enum pg_outcome outcome = pg_pipeline_begin(shell->session, &shell->err);
-    for (size_t i = 0; i < shell->statements_n && outcome == PG_OK; i++)
+    enum server_outcome outcome = pg_pipeline_begin(shell->session, &shell->err);
+    for (size_t i = 0; i < shell->statements_n && outcome == SERVER_OK; i++)
         outcome = queue(shell, shell->statements[i]);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = pg_pipeline_send(shell->session, shell->deadline_us, &shell->err);
-    while (outcome == PG_OK) {
+    while (outcome == SERVER_OK) {
         struct pg_rows rows = {0};
         outcome = pg_pipeline_next(shell->session, &rows, shell->deadline_us, &shell->err);
-        shell->results += outcome == PG_OK;
+        shell->results += outcome == SERVER_OK;
         keep_value(shell, &rows);
     }
-    return outcome == PG_END ? pg_pipeline_finish(shell->session, shell->deadline_us, &shell->err)
-                             : outcome;
+    return outcome == SERVER_END
+               ? pg_pipeline_finish(shell->session, shell->deadline_us, &shell->err)
+               : outcome;
 }
 
-static enum pg_outcome stream(struct shell *shell)
+static enum server_outcome stream(struct shell *shell)
 {
     struct pg_statement statement = {.sql = shell->statements[0]};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_stream_begin(shell->session, &statement, shell->deadline_us, &shell->err);
-    while (outcome == PG_OK) {
+    while (outcome == SERVER_OK) {
         outcome = pg_stream_next(shell->session, &rows, shell->deadline_us, &shell->err);
-        shell->results += outcome == PG_OK;
+        shell->results += outcome == SERVER_OK;
     }
-    return outcome == PG_END ? PG_OK : outcome;
+    return outcome == SERVER_END ? SERVER_OK : outcome;
 }
 
-static enum pg_outcome obey(struct shell *shell, struct slice command)
+static enum server_outcome obey(struct shell *shell, struct slice command)
 {
     const char *sql = shell->statements_n > 0 ? shell->statements[0] : "";
     if (slice_equal(command, SLICE_LIT("connect")))
@@ -116,11 +118,11 @@ static enum pg_outcome obey(struct shell *shell, struct slice command)
         return stream(shell);
     if (slice_equal(command, SLICE_LIT("facts")))
         return pg_facts_read(shell->session, &shell->facts, shell->deadline_us, &shell->err)
-                   ? PG_OK
-                   : PG_FAILED;
+                   ? SERVER_OK
+                   : SERVER_FAILED;
     if (slice_equal(command, SLICE_LIT("close"))) {
         pg_session_close(shell->session);
-        return PG_OK;
+        return SERVER_OK;
     }
     bool prepared = slice_equal(command, SLICE_LIT("prepared"));
     check(prepared || slice_equal(command, SLICE_LIT("run")));
@@ -158,7 +160,7 @@ static void write_facts(struct buf *out, const struct store_server *facts)
     buf_printf(out, ", \"timeline\": %u, \"standbys\": %u}", facts->timeline, facts->standbys);
 }
 
-static void answer(const struct shell *shell, enum pg_outcome outcome, uint64_t took_us)
+static void answer(const struct shell *shell, enum server_outcome outcome, uint64_t took_us)
 {
     const struct pg_failure *failure = pg_session_failure(shell->session);
     const struct pg_server *server = pg_session_server(shell->session);
@@ -195,7 +197,7 @@ static void obey_line(struct shell *shell, struct slice line)
             arena_copy(shell->arena, slice_cut(&line, '\t')).data;
     uint64_t began_us = clock_monotonic_us();
     shell->deadline_us = began_us + ms * 1000;
-    enum pg_outcome outcome = obey(shell, command);
+    enum server_outcome outcome = obey(shell, command);
     answer(shell, outcome, clock_monotonic_us() - began_us);
 }
 

@@ -12,7 +12,7 @@
 #include "fiber.h"
 #include "libpq.h"
 #include "memory_store/rng.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 enum wait {
     WAIT_NOTHING,
@@ -316,22 +316,23 @@ void __wrap_wait_sleep_us(uint64_t us)
     wait(WAIT_TIME, world.now_us + us);
 }
 
-enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us);
-enum pg_io __wrap_pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
+enum server_io __wrap_server_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us);
+enum server_io __wrap_server_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
 {
     struct task *task = world.running;
     if (world.forbids_waits) {
         const struct process *process = process_current();
         check(world_time(process, deadline_us) <= world.now_us);
-        return libpq_is_ready(socket, events) && !process->is_ending ? PG_IO_READY : PG_IO_TIMEOUT;
+        return libpq_is_ready(socket, events) && !process->is_ending ? SERVER_IO_READY
+                                                                     : SERVER_IO_TIMEOUT;
     }
     task->socket = socket;
     task->events = events;
     task->wake_fd = wake_fd;
     wait(WAIT_CONNECTION, world_time(task->process, deadline_us));
     if (is_ready(task) && !task->process->is_ending)
-        return PG_IO_READY;
-    return is_readable(wake_fd) ? PG_IO_WOKEN : PG_IO_TIMEOUT;
+        return SERVER_IO_READY;
+    return is_readable(wake_fd) ? SERVER_IO_WOKEN : SERVER_IO_TIMEOUT;
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,

@@ -37,7 +37,7 @@ PARSERS = {
     "nodes": ["baremetal/write/node_mirror_append.c", "baremetal/write/node_mirror_check.c", "baremetal/write/node_provider.c", "baremetal/write/node_write.c"],
     "policy": ["cli/policy_explain.c", "policy/check_text.c", "policy/evaluate.c", "policy/language.c",
                "policy/parser.c", "policy/scalar.c", "policy/set_build.c", "policy/set_notes.c", "policy/subject.c", "policy/yaml_text.c"],
-    "postgres_url": ["store/postgres/target.c", "store/postgres/url.c", "store/postgres/url_parts.c"],
+    "postgres_url": ["store/postgres/target.c", "store/postgres/url.c", "store/server/url_parts.c"],
     "query": ["api/text/query_string.c", "api/text/python_int.c", "placement/api/candidates_checks.c",
               "placement/api/candidates_parameters.c", "placement/api/group_parameters.c", "api/text/name_table.c"],
     "stack_body": ["valet/api/stack/flavor.c", "valet/api/stack/stack_body.c", "valet/api/stack/stack_fingerprint.c", "valet/api/stack/stack_shape.c"],

@@ -12,10 +12,10 @@
 #include "store/driver.h"
 #include "store/postgres/connector.h"
 #include "store/postgres/head.h"
-#include "store/postgres/io.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/question.h"
 #include "store/postgres/session.h"
+#include "store/server/io.h"
 
 enum asker_state {
     ASKER_CLOSED,
@@ -30,7 +30,7 @@ struct postgres_asker {
     struct pg_connector *connector;
     struct postgres_head *head;
     struct pg_session *session;
-    struct pg_meanwhile meanwhile; /* of the session */
+    struct server_meanwhile meanwhile; /* of the session */
     uint64_t recycle_us;
     _Atomic int state;
     struct question question;
@@ -58,11 +58,10 @@ static void connected(struct pg_connecting *connecting, bool is_connected)
     asker->state = is_connected ? ASKER_READY : ASKER_CLOSED;
 }
 
-struct postgres_asker *postgres_asker_create(struct postgres_head *head,
-                                             struct pg_connector *connector,
-                                             const struct pg_url *url, struct pg_lineage *lineage,
-                                             struct pg_connection_counts *counts,
-                                             uint64_t recycle_us)
+struct postgres_asker *
+postgres_asker_create(struct postgres_head *head, struct pg_connector *connector,
+                      const struct pg_url *url, struct server_lineage *lineage,
+                      struct pg_connection_counts *counts, uint64_t recycle_us)
 {
     struct postgres_asker *asker = calloc(1, sizeof(*asker));
     check(asker != NULL);
@@ -116,9 +115,9 @@ static bool asker_send(struct postgres_asker *asker)
     struct question_statement made;
     postgres_head_prepare(asker->head, &asker->question);
     question_state(&asker->question, &pg_session_server(asker->session)->id, &made);
-    return pg_pipeline_begin(asker->session, &ignored) == PG_OK &&
-           pg_pipeline_queue(asker->session, &made.statement, &ignored) == PG_OK &&
-           pg_pipeline_start(asker->session, &ignored) == PG_OK &&
+    return pg_pipeline_begin(asker->session, &ignored) == SERVER_OK &&
+           pg_pipeline_queue(asker->session, &made.statement, &ignored) == SERVER_OK &&
+           pg_pipeline_start(asker->session, &ignored) == SERVER_OK &&
            pg_pipeline_is_sent(asker->session);
 }
 
@@ -159,12 +158,12 @@ enum store_asked postgres_asker_take(struct store_asker *base, struct store_head
         look(asker);
         return STORE_ASKED_NOTHING;
     }
-    enum pg_outcome outcome = pg_pipeline_receive(asker->session, &asker->rows, &ignored);
+    enum server_outcome outcome = pg_pipeline_receive(asker->session, &asker->rows, &ignored);
     arena_reset(asker->arena);
-    if (outcome == PG_WOKEN && !pg_pipeline_has_failed(asker->session))
+    if (outcome == SERVER_WOKEN && !pg_pipeline_has_failed(asker->session))
         return STORE_ASKED_PENDING;
-    head->is_known =
-        outcome == PG_OK && question_answer(&asker->question, &asker->rows, &state, &head->stamp);
+    head->is_known = outcome == SERVER_OK &&
+                     question_answer(&asker->question, &asker->rows, &state, &head->stamp);
     if (!head->is_known) {
         close_session(asker);
         return STORE_ASKED_IN_VAIN;

@@ -12,11 +12,10 @@ struct postgres_head;
 
 /* The caller provides the head, the connector, the URL, the lineage and the counts, which outlive
  * it. `recycle_us`: the age at which its session is replaced; 0: never. */
-struct postgres_asker *postgres_asker_create(struct postgres_head *head,
-                                             struct pg_connector *connector,
-                                             const struct pg_url *url, struct pg_lineage *lineage,
-                                             struct pg_connection_counts *counts,
-                                             uint64_t recycle_us);
+struct postgres_asker *
+postgres_asker_create(struct postgres_head *head, struct pg_connector *connector,
+                      const struct pg_url *url, struct server_lineage *lineage,
+                      struct pg_connection_counts *counts, uint64_t recycle_us);
 
 /* For tests. */
 const struct pg_session *postgres_asker_session(const struct postgres_asker *asker);

@@ -8,7 +8,7 @@
 #include <poll.h>
 
 #include "store/postgres/failure.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 #include "store/store.h"
 
 enum { OWN_PARAMETERS = 12 };
@@ -103,36 +103,36 @@ static bool is_unreachable(const char *message)
     return is_network && strstr(message, "certificate") == NULL;
 }
 
-static enum pg_outcome end_attempt(struct pg_attempt *attempt, struct pg_failure *failure,
-                                   struct slice *reason)
+static enum server_outcome end_attempt(struct pg_attempt *attempt, struct pg_failure *failure,
+                                       struct slice *reason)
 {
     const char *message = PQerrorMessage(attempt->conn);
     *failure = (struct pg_failure){0};
-    *reason = pg_failure_line(attempt->arena, read_sqlstate(message, failure->sqlstate));
-    enum pg_outcome result = pg_failure_classify(failure->sqlstate);
+    *reason = server_failure_line(attempt->arena, read_sqlstate(message, failure->sqlstate));
+    enum server_outcome result = pg_failure_classify(failure->sqlstate);
     if (failure->sqlstate[0] == '\0')
-        result = is_unreachable(message) ? PG_RETRY : PG_FAILED;
-    else if (result != PG_RETRY || strcmp(failure->sqlstate, "08P01") == 0)
-        result = PG_FAILED; /* 08P01: a pooler does not accept a parameter */
+        result = is_unreachable(message) ? SERVER_RETRY : SERVER_FAILED;
+    else if (result != SERVER_RETRY || strcmp(failure->sqlstate, "08P01") == 0)
+        result = SERVER_FAILED; /* 08P01: a pooler does not accept a parameter */
     PQfinish(attempt->conn);
     attempt->conn = NULL;
     return result;
 }
 
-static enum pg_outcome attempt_timeout(struct pg_attempt *attempt, enum pg_io why,
-                                       struct slice *reason)
+static enum server_outcome attempt_timeout(struct pg_attempt *attempt, enum server_io why,
+                                           struct slice *reason)
 {
     const char *host = PQhost(attempt->conn);
-    *reason = why == PG_IO_OVER ? SLICE_LIT(STORE_STOPPING)
-                                : arena_printf(attempt->arena, "%s port %s does not answer",
-                                               host == NULL ? "" : host, PQport(attempt->conn));
+    *reason = why == SERVER_IO_OVER ? SLICE_LIT(STORE_STOPPING)
+                                    : arena_printf(attempt->arena, "%s port %s does not answer",
+                                                   host == NULL ? "" : host, PQport(attempt->conn));
     PQfinish(attempt->conn);
     attempt->conn = NULL;
-    return PG_TIMEOUT;
+    return SERVER_TIMEOUT;
 }
 
-enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host *host,
-                               struct pg_failure *failure, struct slice *reason)
+enum server_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host *host,
+                                   struct pg_failure *failure, struct slice *reason)
 {
     struct parameters all = parameters_of(attempt, host);
     attempt->conn = PQconnectStartParams(all.names, all.values, 0);
@@ -144,14 +144,14 @@ enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host 
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
     while (next != PGRES_POLLING_OK) {
         short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-        enum pg_io io = pg_io_wait(attempt->meanwhile, PQsocket(attempt->conn), events,
-                                   attempt->stop_fd, attempt->deadline_us);
-        if (io != PG_IO_READY)
+        enum server_io io = server_io_wait(attempt->meanwhile, PQsocket(attempt->conn), events,
+                                           attempt->stop_fd, attempt->deadline_us);
+        if (io != SERVER_IO_READY)
             return attempt_timeout(attempt, io, reason);
         next = PQconnectPoll(attempt->conn);
         if (next == PGRES_POLLING_FAILED)
             return end_attempt(attempt, failure, reason);
     }
     check(PQsetnonblocking(attempt->conn, 1) == 0);
-    return PG_OK;
+    return SERVER_OK;
 }

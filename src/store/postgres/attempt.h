@@ -5,8 +5,8 @@
 #include <libpq-fe.h>
 #include <stdint.h>
 
+#include "store/postgres/failure.h"
 #include "store/postgres/hosts.h"
-#include "store/postgres/outcome.h"
 
 struct pg_attempt {
     const struct pg_url *url;
@@ -14,14 +14,15 @@ struct pg_attempt {
     const char *session_attrs; /* NULL: the URL's target_session_attrs */
     struct arena *arena;
     uint64_t deadline_us;
-    struct pg_meanwhile *meanwhile; /* io.h */
-    int stop_fd;                    /* readable: ends the attempt as its deadline does; -1: none */
-    PGconn *conn;                   /* the caller's, if the outcome is PG_OK */
+    struct server_meanwhile *meanwhile; /* io.h */
+    int stop_fd;  /* readable: ends the attempt as its deadline does; -1: none */
+    PGconn *conn; /* the caller's, if the outcome is SERVER_OK */
 };
 
-/* PG_OK, PG_RETRY, PG_FAILED or PG_TIMEOUT. Otherwise *reason is one line in the arena, and failure
- * has the SQLSTATE, if a server answered. */
-enum pg_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host *host,
-                               struct pg_failure *failure, struct slice *reason) BERTH_MUST_CHECK;
+/* SERVER_OK, SERVER_RETRY, SERVER_FAILED or SERVER_TIMEOUT. Otherwise *reason is one line in the
+ * arena, and failure has the SQLSTATE, if a server answered. */
+enum server_outcome pg_attempt_run(struct pg_attempt *attempt, const struct pg_host *host,
+                                   struct pg_failure *failure,
+                                   struct slice *reason) BERTH_MUST_CHECK;
 
 #endif

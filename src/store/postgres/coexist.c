@@ -34,7 +34,7 @@ static bool lacks_rights(const struct coexist *c)
 static bool coexist_run(struct coexist *c, const char *sql, struct err *err)
 {
     struct err failed = {.arena = err->arena};
-    if (pg_session_run(c->session, sql, "changed", c->deadline_us, &failed) == PG_OK)
+    if (pg_session_run(c->session, sql, "changed", c->deadline_us, &failed) == SERVER_OK)
         return true;
     const char *state = pg_session_failure(c->session)->sqlstate;
     c->may_pass = strcmp(state, "55P03") == 0 || strcmp(state, "40P01") == 0;
@@ -56,7 +56,7 @@ static bool run_text(struct coexist *c, struct buf *sql, struct err *err)
 static bool ask_text(struct coexist *c, const char *sql, struct pg_rows *rows, struct err *err)
 {
     const struct pg_statement statement = {.sql = sql, .what = "read"};
-    return pg_session_execute(c->session, &statement, rows, c->deadline_us, err) == PG_OK;
+    return pg_session_execute(c->session, &statement, rows, c->deadline_us, err) == SERVER_OK;
 }
 
 /* (trigger, table) of the triggers that there are. */
@@ -81,7 +81,7 @@ static const char NOT_FOR_LONG[] = "SET LOCAL lock_timeout = '500ms'";
 /* Also the lock of batches, which sets a limit for what follows it. */
 static bool coexist_begin(struct coexist *c, struct err *err)
 {
-    return tool_session_begin(c->session, c->deadline_us, err) == PG_OK &&
+    return tool_session_begin(c->session, c->deadline_us, err) == SERVER_OK &&
            coexist_run(c, "SELECT pg_advisory_xact_lock(" PG_LOCK_SCHEMA ")", err) &&
            coexist_run(c, NOT_FOR_LONG, err) && coexist_run(c, POSTGRES_LOCK, err) &&
            coexist_run(c, NOT_FOR_LONG, err);
@@ -135,7 +135,7 @@ static bool enable_locked(struct coexist *c, const struct pg_rows *own, struct e
                        SLICE_ARG(pg_session_target(c->session)));
     bool ok = lock_tables(c, err) && ask_text(c, TRIGGERS, &triggers, err) &&
               create_missing(c, own, &triggers, err) &&
-              foreign_log_everything(c->session, c->deadline_us, err) == PG_OK;
+              foreign_log_everything(c->session, c->deadline_us, err) == SERVER_OK;
     pg_rows_free(&triggers);
     return ok;
 }
@@ -168,7 +168,7 @@ static bool disable_locked(struct coexist *c, struct err *err)
     ok = ok && (!had_any || lock_tables(c, err)) && drop_all(c, err);
     if (ok && c->has_own)
         ok = coexist_run(c, "DELETE FROM berth_foreign", err) &&
-             (!had_any || foreign_log_everything(c->session, c->deadline_us, err) == PG_OK);
+             (!had_any || foreign_log_everything(c->session, c->deadline_us, err) == SERVER_OK);
     return ok;
 }
 
@@ -180,7 +180,7 @@ static bool coexist_change(struct coexist *c, struct err *err)
     bool ok = coexist_begin(c, err) && ask_text(c, OWN, &own, err);
     c->has_own = ok && pg_rows_count(&own) == 1;
     ok = ok && (c->enables ? enable_locked(c, &own, err) : disable_locked(c, err)) &&
-         tool_session_commit(c->session, c->deadline_us, err) == PG_OK;
+         tool_session_commit(c->session, c->deadline_us, err) == SERVER_OK;
     pg_rows_free(&own);
     return ok;
 }
@@ -189,7 +189,7 @@ static bool coexist_roll_back(struct coexist *c, struct err *err)
 {
     return pg_session_is_open(c->session) &&
            (!pg_session_in_transaction(c->session) ||
-            pg_session_run(c->session, "ROLLBACK", "changed", c->deadline_us, err) == PG_OK);
+            pg_session_run(c->session, "ROLLBACK", "changed", c->deadline_us, err) == SERVER_OK);
 }
 
 static bool change_with_patience(struct slice connection, bool enables, struct err *err)
@@ -234,13 +234,13 @@ static bool read_status(struct coexist *c, struct coexist_status *status, struct
     bool ok = ask_text(c, "SELECT " FOREIGN_TRIGGERS ", to_regclass('berth_foreign') IS NOT NULL",
                        &rows, err);
     int64_t has_table = 0;
-    ok = ok && pg_figure_read(c->session, &rows, 0, 0, &status->triggers, err) == PG_OK &&
-         pg_figure_read(c->session, &rows, 0, 1, &has_table, err) == PG_OK;
+    ok = ok && pg_figure_read(c->session, &rows, 0, 0, &status->triggers, err) == SERVER_OK &&
+         pg_figure_read(c->session, &rows, 0, 1, &has_table, err) == SERVER_OK;
     pg_rows_free(&rows);
     if (!ok || has_table == 0)
         return ok;
     return pg_figure_ask(c->session, FOREIGN_WAITING, &status->waiting, c->deadline_us, err) ==
-           PG_OK;
+           SERVER_OK;
 }
 
 bool pg_coexist_read_status(struct slice connection, struct coexist_status *status, struct err *err)

@@ -36,7 +36,7 @@ bool pg_collation_check(struct pg_session *session, uint64_t deadline_us, struct
     buf_append(&sql, ") ORDER BY 1", sizeof(") ORDER BY 1"));
     const struct pg_statement statement = {.sql = sql.data, .what = "read"};
     struct pg_rows rows = {0};
-    bool ok = pg_session_execute(session, &statement, &rows, deadline_us, err) == PG_OK;
+    bool ok = pg_session_execute(session, &statement, &rows, deadline_us, err) == SERVER_OK;
     if (ok && pg_rows_count(&rows) > 0)
         ok = err_set(err, 503, NULL,
                      "the database '%.*s' cannot be used: %.*s has a collation for which different "

@@ -63,7 +63,7 @@ struct sending {
     bool is_unknown;    /* unknown.h finds out what became of it */
     struct err failure; /* if is_unknown: why */
     bool has_outcome;   /* it was received at once, and store_await() is to decide on it: */
-    enum pg_outcome outcome;
+    enum server_outcome outcome;
     struct err outcome_err;
     struct log_row row;
     unsigned char mark[LOG_MARK_LEN];
@@ -95,7 +95,7 @@ static bool queue_sql(struct sending *sending, const char *sql,
                                            .is_prepared = true,
                                            .what = "written"};
     sending->statements++;
-    return pg_pipeline_queue(sending->store->writer, &statement, err) == PG_OK;
+    return pg_pipeline_queue(sending->store->writer, &statement, err) == SERVER_OK;
 }
 
 static bool queue_begin(struct sending *sending, struct err *err)
@@ -103,7 +103,7 @@ static bool queue_begin(struct sending *sending, struct err *err)
     if (sending->store->is_locked)
         return true;
     sending->statements++;
-    return pg_pipeline_queue_begin(sending->store->writer, POSTGRES_BEGIN, err) == PG_OK &&
+    return pg_pipeline_queue_begin(sending->store->writer, POSTGRES_BEGIN, err) == SERVER_OK &&
            queue_sql(sending, POSTGRES_LOCK, NULL, 0, err);
 }
 
@@ -186,15 +186,15 @@ static bool queue_commit(struct sending *sending, struct err *err)
 {
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
     sending->has_commit = true;
-    return pg_pipeline_queue(sending->store->writer, &commit, err) == PG_OK;
+    return pg_pipeline_queue(sending->store->writer, &commit, err) == SERVER_OK;
 }
 
 static bool queue_all(struct sending *sending, struct err *err)
 {
     struct pg_session *session = sending->store->writer;
-    return pg_pipeline_begin(session, err) == PG_OK && queue_begin(sending, err) &&
+    return pg_pipeline_begin(session, err) == SERVER_OK && queue_begin(sending, err) &&
            queue_log(sending, err) && queue_look(sending, err) && queue_changes(sending, err) &&
-           epochs_queue(&sending->store->epochs, session, sending->row.number, err) == PG_OK &&
+           epochs_queue(&sending->store->epochs, session, sending->row.number, err) == SERVER_OK &&
            queue_commit(sending, err);
 }
 
@@ -329,20 +329,22 @@ static enum store_result refuse_unfit(struct sending *sending)
     return STORE_REFUSED;
 }
 
-static enum store_result failed(struct sending *sending, enum pg_outcome outcome, struct err *err)
+static enum store_result failed(struct sending *sending, enum server_outcome outcome,
+                                struct err *err)
 {
     struct postgres_store *store = sending->store;
     const struct pg_failure *failure = pg_session_failure(store->writer);
-    bool is_answer = outcome == PG_REFUSED || outcome == PG_RETRY || outcome == PG_FAILED;
-    if (outcome == PG_REFUSED && failure->statement == sending->log_statement) {
+    bool is_answer =
+        outcome == SERVER_REFUSED || outcome == SERVER_RETRY || outcome == SERVER_FAILED;
+    if (outcome == SERVER_REFUSED && failure->statement == sending->log_statement) {
         store->crowded = POSTGRES_CROWDED;
         return again(store, err);
     }
     bool is_late = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
-    if (outcome == PG_REFUSED && sending->look_statement > 0 &&
+    if (outcome == SERVER_REFUSED && sending->look_statement > 0 &&
         failure->statement == sending->look_statement)
         return refuse_locked(sending, err);
-    if ((outcome == PG_REFUSED || is_late) && failure->statement >= sending->first_chunk &&
+    if ((outcome == SERVER_REFUSED || is_late) && failure->statement >= sending->first_chunk &&
         failure->statement - sending->first_chunk < sending->chunk_count)
         return refuse(sending, failure, err);
     store->waits_in_vain = is_late;
@@ -352,12 +354,12 @@ static enum store_result failed(struct sending *sending, enum pg_outcome outcome
         sqlstate_is(failure, DEADLOCK) || sqlstate_is(failure, SERIALIZATION_FAILURE);
     if (store->waits_in_vain || (is_answer && is_conflict))
         return again(store, err);
-    if (is_answer && outcome == PG_RETRY && !sqlstate_is(failure, READ_ONLY) &&
+    if (is_answer && outcome == SERVER_RETRY && !sqlstate_is(failure, READ_ONLY) &&
         store->failures++ < FAILURES_MOST)
         return STORE_TAKEN; /* err says why */
     store->failures = 0;
     /* COMMIT was not executed: another connection may do better */
-    return outcome == PG_LOST ? again(store, err) : STORE_FAILED;
+    return outcome == SERVER_LOST ? again(store, err) : STORE_FAILED;
 }
 
 /* Without an answer to COMMIT, of which the server may have got enough to execute it. */
@@ -389,15 +391,15 @@ static enum store_result trust(struct sending *sending, const struct pg_session 
     return become_unknown(sending, err);
 }
 
-static enum store_result take_outcome(struct sending *sending, enum pg_outcome outcome,
+static enum store_result take_outcome(struct sending *sending, enum server_outcome outcome,
                                       struct err *err)
 {
-    if (outcome == PG_WOKEN)
+    if (outcome == SERVER_WOKEN)
         return STORE_PENDING;
     enum pg_commit commit =
         sending->has_commit ? pg_session_commit(sending->store->writer) : PG_COMMIT_NONE;
     /* a connection that ends after the answer to COMMIT changes nothing */
-    if (outcome == PG_OK || commit == PG_COMMIT_DONE)
+    if (outcome == SERVER_OK || commit == PG_COMMIT_DONE)
         return trust(sending, sending->store->writer, err);
     if (commit == PG_COMMIT_UNKNOWN)
         return become_unknown(sending, err);
@@ -409,8 +411,8 @@ static enum store_result take_outcome(struct sending *sending, enum pg_outcome o
 static void forget_wait_if_promoted(const struct postgres_store *store,
                                     const struct pg_session *session)
 {
-    const struct pg_server_id *before = &pg_session_server(store->writer)->id;
-    const struct pg_server_id *now = &pg_session_server(session)->id;
+    const struct server_id *before = &pg_session_server(store->writer)->id;
+    const struct server_id *now = &pg_session_server(session)->id;
     if (now->system == before->system && now->timeline > before->timeline)
         (void)!pg_session_take_unreplicated(store->writer);
 }
@@ -482,8 +484,8 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     postgres_hand_over_ids(store);
     store->sending = sending;
     store->seen = (struct postgres_seen){0};
-    enum pg_outcome outcome = is_queued ? pg_pipeline_start(store->writer, err) : PG_LOST;
-    return outcome == PG_OK ? STORE_PENDING : take_outcome(sending, outcome, err);
+    enum server_outcome outcome = is_queued ? pg_pipeline_start(store->writer, err) : SERVER_LOST;
+    return outcome == SERVER_OK ? STORE_PENDING : take_outcome(sending, outcome, err);
 }
 
 /* Whether memory has the newest state. */
@@ -583,8 +585,8 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
     *foreign = false;
     if (is_answer_lost(sending)) {
         pg_session_close(store->writer);
-        (void)pg_failure_set(PG_LOST, store->url.target, "written",
-                             SLICE_LIT("the answer to a commit does not come"), err);
+        (void)server_failure_set(SERVER_LOST, store->url.target, "written",
+                                 SLICE_LIT("the answer to a commit does not come"), err);
         return commit_decide(store, become_unknown(sending, err), stamp);
     }
     if (sending->is_unknown)
@@ -594,7 +596,7 @@ enum store_result postgres_await(struct store *base, uint64_t until_us, struct s
         *err = sending->outcome_err;
         return commit_decide(store, take_outcome(sending, sending->outcome, err), stamp);
     }
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_pipeline_drive(store->writer, NULL, until_us, sending->deadline_us, err);
     return commit_decide(store, take_outcome(sending, outcome, err), stamp);
 }
@@ -650,10 +652,10 @@ enum store_received postgres_receive(struct store *base, struct store_stamp *sta
     check(!store->read.is_open && sending != NULL && !sending->is_unknown);
     *foreign = false;
     struct err err = {.arena = sending->arena};
-    enum pg_outcome outcome = pg_pipeline_receive(store->writer, NULL, &err);
-    if (outcome == PG_WOKEN)
+    enum server_outcome outcome = pg_pipeline_receive(store->writer, NULL, &err);
+    if (outcome == SERVER_WOKEN)
         return pg_pipeline_has_failed(store->writer) ? STORE_RECEIVED_OTHER : STORE_RECEIVED_PART;
-    if (outcome == PG_OK && !store->mends_sequences &&
+    if (outcome == SERVER_OK && !store->mends_sequences &&
         take_outcome(sending, outcome, &err) == STORE_OK) {
         (void)commit_decide(store, STORE_OK, stamp);
         return STORE_RECEIVED_COMMIT;

@@ -19,7 +19,7 @@ struct tries {
     struct pg_attempt attempt; /* the current one */
     struct pg_failure *failure;
     struct slice reasons;
-    enum pg_outcome outcome; /* of all so far */
+    enum server_outcome outcome; /* of all so far */
     size_t count;
     bool are_many; /* hosts: each reason names its own */
 };
@@ -44,8 +44,8 @@ static uint64_t deadline_of_address(const struct pg_url *url, uint64_t host_us, 
 
 /* Counts a failed attempt. What can pass for one host can pass for all; the deadline of all has
  * passed only if there is one. */
-static enum pg_outcome add_failure(struct tries *tries, enum pg_outcome outcome, const char *name,
-                                   struct slice reason)
+static enum server_outcome add_failure(struct tries *tries, enum server_outcome outcome,
+                                       const char *name, struct slice reason)
 {
     bool names_host = !tries->are_many || name == NULL ||
                       memmem(reason.data, reason.len, name, strlen(name)) != NULL;
@@ -54,23 +54,23 @@ static enum pg_outcome add_failure(struct tries *tries, enum pg_outcome outcome,
                             names_host ? SLICE_LIT("") : SLICE_LIT(": "), reason};
     size_t from = tries->count == 0 ? 2 : 0;
     tries->reasons = arena_join(tries->attempt.arena, parts + from, 5 - from);
-    bool all_failed = outcome == PG_FAILED && tries->outcome == PG_FAILED;
-    tries->outcome = tries->count == 0 ? outcome : all_failed ? PG_FAILED : PG_RETRY;
+    bool all_failed = outcome == SERVER_FAILED && tries->outcome == SERVER_FAILED;
+    tries->outcome = tries->count == 0 ? outcome : all_failed ? SERVER_FAILED : SERVER_RETRY;
     tries->count++;
     return tries->outcome;
 }
 
-static enum pg_outcome try_address(struct tries *tries, const struct pg_host *host,
-                                   uint64_t deadline_us)
+static enum server_outcome try_address(struct tries *tries, const struct pg_host *host,
+                                       uint64_t deadline_us)
 {
     struct slice reason;
     tries->attempt.deadline_us = deadline_us;
-    enum pg_outcome outcome = pg_attempt_run(&tries->attempt, host, tries->failure, &reason);
-    return outcome == PG_OK ? PG_OK : add_failure(tries, outcome, host->host, reason);
+    enum server_outcome outcome = pg_attempt_run(&tries->attempt, host, tries->failure, &reason);
+    return outcome == SERVER_OK ? SERVER_OK : add_failure(tries, outcome, host->host, reason);
 }
 
-static enum pg_outcome try_name(struct tries *tries, const struct pg_host *host, uint64_t host_us,
-                                uint64_t all_us)
+static enum server_outcome try_name(struct tries *tries, const struct pg_host *host,
+                                    uint64_t host_us, uint64_t all_us)
 {
     struct arena *arena = tries->attempt.arena;
     const char *addresses[ADDRESSES_MOST];
@@ -81,14 +81,14 @@ static enum pg_outcome try_name(struct tries *tries, const struct pg_host *host,
                    ADDRESSES_MOST, addresses, &count, &reason);
     if (resolved == PG_RESOLVE_LATE)
         return add_failure(
-            tries, PG_TIMEOUT, host->host,
+            tries, SERVER_TIMEOUT, host->host,
             arena_printf(arena, "the name %s cannot be resolved in time", host->host));
     if (resolved == PG_RESOLVE_FAILS)
         return add_failure(
-            tries, PG_RETRY, host->host,
+            tries, SERVER_RETRY, host->host,
             arena_printf(arena, "the name %s cannot be resolved: %s", host->host, reason));
-    enum pg_outcome outcome = PG_RETRY;
-    for (size_t i = 0; i < count && outcome != PG_OK; i++) {
+    enum server_outcome outcome = SERVER_RETRY;
+    for (size_t i = 0; i < count && outcome != SERVER_OK; i++) {
         struct pg_host one = {.host = host->host, .address = addresses[i], .port = host->port};
         outcome = try_address(
             tries, &one, deadline_of_address(tries->attempt.url, host_us, all_us, count - 1 - i));
@@ -97,8 +97,8 @@ static enum pg_outcome try_name(struct tries *tries, const struct pg_host *host,
 }
 
 /* `others`: hosts to be tried after this one. */
-static enum pg_outcome try_host(struct tries *tries, const struct pg_host *host,
-                                uint64_t deadline_us, size_t others)
+static enum server_outcome try_host(struct tries *tries, const struct pg_host *host,
+                                    uint64_t deadline_us, size_t others)
 {
     uint64_t host_us = share_of(deadline_us, others);
     if (host->host != NULL && host->address == NULL && pg_resolve_is_name(host->host))
@@ -107,16 +107,16 @@ static enum pg_outcome try_host(struct tries *tries, const struct pg_host *host,
                        deadline_of_address(tries->attempt.url, host_us, deadline_us, 0));
 }
 
-enum pg_outcome pg_connect(const struct pg_url *url, const char *application_name,
-                           uint64_t deadline_us, struct pg_meanwhile *meanwhile, int stop_fd,
-                           size_t *attempt, PGconn **conn, struct pg_failure *failure,
-                           struct err *err)
+enum server_outcome pg_connect(const struct pg_url *url, const char *application_name,
+                               uint64_t deadline_us, struct server_meanwhile *meanwhile,
+                               int stop_fd, size_t *attempt, PGconn **conn,
+                               struct pg_failure *failure, struct err *err)
 {
     struct pg_host hosts[PG_HOSTS_MOST];
     size_t count;
     const char *unfit;
     if (!pg_hosts_list(url, err->arena, hosts, &count, &unfit))
-        return pg_failure_set(PG_FAILED, url->target, "reached", slice_of(unfit), err);
+        return server_failure_set(SERVER_FAILED, url->target, "reached", slice_of(unfit), err);
     struct tries tries = {
         .attempt = {.url = url,
                     .application_name = application_name,
@@ -125,7 +125,7 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
                     .stop_fd = stop_fd},
         .failure = failure,
         .reasons = SLICE_LIT(""),
-        .outcome = PG_RETRY, /* if no host is left */
+        .outcome = SERVER_RETRY, /* if no host is left */
         .are_many = count > 1,
     };
     const char *attrs = pg_url_value(url, "target_session_attrs");
@@ -134,11 +134,11 @@ enum pg_outcome pg_connect(const struct pg_url *url, const char *application_nam
     for (size_t i = *attempt; i < attempts; i++) {
         if (twice)
             tries.attempt.session_attrs = i < count ? "standby" : "any";
-        if (try_host(&tries, &hosts[i % count], deadline_us, attempts - 1 - i) == PG_OK) {
+        if (try_host(&tries, &hosts[i % count], deadline_us, attempts - 1 - i) == SERVER_OK) {
             *conn = tries.attempt.conn;
             *attempt = i + 1;
-            return PG_OK;
+            return SERVER_OK;
         }
     }
-    return pg_failure_set(tries.outcome, url->target, "reached", tries.reasons, err);
+    return server_failure_set(tries.outcome, url->target, "reached", tries.reasons, err);
 }

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 enum { PAUSE_LEAST_US = 1000000, PAUSE_MOST_US = 60000000 };
 
@@ -50,7 +50,7 @@ static void note_attempt(struct pg_connector *connector, bool is_connected)
 static bool connect_to_primary(struct pg_session *session, uint64_t deadline_us)
 {
     struct err ignored = {.arena = arena_create()};
-    bool ok = pg_session_connect(session, deadline_us, &ignored) == PG_OK;
+    bool ok = pg_session_connect(session, deadline_us, &ignored) == SERVER_OK;
     arena_destroy(ignored.arena);
     if (ok && pg_session_server(session)->is_standby) {
         pg_session_close(session);
@@ -137,9 +137,9 @@ static bool connector_goes_on(void *cls)
     return !connector->is_stopped;
 }
 
-struct pg_meanwhile pg_connector_meanwhile(struct pg_connector *connector)
+struct server_meanwhile pg_connector_meanwhile(struct pg_connector *connector)
 {
-    return (struct pg_meanwhile){.run = connector_goes_on, .cls = connector};
+    return (struct server_meanwhile){.run = connector_goes_on, .cls = connector};
 }
 
 void pg_connector_connect(struct pg_connector *connector, struct pg_connecting *connecting)

@@ -29,7 +29,7 @@ void pg_connector_stop(struct pg_connector *connector);
 void pg_connector_destroy(struct pg_connector *connector);
 
 /* For the waits of the sessions: it belongs to one session. */
-struct pg_meanwhile pg_connector_meanwhile(struct pg_connector *connector);
+struct server_meanwhile pg_connector_meanwhile(struct pg_connector *connector);
 
 /* Whether an attempt is worth it: after attempts that have failed, there are pauses of a second to
  * a minute, whosever they were. */

@@ -18,8 +18,8 @@ static bool is(const struct pg_rows *rows, size_t column, const char *text)
     return slice_equal(pg_rows_bytes(rows, 0, column), slice_of(text));
 }
 
-static enum pg_outcome dangers_read(const struct dangers *d, const char *sql, struct pg_rows *rows,
-                                    struct err *err)
+static enum server_outcome dangers_read(const struct dangers *d, const char *sql,
+                                        struct pg_rows *rows, struct err *err)
 {
     const struct pg_statement statement = {.sql = sql, .what = "read"};
     return pg_session_execute(d->session, &statement, rows, d->deadline_us, err);
@@ -99,12 +99,12 @@ static void warn_of_clock(const struct dangers *d, const struct pg_rows *rows, i
                     ahead_us > 0 ? "ahead of" : "behind");
 }
 
-static enum pg_outcome check_settings(const struct dangers *d, struct err *err)
+static enum server_outcome check_settings(const struct dangers *d, struct err *err)
 {
     struct pg_rows rows = {0};
     int64_t before_us = clock_wall_us();
-    enum pg_outcome outcome = dangers_read(d, SETTINGS, &rows, err);
-    if (outcome == PG_OK) {
+    enum server_outcome outcome = dangers_read(d, SETTINGS, &rows, err);
+    if (outcome == SERVER_OK) {
         warn_of_role(d);
         warn_of_durability(d, &rows);
         warn_of_settings(d, &rows);
@@ -125,11 +125,11 @@ static const char HOLDERS[] =
     " WHERE database = current_database() AND prepared < now() - interval '10 minutes'"
     " ORDER BY prepared LIMIT 3)";
 
-static enum pg_outcome check_holders(const struct dangers *d, struct err *err)
+static enum server_outcome check_holders(const struct dangers *d, struct err *err)
 {
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = dangers_read(d, HOLDERS, &rows, err);
-    for (size_t i = 0; outcome == PG_OK && i < pg_rows_count(&rows); i++)
+    enum server_outcome outcome = dangers_read(d, HOLDERS, &rows, err);
+    for (size_t i = 0; outcome == SERVER_OK && i < pg_rows_count(&rows); i++)
         report_warn(d->report, d->arena,
                     "%.*s has been open for %.*s minutes: rows that are deleted or updated "
                     "meanwhile cannot be removed",
@@ -138,33 +138,34 @@ static enum pg_outcome check_holders(const struct dangers *d, struct err *err)
     return outcome;
 }
 
-enum pg_outcome dangers_of_server(const struct dangers *d, struct err *err)
+enum server_outcome dangers_of_server(const struct dangers *d, struct err *err)
 {
-    enum pg_outcome outcome = check_settings(d, err);
-    return outcome == PG_OK ? check_holders(d, err) : outcome;
+    enum server_outcome outcome = check_settings(d, err);
+    return outcome == SERVER_OK ? check_holders(d, err) : outcome;
 }
 
 /* ---- the tables ---- */
 
 /* A check that berthd makes when it starts may find what it refuses without the server having
  * refused anything. */
-static enum pg_outcome warn_or_fail(const struct dangers *d, const struct err *why, struct err *err)
+static enum server_outcome warn_or_fail(const struct dangers *d, const struct err *why,
+                                        struct err *err)
 {
     if (pg_session_is_open(d->session) && pg_session_failure(d->session)->sqlstate[0] == '\0') {
         report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why->message));
-        return PG_OK;
+        return SERVER_OK;
     }
     err_set(err, why->status, NULL, "%.*s", SLICE_ARG(why->message));
-    return PG_FAILED;
+    return SERVER_FAILED;
 }
 
-static enum pg_outcome check_revision(const struct dangers *d, bool *is_served, struct err *err)
+static enum server_outcome check_revision(const struct dangers *d, bool *is_served, struct err *err)
 {
     char revision[STORE_REVISION_BYTES];
     struct err why = {.arena = d->arena};
     *is_served = pg_migrate_check_served(d->session, revision, d->deadline_us, &why);
     if (*is_served)
-        return PG_OK;
+        return SERVER_OK;
     return warn_or_fail(d, &why, err);
 }
 
@@ -177,7 +178,7 @@ static void append_columns_of(struct buf *sql, const struct rows_info *info)
 }
 
 /* The columns of upstream's tables that berth needs and the database lacks. */
-static enum pg_outcome check_columns(const struct dangers *d, struct err *err)
+static enum server_outcome check_columns(const struct dangers *d, struct err *err)
 {
     struct buf sql = {0};
     struct pg_rows rows = {0};
@@ -187,8 +188,8 @@ static enum pg_outcome check_columns(const struct dangers *d, struct err *err)
     buf_append_lit(&sql, ") needed(t, c) WHERE NOT EXISTS (SELECT FROM pg_attribute"
                          " WHERE attrelid = to_regclass(t) AND attname = c AND NOT attisdropped)");
     buf_append_char(&sql, '\0');
-    enum pg_outcome outcome = dangers_read(d, sql.data, &rows, err);
-    if (outcome == PG_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
+    enum server_outcome outcome = dangers_read(d, sql.data, &rows, err);
+    if (outcome == SERVER_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
         report_warn(d->report, d->arena, "columns of the schema are missing: %.*s",
                     SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
     pg_rows_free(&rows);
@@ -210,11 +211,11 @@ static const char UNIQUE[] =
     " FROM pg_attribute a WHERE a.attrelid = i.indrelid"
     " AND a.attnum = ANY (i.indkey::int2[])) = c)";
 
-static enum pg_outcome check_unique(const struct dangers *d, struct err *err)
+static enum server_outcome check_unique(const struct dangers *d, struct err *err)
 {
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = dangers_read(d, UNIQUE, &rows, err);
-    if (outcome == PG_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
+    enum server_outcome outcome = dangers_read(d, UNIQUE, &rows, err);
+    if (outcome == SERVER_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
         report_warn(d->report, d->arena, "unique indexes of the schema are missing: %.*s",
                     SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
     pg_rows_free(&rows);
@@ -224,11 +225,11 @@ static enum pg_outcome check_unique(const struct dangers *d, struct err *err)
 enum { IDS_WARNED_PERCENT = 75 };
 
 /* Also fills in the report. */
-static enum pg_outcome check_ids(const struct dangers *d, struct err *err)
+static enum server_outcome check_ids(const struct dangers *d, struct err *err)
 {
     struct pg_id_figure figures[PG_ID_TABLES];
-    enum pg_outcome outcome = pg_id_figures_read(d->session, figures, d->deadline_us, err);
-    if (outcome != PG_OK)
+    enum server_outcome outcome = pg_id_figures_read(d->session, figures, d->deadline_us, err);
+    if (outcome != SERVER_OK)
         return outcome;
     struct store_ids *ids = arena_alloc(d->arena, PG_ID_TABLES * sizeof(*ids));
     for (size_t i = 0; i < PG_ID_TABLES; i++) {
@@ -243,15 +244,15 @@ static enum pg_outcome check_ids(const struct dangers *d, struct err *err)
     }
     d->report->ids = ids;
     d->report->id_count = PG_ID_TABLES;
-    return PG_OK;
+    return SERVER_OK;
 }
 
 /* berthd does not start on such a database. */
-static enum pg_outcome check_collations(const struct dangers *d, struct err *err)
+static enum server_outcome check_collations(const struct dangers *d, struct err *err)
 {
     struct err why = {.arena = d->arena};
     if (pg_collation_check(d->session, d->deadline_us, &why))
-        return PG_OK;
+        return SERVER_OK;
     return warn_or_fail(d, &why, err);
 }
 
@@ -264,13 +265,13 @@ static const char COLLATION_VERSION[] =
     " WHERE datname = current_database()"
     " AND datcollversion IS DISTINCT FROM pg_database_collation_actual_version(oid)";
 
-static enum pg_outcome check_collation_version(const struct dangers *d, struct err *err)
+static enum server_outcome check_collation_version(const struct dangers *d, struct err *err)
 {
     struct pg_rows rows = {0};
     if (pg_session_server(d->session)->version < COLLATION_VERSIONS_FROM)
-        return PG_OK;
-    enum pg_outcome outcome = dangers_read(d, COLLATION_VERSION, &rows, err);
-    if (outcome == PG_OK && pg_rows_count(&rows) > 0)
+        return SERVER_OK;
+    enum server_outcome outcome = dangers_read(d, COLLATION_VERSION, &rows, err);
+    if (outcome == SERVER_OK && pg_rows_count(&rows) > 0)
         report_warn(d->report, d->arena,
                     "the collation of the database has version %.*s and was %.*s when its indexes "
                     "were created: they may miss rows",
@@ -284,20 +285,21 @@ static const char OWN_COUNT[] =
     "SELECT count(*) FROM pg_class WHERE left(relname, 6) = 'berth_' AND relkind IN ('r', 'p')"
     " AND pg_table_is_visible(oid)";
 
-static enum pg_outcome check_own_tables(const struct dangers *d, bool *are_complete,
-                                        struct err *err)
+static enum server_outcome check_own_tables(const struct dangers *d, bool *are_complete,
+                                            struct err *err)
 {
     struct own_statements statements = {0};
     struct pg_rows rows = {0};
     int64_t count = 0;
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         own_tables_compare(d->session, d->arena, &statements, d->deadline_us, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = dangers_read(d, OWN_COUNT, &rows, err);
-    if (outcome == PG_OK && pg_rows_int(&rows, 0, 0, &count) && count > 0 && statements.count > 0)
+    if (outcome == SERVER_OK && pg_rows_int(&rows, 0, 0, &count) && count > 0 &&
+        statements.count > 0)
         report_warn(d->report, d->arena,
                     "tables or columns of berth are missing: run placement-manage db sync");
-    *are_complete = outcome == PG_OK && statements.count == 0;
+    *are_complete = outcome == SERVER_OK && statements.count == 0;
     pg_rows_free(&rows);
     return outcome;
 }
@@ -313,11 +315,11 @@ static enum pg_outcome check_own_tables(const struct dangers *d, bool *are_compl
 static const char UNLOGGED[] = USED " SELECT string_agg(relname, ', ' ORDER BY relname) FROM used"
                                     " WHERE relpersistence = 'u'";
 
-static enum pg_outcome check_unlogged(const struct dangers *d, struct err *err)
+static enum server_outcome check_unlogged(const struct dangers *d, struct err *err)
 {
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = dangers_read(d, UNLOGGED, &rows, err);
-    if (outcome == PG_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
+    enum server_outcome outcome = dangers_read(d, UNLOGGED, &rows, err);
+    if (outcome == SERVER_OK && pg_rows_bytes(&rows, 0, 0).len > 0)
         report_warn(d->report, d->arena,
                     "tables are UNLOGGED: %.*s. A crash of the server empties them",
                     SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
@@ -335,40 +337,41 @@ static const char RIGHTS[] = USED
     " AND d.deptype IN ('a', 'i') JOIN used ON used.oid = d.refobjid"
     " WHERE CASE WHEN s.relkind = 'S' THEN NOT has_sequence_privilege(s.oid, 'USAGE') END) missing";
 
-static enum pg_outcome check_rights(const struct dangers *d, bool *are_complete, struct err *err)
+static enum server_outcome check_rights(const struct dangers *d, bool *are_complete,
+                                        struct err *err)
 {
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = dangers_read(d, RIGHTS, &rows, err);
-    *are_complete = outcome == PG_OK && pg_rows_bytes(&rows, 0, 0).len == 0;
-    if (outcome == PG_OK && !*are_complete)
+    enum server_outcome outcome = dangers_read(d, RIGHTS, &rows, err);
+    *are_complete = outcome == SERVER_OK && pg_rows_bytes(&rows, 0, 0).len == 0;
+    if (outcome == SERVER_OK && !*are_complete)
         report_warn(d->report, d->arena, "this user lacks rights on %.*s",
                     SLICE_ARG(pg_rows_bytes(&rows, 0, 0)));
     pg_rows_free(&rows);
     return outcome;
 }
 
-enum pg_outcome dangers_of_tables(const struct dangers *d, bool *can_read, struct err *err)
+enum server_outcome dangers_of_tables(const struct dangers *d, bool *can_read, struct err *err)
 {
     bool has_rights = false;
     bool is_served = false;
     bool has_own = false;
-    enum pg_outcome outcome = check_rights(d, &has_rights, err);
-    if (outcome == PG_OK && has_rights)
+    enum server_outcome outcome = check_rights(d, &has_rights, err);
+    if (outcome == SERVER_OK && has_rights)
         outcome = check_revision(d, &is_served, err);
-    if (outcome == PG_OK && is_served)
+    if (outcome == SERVER_OK && is_served)
         outcome = check_columns(d, err);
-    if (outcome == PG_OK && is_served)
+    if (outcome == SERVER_OK && is_served)
         outcome = check_unique(d, err);
-    if (outcome == PG_OK && is_served)
+    if (outcome == SERVER_OK && is_served)
         outcome = check_ids(d, err);
-    if (outcome == PG_OK && is_served)
+    if (outcome == SERVER_OK && is_served)
         outcome = check_collations(d, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = check_collation_version(d, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = check_unlogged(d, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = check_own_tables(d, &has_own, err);
-    *can_read = outcome == PG_OK && has_rights && has_own;
+    *can_read = outcome == SERVER_OK && has_rights && has_own;
     return outcome;
 }

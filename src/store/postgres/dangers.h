@@ -15,10 +15,11 @@ struct dangers {
 };
 
 /* Settings, the clock, old snapshots and prepared transactions. */
-enum pg_outcome dangers_of_server(const struct dangers *dangers, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome dangers_of_server(const struct dangers *dangers,
+                                      struct err *err) BERTH_MUST_CHECK;
 
 /* The schema and the rights. *can_read: all of berth's tables are there and can be read. */
-enum pg_outcome dangers_of_tables(const struct dangers *dangers, bool *can_read,
-                                  struct err *err) BERTH_MUST_CHECK;
+enum server_outcome dangers_of_tables(const struct dangers *dangers, bool *can_read,
+                                      struct err *err) BERTH_MUST_CHECK;
 
 #endif

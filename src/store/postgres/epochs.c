@@ -118,14 +118,14 @@ struct epoch_row epochs_newest(const struct epochs *epochs)
     return last.len == 0 ? (struct epoch_row){0} : row_of(last);
 }
 
-enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
-                             struct err *err)
+enum server_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
+                                 struct err *err)
 {
     char host[HOST_BYTES] = "";
     char reason[REASON_BYTES];
     epochs->pending = 0;
     if (!epochs->is_due)
-        return PG_OK;
+        return SERVER_OK;
     if (gethostname(host, sizeof(host) - 1) != 0)
         host[0] = '\0';
     snprintf(reason, sizeof(reason), "batch %lld is gone, as host %s, process %ld, found",

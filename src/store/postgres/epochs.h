@@ -53,8 +53,8 @@ void epochs_note_same(struct epochs *epochs);
 void epochs_take(struct epochs *epochs, int64_t gone);
 
 /* If one is due, appends its insert to the pipeline of the batch with that number. */
-enum pg_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
-                             struct err *err) BERTH_MUST_CHECK;
+enum server_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
+                                 struct err *err) BERTH_MUST_CHECK;
 
 /* That batch was committed. */
 void epochs_commit(struct epochs *epochs, int64_t number);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "store/postgres/failure.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 #include "store/store.h"
 
 void pg_exchange_drop(struct pg_session *session)
@@ -25,53 +25,54 @@ void pg_exchange_drop(struct pg_session *session)
     session->conn = NULL;
 }
 
-enum pg_outcome pg_exchange_lose(struct pg_session *session, const char *what, struct err *err)
+enum server_outcome pg_exchange_lose(struct pg_session *session, const char *what, struct err *err)
 {
     const char *reason = session->conn == NULL ? "not connected" : PQerrorMessage(session->conn);
     if (reason[0] == '\0')
         reason = "the connection is broken";
-    pg_failure_set(PG_LOST, session->url.target, what, pg_failure_line(err->arena, reason), err);
+    server_failure_set(SERVER_LOST, session->url.target, what,
+                       server_failure_line(err->arena, reason), err);
     pg_exchange_drop(session);
-    return PG_LOST;
+    return SERVER_LOST;
 }
 
 /* Waits for the socket, or for a descriptor (-1: none). */
-static enum pg_io await_socket(struct pg_session *session, short events, int wake_fd,
-                               uint64_t until_us)
+static enum server_io await_socket(struct pg_session *session, short events, int wake_fd,
+                                   uint64_t until_us)
 {
-    return pg_io_wait(session->options.meanwhile, PQsocket(session->conn), events, wake_fd,
-                      until_us);
+    return server_io_wait(session->options.meanwhile, PQsocket(session->conn), events, wake_fd,
+                          until_us);
 }
 
-static enum pg_outcome time_out(struct pg_session *session, const char *what, enum pg_io why,
-                                struct err *err)
+static enum server_outcome time_out(struct pg_session *session, const char *what,
+                                    enum server_io why, struct err *err)
 {
-    pg_failure_set(PG_TIMEOUT, session->url.target, what,
-                   why == PG_IO_OVER ? SLICE_LIT(STORE_STOPPING)
-                                     : SLICE_LIT("the server has not answered in time"),
-                   err);
+    server_failure_set(SERVER_TIMEOUT, session->url.target, what,
+                       why == SERVER_IO_OVER ? SLICE_LIT(STORE_STOPPING)
+                                             : SLICE_LIT("the server has not answered in time"),
+                       err);
     pg_exchange_drop(session);
-    return PG_TIMEOUT;
+    return SERVER_TIMEOUT;
 }
 
-enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
-                                  uint64_t deadline_us, struct err *err)
+enum server_outcome pg_exchange_flush(struct pg_session *session, const char *what,
+                                      uint64_t deadline_us, struct err *err)
 {
     int unsent;
     while ((unsent = PQflush(session->conn)) > 0) {
-        enum pg_io ready = await_socket(session, POLLIN | POLLOUT, -1, deadline_us);
-        if (ready != PG_IO_READY)
+        enum server_io ready = await_socket(session, POLLIN | POLLOUT, -1, deadline_us);
+        if (ready != SERVER_IO_READY)
             return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }
-    return unsent == 0 ? PG_OK : pg_exchange_lose(session, what, err);
+    return unsent == 0 ? SERVER_OK : pg_exchange_lose(session, what, err);
 }
 
 /* A result that comes before everything is sent is an error, after which the server reads the rest
  * without an answer. */
-enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, uint64_t until_us,
-                                 uint64_t deadline_us, struct err *err)
+enum server_outcome pg_exchange_poll(struct pg_session *session, const char *what,
+                                     uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
     uint64_t end_us = until_us < deadline_us ? until_us : deadline_us;
     int unsent;
@@ -79,29 +80,29 @@ enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, u
         short events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
         if (unsent < 0)
             break;
-        enum pg_io ready = await_socket(session, events, -1, end_us);
-        if (ready == PG_IO_TIMEOUT && end_us < deadline_us)
-            return PG_WOKEN;
-        if (ready != PG_IO_READY)
+        enum server_io ready = await_socket(session, events, -1, end_us);
+        if (ready == SERVER_IO_TIMEOUT && end_us < deadline_us)
+            return SERVER_WOKEN;
+        if (ready != SERVER_IO_READY)
             return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }
-    return unsent == 0 ? PG_OK : pg_exchange_lose(session, what, err);
+    return unsent == 0 ? SERVER_OK : pg_exchange_lose(session, what, err);
 }
 
-enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
-                                   uint64_t deadline_us, PGresult **result, struct err *err)
+enum server_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
+                                       uint64_t deadline_us, PGresult **result, struct err *err)
 {
     while (PQisBusy(session->conn) != 0) {
-        enum pg_io ready = await_socket(session, POLLIN, wake_fd, deadline_us);
-        if (ready == PG_IO_WOKEN)
-            return PG_WOKEN;
-        if (ready != PG_IO_READY)
+        enum server_io ready = await_socket(session, POLLIN, wake_fd, deadline_us);
+        if (ready == SERVER_IO_WOKEN)
+            return SERVER_WOKEN;
+        if (ready != SERVER_IO_READY)
             return time_out(session, what, ready, err);
         if (PQconsumeInput(session->conn) == 0)
             return pg_exchange_lose(session, what, err);
     }
     *result = PQgetResult(session->conn);
-    return PG_OK;
+    return SERVER_OK;
 }

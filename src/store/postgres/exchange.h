@@ -9,23 +9,24 @@
 /* Closes the connection and forgets everything that belonged to it. */
 void pg_exchange_drop(struct pg_session *session);
 
-/* Drops a connection that has failed, and sets err. Returns PG_LOST. */
-enum pg_outcome pg_exchange_lose(struct pg_session *session, const char *what, struct err *err);
+/* Drops a connection that has failed, and sets err. Returns SERVER_LOST. */
+enum server_outcome pg_exchange_lose(struct pg_session *session, const char *what, struct err *err);
 
 /* Sends everything that has been queued, and reads meanwhile, since the server may stop reading
- * until its answers are read. PG_OK, PG_LOST or PG_TIMEOUT. */
-enum pg_outcome pg_exchange_flush(struct pg_session *session, const char *what,
-                                  uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+ * until its answers are read. SERVER_OK, SERVER_LOST or SERVER_TIMEOUT. */
+enum server_outcome pg_exchange_flush(struct pg_session *session, const char *what,
+                                      uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
-/* Sends the rest and waits until the next result of libpq is there, or until that time (PG_WOKEN).
- * PG_OK, PG_WOKEN, PG_LOST or PG_TIMEOUT. */
-enum pg_outcome pg_exchange_poll(struct pg_session *session, const char *what, uint64_t until_us,
-                                 uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+/* Sends the rest and waits until the next result of libpq is there, or until that time
+ * (SERVER_WOKEN). SERVER_OK, SERVER_WOKEN, SERVER_LOST or SERVER_TIMEOUT. */
+enum server_outcome pg_exchange_poll(struct pg_session *session, const char *what,
+                                     uint64_t until_us, uint64_t deadline_us,
+                                     struct err *err) BERTH_MUST_CHECK;
 
-/* Waits for the next result of libpq; NULL ends those of one statement. PG_OK, PG_LOST, PG_TIMEOUT
- * or, with a wake-up descriptor, PG_WOKEN. */
-enum pg_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
-                                   uint64_t deadline_us, PGresult **result,
-                                   struct err *err) BERTH_MUST_CHECK;
+/* Waits for the next result of libpq; NULL ends those of one statement. SERVER_OK, SERVER_LOST,
+ * SERVER_TIMEOUT or, with a wake-up descriptor, SERVER_WOKEN. */
+enum server_outcome pg_exchange_result(struct pg_session *session, const char *what, int wake_fd,
+                                       uint64_t deadline_us, PGresult **result,
+                                       struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -75,7 +75,7 @@ bool pg_facts_read(struct pg_session *session, struct store_server *facts, uint6
     const struct pg_statement statement = {
         .sql = is_newer ? FACTS_FROM_13 : FACTS_BEFORE_13, .is_prepared = true, .what = "read"};
     struct pg_rows rows = {0};
-    if (pg_session_execute(session, &statement, &rows, deadline_us, err) != PG_OK)
+    if (pg_session_execute(session, &statement, &rows, deadline_us, err) != SERVER_OK)
         return false;
     struct slice timeline = pg_rows_bytes(&rows, 0, FACT_TIMELINE);
     *facts = (struct store_server){

@@ -6,14 +6,14 @@
 #include "base/err.h"
 #include "store/postgres/session.h"
 
-/* Reads a number out of rows that the session has received. PG_FAILED: it is NULL, missing, or of
- * another type; *value is then 0. */
-enum pg_outcome pg_figure_read(const struct pg_session *session, const struct pg_rows *rows,
-                               size_t row, size_t column, int64_t *value,
-                               struct err *err) BERTH_MUST_CHECK;
+/* Reads a number out of rows that the session has received. SERVER_FAILED: it is NULL, missing, or
+ * of another type; *value is then 0. */
+enum server_outcome pg_figure_read(const struct pg_session *session, const struct pg_rows *rows,
+                                   size_t row, size_t column, int64_t *value,
+                                   struct err *err) BERTH_MUST_CHECK;
 
 /* Executes a statement without parameters that returns one number. */
-enum pg_outcome pg_figure_ask(struct pg_session *session, const char *sql, int64_t *value,
-                              uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_figure_ask(struct pg_session *session, const char *sql, int64_t *value,
+                                  uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -6,8 +6,8 @@
  * numbers of lost transactions again. */
 static bool is_view_of_server(const struct postgres_store *store)
 {
-    const struct pg_server_id *server = &pg_session_server(store->follower)->id;
-    return pg_server_id_equal(&store->foreign.server, server);
+    const struct server_id *server = &pg_session_server(store->follower)->id;
+    return server_id_equal(&store->foreign.server, server);
 }
 
 bool postgres_queue_foreign(struct postgres_store *store, struct err *err)
@@ -20,7 +20,7 @@ bool postgres_queue_foreign(struct postgres_store *store, struct err *err)
                                            .is_prepared = true,
                                            .what = "read"};
     foreign_view_parameters(&store->foreign, is_view_of_server(store), parameters);
-    return pg_pipeline_queue(store->follower, &statement, err) == PG_OK;
+    return pg_pipeline_queue(store->follower, &statement, err) == SERVER_OK;
 }
 
 static void set_view(struct postgres_store *store, struct slice snapshot)
@@ -47,9 +47,9 @@ bool postgres_look_at_snapshot(struct postgres_store *store, int64_t *oldest, st
     const struct pg_statement look = {.sql = FOREIGN_LOOK, .binary_results = true, .what = "read"};
     struct pg_rows rows = {0};
     int64_t triggers = 0;
-    bool ok =
-        pg_session_execute(store->follower, &look, &rows, postgres_deadline(store), err) == PG_OK &&
-        pg_rows_int(&rows, 0, 0, oldest) && pg_rows_int(&rows, 0, 1, &triggers);
+    bool ok = pg_session_execute(store->follower, &look, &rows, postgres_deadline(store), err) ==
+                  SERVER_OK &&
+              pg_rows_int(&rows, 0, 0, oldest) && pg_rows_int(&rows, 0, 1, &triggers);
     if (ok) {
         set_view(store, pg_rows_bytes(&rows, 0, 2));
         postgres_head_set_coexists(store->head, triggers > 0);

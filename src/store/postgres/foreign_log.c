@@ -21,24 +21,25 @@ static const char TAKE_OUT[] =
 enum { TAKE_OUT_COUNT = 3 };
 
 /* Appends a row to the log. */
-static enum pg_outcome append_row(struct pg_session *session, struct slice entries,
-                                  uint64_t deadline_us, struct err *err)
+static enum server_outcome append_row(struct pg_session *session, struct slice entries,
+                                      uint64_t deadline_us, struct err *err)
 {
     const struct pg_statement newest = {
         .sql = LOG_NEWEST_SQL, .binary_results = true, .what = "read"};
     struct pg_rows rows = {0};
     struct log_state state = {0};
     unsigned char mark[LOG_MARK_LEN];
-    enum pg_outcome outcome = pg_session_execute(session, &newest, &rows, deadline_us, err);
-    bool is_known = outcome == PG_OK && log_newest_state(&rows, NULL, &state) == LOG_NEWEST_KNOWN &&
+    enum server_outcome outcome = pg_session_execute(session, &newest, &rows, deadline_us, err);
+    bool is_known = outcome == SERVER_OK &&
+                    log_newest_state(&rows, NULL, &state) == LOG_NEWEST_KNOWN &&
                     getentropy(mark, sizeof(mark)) == 0;
     pg_rows_free(&rows);
-    if (outcome != PG_OK)
+    if (outcome != SERVER_OK)
         return outcome;
     if (!is_known) {
         err_set(err, 503, NULL, "the log of the database '%.*s' cannot be continued",
                 SLICE_ARG(pg_session_target(session)));
-        return PG_FAILED;
+        return SERVER_FAILED;
     }
     const struct pg_parameter parameters[] = {
         pg_int8(state.number + 1),
@@ -53,37 +54,37 @@ static enum pg_outcome append_row(struct pg_session *session, struct slice entri
     return pg_session_execute(session, &insert, NULL, deadline_us, err);
 }
 
-enum pg_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
-                                       struct err *err)
+enum server_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
+                                           struct err *err)
 {
     const struct log_entry everything = {.kind = LOG_EVERYTHING};
     struct buf entries = {0};
     log_append_entry(&entries, &everything);
-    enum pg_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
+    enum server_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
     buf_free(&entries);
     return outcome;
 }
 
-static enum pg_outcome append_entries(struct pg_session *session,
-                                      const struct foreign_entries *found, uint64_t deadline_us,
-                                      struct err *err)
+static enum server_outcome append_entries(struct pg_session *session,
+                                          const struct foreign_entries *found, uint64_t deadline_us,
+                                          struct err *err)
 {
     struct buf entries = {0};
     if (found->is_everything)
         return foreign_log_everything(session, deadline_us, err);
     for (size_t i = 0; i < found->entries->count; i++)
         log_append_entry(&entries, &found->entries->data[i]);
-    enum pg_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
+    enum server_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
     buf_free(&entries);
     return outcome;
 }
 
-static enum pg_outcome count_rows(const struct pg_session *session, const struct pg_rows *rows,
-                                  uint64_t *all, struct err *err)
+static enum server_outcome count_rows(const struct pg_session *session, const struct pg_rows *rows,
+                                      uint64_t *all, struct err *err)
 {
-    enum pg_outcome outcome = PG_OK;
+    enum server_outcome outcome = SERVER_OK;
     *all = 0;
-    for (size_t i = 0; i < pg_rows_count(rows) && outcome == PG_OK; i++) {
+    for (size_t i = 0; i < pg_rows_count(rows) && outcome == SERVER_OK; i++) {
         int64_t count;
         outcome = pg_figure_read(session, rows, i, TAKE_OUT_COUNT, &count, err);
         *all += (uint64_t)count;
@@ -92,8 +93,8 @@ static enum pg_outcome count_rows(const struct pg_session *session, const struct
 }
 
 /* In the open transaction. *moved: 0: there was nothing, and nothing is written. */
-static enum pg_outcome move_within(struct pg_session *session, uint64_t *moved,
-                                   uint64_t deadline_us, struct err *err)
+static enum server_outcome move_within(struct pg_session *session, uint64_t *moved,
+                                       uint64_t deadline_us, struct err *err)
 {
     const struct pg_parameter most = pg_int8(FOREIGN_MOVED_AT_ONCE);
     const struct pg_statement take_out = {.sql = TAKE_OUT,
@@ -104,12 +105,12 @@ static enum pg_outcome move_within(struct pg_session *session, uint64_t *moved,
     struct pg_rows rows = {0};
     struct log_entries entries = {0};
     struct foreign_entries found = {.entries = &entries};
-    enum pg_outcome outcome = pg_session_execute(session, &take_out, &rows, deadline_us, err);
+    enum server_outcome outcome = pg_session_execute(session, &take_out, &rows, deadline_us, err);
     *moved = 0;
-    if (outcome == PG_OK) {
+    if (outcome == SERVER_OK) {
         foreign_entries_read(&rows, 0, &found);
         outcome = count_rows(session, &rows, moved, err);
-        if (outcome == PG_OK && *moved > 0)
+        if (outcome == SERVER_OK && *moved > 0)
             outcome = append_entries(session, &found, deadline_us, err);
     }
     log_entries_free(&entries);
@@ -117,39 +118,39 @@ static enum pg_outcome move_within(struct pg_session *session, uint64_t *moved,
     return outcome;
 }
 
-static enum pg_outcome move_once(struct pg_session *session, uint64_t *moved, uint64_t deadline_us,
-                                 struct err *err)
+static enum server_outcome move_once(struct pg_session *session, uint64_t *moved,
+                                     uint64_t deadline_us, struct err *err)
 {
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    enum pg_outcome outcome = pg_session_begin(session, POSTGRES_BEGIN, deadline_us, err);
-    if (outcome == PG_OK)
+    enum server_outcome outcome = pg_session_begin(session, POSTGRES_BEGIN, deadline_us, err);
+    if (outcome == SERVER_OK)
         outcome = pg_session_run(session, POSTGRES_LOCK, "locked", deadline_us, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = move_within(session, moved, deadline_us, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = pg_session_execute(session, &commit, NULL, deadline_us, err);
     return outcome;
 }
 
 /* The lock is not taken in vain. */
-static enum pg_outcome is_anything_waiting(struct pg_session *session, bool *is_there,
-                                           uint64_t deadline_us, struct err *err)
+static enum server_outcome is_anything_waiting(struct pg_session *session, bool *is_there,
+                                               uint64_t deadline_us, struct err *err)
 {
     int64_t count;
-    enum pg_outcome outcome = pg_figure_ask(session, WAITING, &count, deadline_us, err);
+    enum server_outcome outcome = pg_figure_ask(session, WAITING, &count, deadline_us, err);
     *is_there = count > 0;
     return outcome;
 }
 
-enum pg_outcome foreign_log_move(struct pg_session *session, uint64_t *moved, uint64_t deadline_us,
-                                 struct err *err)
+enum server_outcome foreign_log_move(struct pg_session *session, uint64_t *moved,
+                                     uint64_t deadline_us, struct err *err)
 {
     bool is_there = false;
     uint64_t now = FOREIGN_MOVED_AT_ONCE;
-    enum pg_outcome outcome = is_anything_waiting(session, &is_there, deadline_us, err);
-    while (outcome == PG_OK && is_there && now >= FOREIGN_MOVED_AT_ONCE) {
+    enum server_outcome outcome = is_anything_waiting(session, &is_there, deadline_us, err);
+    while (outcome == SERVER_OK && is_there && now >= FOREIGN_MOVED_AT_ONCE) {
         outcome = move_once(session, &now, deadline_us, err);
-        if (outcome == PG_OK)
+        if (outcome == SERVER_OK)
             *moved += now;
     }
     return outcome;

@@ -13,12 +13,12 @@ enum { FOREIGN_MOVED_AT_ONCE = 10000 };
 
 /* Within a transaction of READ COMMITTED that has the lock of batches (POSTGRES_LOCK): appends a
  * row to the log because of which everybody compares all rows. */
-enum pg_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
-                                       struct err *err) BERTH_MUST_CHECK;
+enum server_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
+                                           struct err *err) BERTH_MUST_CHECK;
 
 /* Moves what there is, in transactions of FOREIGN_MOVED_AT_ONCE rows, and adds to *moved how many.
  * After a failure, a transaction may be open. */
-enum pg_outcome foreign_log_move(struct pg_session *session, uint64_t *moved, uint64_t deadline_us,
-                                 struct err *err) BERTH_MUST_CHECK;
+enum server_outcome foreign_log_move(struct pg_session *session, uint64_t *moved,
+                                     uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 #endif

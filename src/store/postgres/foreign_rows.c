@@ -34,7 +34,7 @@ void foreign_view_copy(struct foreign_view *to, const struct foreign_view *from)
 }
 
 bool foreign_view_set(struct foreign_view *view, struct slice snapshot,
-                      const struct pg_server_id *server)
+                      const struct server_id *server)
 {
     if (snapshot.len == 0)
         return false;

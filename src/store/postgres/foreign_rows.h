@@ -9,16 +9,16 @@
 #define BERTH_STORE_POSTGRES_FOREIGN_ROWS_H
 
 #include "store/log.h"
-#include "store/postgres/lineage.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statement.h"
+#include "store/server/lineage.h"
 
 /* A foreign_view owns its text. All zero: memory has none of the rows. */
 struct foreign_view {
-    char *snapshot;             /* "xmin:xmax:xip,…" */
-    int64_t oldest;             /* its xmin: rows of transactions below this number are not new */
-    struct pg_server_id server; /* numbers of transactions belong to it */
-    uint32_t taken;             /* how often new rows have been taken in so far */
+    char *snapshot;          /* "xmin:xmax:xip,…" */
+    int64_t oldest;          /* its xmin: rows of transactions below this number are not new */
+    struct server_id server; /* numbers of transactions belong to it */
+    uint32_t taken;          /* how often new rows have been taken in so far */
 };
 
 void foreign_view_free(struct foreign_view *view);
@@ -26,7 +26,7 @@ void foreign_view_copy(struct foreign_view *to, const struct foreign_view *from)
 
 /* Takes the snapshot of a result. False: it is none. */
 bool foreign_view_set(struct foreign_view *view, struct slice snapshot,
-                      const struct pg_server_id *server);
+                      const struct server_id *server);
 
 /* The condition on berth_foreign with which a row is new, for these two parameters. */
 #define FOREIGN_IS_NEW(oldest, snapshot)                                                           \

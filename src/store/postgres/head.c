@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/wait.h"
 #include "store/postgres/facts.h"
-#include "store/postgres/io.h"
 #include "store/postgres/session.h"
+#include "store/server/io.h"
 
 enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
 
@@ -32,9 +32,9 @@ struct query {
 };
 
 struct postgres_head {
-    struct pg_session *session;    /* the thread's */
-    struct pg_meanwhile meanwhile; /* the same */
-    struct pg_lineage *lineage;
+    struct pg_session *session;        /* the thread's */
+    struct server_meanwhile meanwhile; /* the same */
+    struct server_lineage *lineage;
     uint64_t timeout_us;
     uint64_t recycle_us;
     pthread_t thread;
@@ -68,7 +68,7 @@ static bool connect(struct postgres_head *head, uint64_t deadline_us, struct err
     if (pg_session_is_old(head->session, head->recycle_us) || pg_session_has_moved(head->session))
         pg_session_close(head->session);
     return pg_session_is_open(head->session) ||
-           pg_session_connect(head->session, deadline_us, err) == PG_OK;
+           pg_session_connect(head->session, deadline_us, err) == SERVER_OK;
 }
 
 /* Under the lock: the newest state that memory has had; all zero: none. */
@@ -107,7 +107,7 @@ void postgres_head_prepare(struct postgres_head *head, struct question *question
 /* What was known before is of no use beside it. */
 void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
                                const struct log_state *state, const struct store_stamp *stamp,
-                               const struct pg_server_id *server, struct pg_rows *rows)
+                               const struct server_id *server, struct pg_rows *rows)
 {
     struct pg_rows old = *rows;
     bool is_next = state->number == question->known.number + 1;
@@ -138,7 +138,7 @@ bool postgres_head_take_news(struct postgres_head *head, const struct store_stam
 static bool ask_once(struct postgres_head *head, struct question *question,
                      struct store_stamp *stamp, uint64_t deadline_us, struct err *err)
 {
-    const struct pg_server_id *server = &pg_session_server(head->session)->id;
+    const struct server_id *server = &pg_session_server(head->session)->id;
     struct question_statement made;
     struct pg_rows rows = {0};
     struct log_state state;
@@ -146,7 +146,7 @@ static bool ask_once(struct postgres_head *head, struct question *question,
     postgres_head_prepare(head, question);
     question_state(question, server, &made);
     ok = ok &&
-         pg_session_execute(head->session, &made.statement, &rows, deadline_us, err) == PG_OK &&
+         pg_session_execute(head->session, &made.statement, &rows, deadline_us, err) == SERVER_OK &&
          question_answer(question, &rows, &state, stamp);
     if (ok)
         postgres_head_note_answer(head, question, &state, stamp, server, &rows);
@@ -252,7 +252,7 @@ static void *run_head(void *cls)
     return NULL;
 }
 
-struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
+struct postgres_head *postgres_head_create(const struct pg_url *url, struct server_lineage *lineage,
                                            struct pg_connection_counts *counts, uint64_t timeout_us,
                                            uint64_t recycle_us)
 {
@@ -261,7 +261,7 @@ struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_l
     head->lineage = lineage;
     head->timeout_us = timeout_us;
     head->recycle_us = recycle_us;
-    head->meanwhile = (struct pg_meanwhile){.run = head_goes_on, .cls = head};
+    head->meanwhile = (struct server_meanwhile){.run = head_goes_on, .cls = head};
     head->session = pg_session_create(&(struct pg_session_options){.url = url,
                                                                    .lineage = lineage,
                                                                    .wake_fd = -1,
@@ -311,12 +311,12 @@ void postgres_head_query(struct postgres_head *head,
 }
 
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct foreign_view *view, const struct pg_server_id *server,
+                        const struct foreign_view *view, const struct server_id *server,
                         bool is_continued)
 {
     pthread_mutex_lock(&head->lock);
     bool starts = !head->has_started;
-    bool is_valid = !pg_lineage_has_moved(head->lineage, server);
+    bool is_valid = !server_lineage_has_moved(head->lineage, server);
     if (is_valid) {
         head->state_count = is_continued ? head->state_count : 0;
         if (view != NULL)

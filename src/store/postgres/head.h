@@ -12,7 +12,7 @@ struct postgres_head;
 
 /* The caller provides the URL, the lineage and the counts, which outlive it. Before a query, a
  * session that is recycle_us old (0: any age) is replaced. NULL: no thread can be started. */
-struct postgres_head *postgres_head_create(const struct pg_url *url, struct pg_lineage *lineage,
+struct postgres_head *postgres_head_create(const struct pg_url *url, struct server_lineage *lineage,
                                            struct pg_connection_counts *counts, uint64_t timeout_us,
                                            uint64_t recycle_us);
 
@@ -33,13 +33,13 @@ void postgres_head_prepare(struct postgres_head *head, struct question *question
  * frees. Any thread. */
 void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
                                const struct log_state *state, const struct store_stamp *stamp,
-                               const struct pg_server_id *server, struct pg_rows *rows);
+                               const struct server_id *server, struct pg_rows *rows);
 
 /* The answer to a query that has found a new state. All zero: none. */
 struct head_news {
-    struct pg_rows rows;        /* of LOG_NEWEST_UNLESS_KNOWN */
-    struct store_stamp head;    /* as the query was answered */
-    struct pg_server_id server; /* that has answered */
+    struct pg_rows rows;     /* of LOG_NEWEST_UNLESS_KNOWN */
+    struct store_stamp head; /* as the query was answered */
+    struct server_id server; /* that has answered */
 };
 
 /* Moves the answer with which that state was found to the caller, who frees its rows. False: it is
@@ -54,7 +54,7 @@ bool postgres_head_take_news(struct postgres_head *head, const struct store_stam
  * taken the place of this one since, and perhaps does not have the state, so memory must not
  * have it. The writer. */
 bool postgres_head_note(struct postgres_head *head, const struct log_state *state,
-                        const struct foreign_view *view, const struct pg_server_id *server,
+                        const struct foreign_view *view, const struct server_id *server,
                         bool is_continued) BERTH_MUST_CHECK;
 
 /* Memory has the rows before that view as well, because there were no more. The writer. */

@@ -16,8 +16,8 @@
 #include "store/postgres/foreign_log.h"
 #include "store/postgres/inspect.h"
 #include "store/postgres/instance_row.h"
-#include "store/postgres/io.h"
 #include "store/postgres/prune.h"
+#include "store/server/io.h"
 
 enum {
     PASS_EVERY_S = 60,
@@ -30,7 +30,7 @@ enum {
 
 struct housekeeping {
     struct pg_session *session; /* the thread's, as are the next ones */
-    struct pg_meanwhile meanwhile;
+    struct server_meanwhile meanwhile;
     struct instance_row row;
     struct prune prune;
     uint64_t recycle_us;
@@ -64,14 +64,15 @@ static bool housekeeping_connect(struct housekeeping *h, struct err *err)
     if (pg_session_is_old(h->session, h->recycle_us) || pg_session_has_moved(h->session))
         pg_session_close(h->session);
     return pg_session_is_open(h->session) ||
-           pg_session_connect(h->session, in_ms(ANSWER_MS), err) == PG_OK;
+           pg_session_connect(h->session, in_ms(ANSWER_MS), err) == SERVER_OK;
 }
 
 static bool make_report(struct housekeeping *h, struct err *err)
 {
     struct arena *arena = arena_create();
     struct store_report report;
-    bool ok = pg_inspect(h->session, h->row.name, arena, &report, in_ms(ANSWER_MS), err) == PG_OK;
+    bool ok =
+        pg_inspect(h->session, h->row.name, arena, &report, in_ms(ANSWER_MS), err) == SERVER_OK;
     if (ok) {
         pthread_mutex_lock(&h->lock);
         struct arena *old = h->arena;
@@ -106,9 +107,10 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
     int64_t newest = postgres_head_newest(h->head);
     uint64_t deleted = 0;
     bool is_reached = housekeeping_connect(h, err);
-    bool ok = is_reached &&
-              instance_row_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == PG_OK &&
-              prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == PG_OK;
+    bool ok =
+        is_reached &&
+        instance_row_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == SERVER_OK &&
+        prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == SERVER_OK;
     counter_add(&h->pruned, deleted);
     if (!ok)
         pg_session_close(h->session);
@@ -134,7 +136,8 @@ static void move_foreign(struct housekeeping *h, struct err *err)
     if (!postgres_head_coexists(h->head))
         return;
     bool is_reached = housekeeping_connect(h, err);
-    bool ok = is_reached && foreign_log_move(h->session, &moved, in_ms(ANSWER_MS), err) == PG_OK;
+    bool ok =
+        is_reached && foreign_log_move(h->session, &moved, in_ms(ANSWER_MS), err) == SERVER_OK;
     counter_add(&h->moved, moved);
     if (!ok)
         pg_session_close(h->session);
@@ -170,11 +173,11 @@ static void housekeeping_leave(struct housekeeping *h, struct err *err)
 {
     const bool is_silent = h->meanwhile.is_over && !h->was_cut;
     uint64_t until_us = in_ms(LAST_ANSWER_MS);
-    h->meanwhile = (struct pg_meanwhile){0};
+    h->meanwhile = (struct server_meanwhile){0};
     pg_session_set_stop(h->session, -1);
     bool is_open = pg_session_is_open(h->session) ||
-                   (!is_silent && pg_session_connect(h->session, until_us, err) == PG_OK);
-    if (is_open && instance_row_delete(h->session, &h->row, until_us, err) != PG_OK)
+                   (!is_silent && pg_session_connect(h->session, until_us, err) == SERVER_OK);
+    if (is_open && instance_row_delete(h->session, &h->row, until_us, err) != SERVER_OK)
         pg_session_close(h->session);
 }
 
@@ -214,7 +217,7 @@ static void housekeeping_free(struct housekeeping *h)
     free(h);
 }
 
-struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_lineage *lineage,
+struct housekeeping *housekeeping_start(const struct pg_url *url, struct server_lineage *lineage,
                                         struct pg_connection_counts *counts, uint64_t recycle_us,
                                         struct postgres_head *head)
 {
@@ -223,7 +226,7 @@ struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_line
     h->recycle_us = recycle_us;
     h->head = head;
     h->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    h->meanwhile = (struct pg_meanwhile){.run = housekeeping_goes_on, .cls = h};
+    h->meanwhile = (struct server_meanwhile){.run = housekeeping_goes_on, .cls = h};
     h->session = pg_session_create(&(struct pg_session_options){.url = url,
                                                                 .lineage = lineage,
                                                                 .statement_timeout_ms = ANSWER_MS,

@@ -14,7 +14,7 @@ struct housekeeping;
 
 /* Begins at once. The lineage, the counts and the head outlive it. NULL: no thread could be
  * started. */
-struct housekeeping *housekeeping_start(const struct pg_url *url, struct pg_lineage *lineage,
+struct housekeeping *housekeeping_start(const struct pg_url *url, struct server_lineage *lineage,
                                         struct pg_connection_counts *counts, uint64_t recycle_us,
                                         struct postgres_head *head);
 

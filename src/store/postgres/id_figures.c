@@ -19,22 +19,22 @@ static void append_question(struct buf *sql, const char *table)
                table, table, table);
 }
 
-static enum pg_outcome read_figure(const struct pg_session *session, const struct pg_rows *rows,
-                                   size_t row, struct pg_id_figure *figure, struct err *err)
+static enum server_outcome read_figure(const struct pg_session *session, const struct pg_rows *rows,
+                                       size_t row, struct pg_id_figure *figure, struct err *err)
 {
     int64_t has_sequence = 0;
-    enum pg_outcome outcome = pg_figure_read(session, rows, row, 0, &has_sequence, err);
-    if (outcome == PG_OK)
+    enum server_outcome outcome = pg_figure_read(session, rows, row, 0, &has_sequence, err);
+    if (outcome == SERVER_OK)
         outcome = pg_figure_read(session, rows, row, 1, &figure->handed_out, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = pg_figure_read(session, rows, row, 2, &figure->largest, err);
     figure->has_sequence = has_sequence != 0;
     return outcome;
 }
 
-enum pg_outcome pg_id_figures_read(struct pg_session *session,
-                                   struct pg_id_figure figures[static PG_ID_TABLES],
-                                   uint64_t deadline_us, struct err *err)
+enum server_outcome pg_id_figures_read(struct pg_session *session,
+                                       struct pg_id_figure figures[static PG_ID_TABLES],
+                                       uint64_t deadline_us, struct err *err)
 {
     struct buf sql = {0};
     for (size_t i = 0; i < PG_ID_TABLES; i++) {
@@ -45,8 +45,8 @@ enum pg_outcome pg_id_figures_read(struct pg_session *session,
     buf_append_char(&sql, '\0');
     struct pg_statement statement = {.sql = sql.data, .what = "read"};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    for (size_t i = 0; i < PG_ID_TABLES && outcome == PG_OK; i++) {
+    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    for (size_t i = 0; i < PG_ID_TABLES && outcome == SERVER_OK; i++) {
         figures[i] = (struct pg_id_figure){.table = tables[i]};
         outcome = read_figure(session, &rows, i, &figures[i], err);
     }

@@ -24,8 +24,8 @@ struct pg_id_figure {
 
 /* Fills in a figure for each table that has ids, in alphabetical order. Two index look-ups for
  * each. */
-enum pg_outcome pg_id_figures_read(struct pg_session *session,
-                                   struct pg_id_figure figures[static PG_ID_TABLES],
-                                   uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_id_figures_read(struct pg_session *session,
+                                       struct pg_id_figure figures[static PG_ID_TABLES],
+                                       uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 #endif

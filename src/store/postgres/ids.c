@@ -102,10 +102,10 @@ static enum lack fetch(struct postgres_store *store, enum store_table table, siz
     struct pg_rows rows = {0};
     enum lack lack = LACKS_ANSWER;
     if (pg_session_is_open(store->follower)) {
-        enum pg_outcome outcome =
+        enum server_outcome outcome =
             pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store), err);
         const char *state = pg_session_failure(store->follower)->sqlstate;
-        if (outcome == PG_OK)
+        if (outcome == SERVER_OK)
             lack = take_ids(&store->ids[table], most, &rows) ? LACKS_NONE : LACKS_IDS;
         else if (strcmp(state, SEQUENCE_AT_END) == 0)
             lack = LACKS_IDS;
@@ -126,8 +126,8 @@ static bool mend_sequence(struct postgres_store *store, struct pg_session *sessi
                " AS s, (SELECT greatest(max(id), %lld) FROM %s) AS m) x"
                " WHERE x.m > coalesce(pg_sequence_last_value(x.s), 0)%c",
                table, (long long)store->ids[of].floor, table, '\0');
-    bool ok =
-        pg_session_run(session, sql.data, "asked for ids", postgres_deadline(store), err) == PG_OK;
+    bool ok = pg_session_run(session, sql.data, "asked for ids", postgres_deadline(store), err) ==
+              SERVER_OK;
     buf_free(&sql);
     return ok;
 }

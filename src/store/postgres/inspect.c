@@ -33,14 +33,14 @@ static int64_t int_at(const struct pg_rows *rows, size_t row, size_t column)
     return pg_rows_int(rows, row, column, &value) ? value : 0;
 }
 
-static enum pg_outcome inspect_log(const struct dangers *d, struct err *err)
+static enum server_outcome inspect_log(const struct dangers *d, struct err *err)
 {
     const struct pg_statement statement = {.sql = LOG, .what = "read"};
     struct store_report *report = d->report;
     struct pg_rows rows = {0};
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_session_execute(d->session, &statement, &rows, d->deadline_us, err);
-    if (outcome == PG_OK) {
+    if (outcome == SERVER_OK) {
         report->has_log = true;
         report->log_head = int_at(&rows, 0, 0);
         report->log_rows = int_at(&rows, 0, 1);
@@ -57,12 +57,12 @@ static enum pg_outcome inspect_log(const struct dangers *d, struct err *err)
 
 static const char FOREIGN[] = "SELECT " FOREIGN_TRIGGERS ", " FOREIGN_WAITING_COUNT;
 
-static enum pg_outcome inspect_foreign(const struct dangers *d, struct err *err)
+static enum server_outcome inspect_foreign(const struct dangers *d, struct err *err)
 {
     const struct pg_statement statement = {.sql = FOREIGN, .what = "read"};
     struct store_report *report = d->report;
     struct pg_rows rows = {0};
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_session_execute(d->session, &statement, &rows, d->deadline_us, err);
     report->triggers = int_at(&rows, 0, 0);
     report->triggers_all = FOREIGN_TRIGGERS_ALL;
@@ -100,46 +100,47 @@ static void add_instance(const struct dangers *d, const struct pg_rows *rows, si
                     SLICE_ARG(pg_rows_bytes(rows, i - 1, 2)), SLICE_ARG(instance.version));
 }
 
-static enum pg_outcome inspect_instances(const struct dangers *d, const char *own, struct err *err)
+static enum server_outcome inspect_instances(const struct dangers *d, const char *own,
+                                             struct err *err)
 {
     const struct pg_statement statement = {.sql = INSTANCES, .what = "read"};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_session_execute(d->session, &statement, &rows, d->deadline_us, err);
-    for (size_t i = 0; outcome == PG_OK && i < pg_rows_count(&rows); i++)
+    for (size_t i = 0; outcome == SERVER_OK && i < pg_rows_count(&rows); i++)
         add_instance(d, &rows, i, own);
     pg_rows_free(&rows);
     return outcome;
 }
 
-static enum pg_outcome inspect_all(const struct dangers *d, const char *own, struct err *err)
+static enum server_outcome inspect_all(const struct dangers *d, const char *own, struct err *err)
 {
     bool can_read = false;
-    enum pg_outcome outcome = dangers_of_server(d, err);
-    if (outcome == PG_OK)
+    enum server_outcome outcome = dangers_of_server(d, err);
+    if (outcome == SERVER_OK)
         outcome = dangers_of_tables(d, &can_read, err);
-    if (outcome == PG_OK && can_read)
+    if (outcome == SERVER_OK && can_read)
         outcome = inspect_log(d, err);
-    if (outcome == PG_OK && can_read)
+    if (outcome == SERVER_OK && can_read)
         outcome = inspect_foreign(d, err);
-    if (outcome == PG_OK && can_read)
+    if (outcome == SERVER_OK && can_read)
         outcome = inspect_instances(d, own, err);
     return outcome;
 }
 
-enum pg_outcome pg_inspect(struct pg_session *session, const char *own, struct arena *arena,
-                           struct store_report *report, uint64_t deadline_us, struct err *err)
+enum server_outcome pg_inspect(struct pg_session *session, const char *own, struct arena *arena,
+                               struct store_report *report, uint64_t deadline_us, struct err *err)
 {
     const struct dangers dangers = {session, arena, report, deadline_us};
     *report = (struct store_report){0};
     /* outside of a transaction: one that is read-only would make the server look read-only */
     if (!pg_facts_read(session, &report->server, deadline_us, err))
-        return PG_FAILED;
-    enum pg_outcome outcome = pg_session_begin(
+        return SERVER_FAILED;
+    enum server_outcome outcome = pg_session_begin(
         session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", deadline_us, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = inspect_all(&dangers, own, err);
-    if (outcome == PG_OK)
+    if (outcome == SERVER_OK)
         outcome = pg_session_run(session, "ROLLBACK", "read", deadline_us, err);
     report->made_us = report->server.seen_us = clock_monotonic_us();
     return outcome;
@@ -151,7 +152,7 @@ bool pg_inspect_connection(struct slice connection, struct arena *arena,
     struct pg_session *session = tool_session_open(connection, err);
     if (session == NULL)
         return false;
-    bool ok = pg_inspect(session, NULL, arena, report, tool_session_deadline(), err) == PG_OK;
+    bool ok = pg_inspect(session, NULL, arena, report, tool_session_deadline(), err) == SERVER_OK;
     pg_session_destroy(session);
     return ok;
 }

@@ -6,11 +6,11 @@
 #include "store/report.h"
 
 /* On a connected session without a transaction. It only reads, and needs no rights: what an
- * ordinary user may not see is left out. `own` is the name of the instance; NULL: none. PG_OK: the
- * report is filled. After a failure the session may be in a transaction. */
-enum pg_outcome pg_inspect(struct pg_session *session, const char *own, struct arena *arena,
-                           struct store_report *report, uint64_t deadline_us,
-                           struct err *err) BERTH_MUST_CHECK;
+ * ordinary user may not see is left out. `own` is the name of the instance; NULL: none. SERVER_OK:
+ * the report is filled. After a failure the session may be in a transaction. */
+enum server_outcome pg_inspect(struct pg_session *session, const char *own, struct arena *arena,
+                               struct store_report *report, uint64_t deadline_us,
+                               struct err *err) BERTH_MUST_CHECK;
 
 /* report_make() of a database on PostgreSQL. */
 bool pg_inspect_connection(struct slice connection, struct arena *arena,

@@ -33,8 +33,8 @@ bool instance_row_init(struct instance_row *row)
     return true;
 }
 
-enum pg_outcome instance_row_write(struct pg_session *session, const struct instance_row *row,
-                                   int64_t followed, uint64_t deadline_us, struct err *err)
+enum server_outcome instance_row_write(struct pg_session *session, const struct instance_row *row,
+                                       int64_t followed, uint64_t deadline_us, struct err *err)
 {
     const struct pg_parameter parameters[] = {
         pg_text(slice_of(row->name)),
@@ -45,14 +45,14 @@ enum pg_outcome instance_row_write(struct pg_session *session, const struct inst
     };
     const struct pg_statement write = {
         .sql = WRITE, .parameters = parameters, .parameters_n = 5, .what = "written"};
-    enum pg_outcome outcome = pg_session_execute(session, &write, NULL, deadline_us, err);
-    if (outcome == PG_OK)
+    enum server_outcome outcome = pg_session_execute(session, &write, NULL, deadline_us, err);
+    if (outcome == SERVER_OK)
         outcome = pg_session_run(session, DELETE_OLD, "written", deadline_us, err);
     return outcome;
 }
 
-enum pg_outcome instance_row_delete(struct pg_session *session, const struct instance_row *row,
-                                    uint64_t deadline_us, struct err *err)
+enum server_outcome instance_row_delete(struct pg_session *session, const struct instance_row *row,
+                                        uint64_t deadline_us, struct err *err)
 {
     const struct pg_parameter name = pg_text(slice_of(row->name));
     const struct pg_statement statement = {

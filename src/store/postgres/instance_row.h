@@ -23,11 +23,11 @@ bool instance_row_init(struct instance_row *row) BERTH_MUST_CHECK;
 /* Inserts or updates the row, with the server's time; `followed` is the number of the newest batch
  * that memory has. Also deletes the rows of instances that have not written for a day. A failure
  * leaves the session in no transaction, or closed. */
-enum pg_outcome instance_row_write(struct pg_session *session, const struct instance_row *row,
-                                   int64_t followed, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+enum server_outcome instance_row_write(struct pg_session *session, const struct instance_row *row,
+                                       int64_t followed, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
 
-enum pg_outcome instance_row_delete(struct pg_session *session, const struct instance_row *row,
-                                    uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome instance_row_delete(struct pg_session *session, const struct instance_row *row,
+                                        uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -22,19 +22,19 @@ static bool send_lock(struct postgres_store *store, struct err *err)
     struct pg_session *session = store->writer;
     const struct pg_statement lock = {.sql = POSTGRES_LOCK, .is_prepared = true, .what = "locked"};
     store->lock_deadline_us = postgres_lock_deadline(store);
-    return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == PG_OK &&
-           pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == PG_OK &&
-           pg_pipeline_queue(session, &lock, err) == PG_OK &&
-           postgres_queue_locked_news(store, err) && pg_pipeline_start(session, err) == PG_OK;
+    return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == SERVER_OK &&
+           pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == SERVER_OK &&
+           pg_pipeline_queue(session, &lock, err) == SERVER_OK &&
+           postgres_queue_locked_news(store, err) && pg_pipeline_start(session, err) == SERVER_OK;
 }
 
 /* A connection that ended meanwhile is replaced, once. */
-static enum store_lock lock_failed(struct postgres_store *store, enum pg_outcome outcome,
+static enum store_lock lock_failed(struct postgres_store *store, enum server_outcome outcome,
                                    struct err *err)
 {
-    bool is_held =
-        outcome == PG_FAILED && strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
-    bool is_lost = outcome == PG_LOST && !store->has_lost_lock;
+    bool is_held = outcome == SERVER_FAILED &&
+                   strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
+    bool is_lost = outcome == SERVER_LOST && !store->has_lost_lock;
     uint64_t now_us = clock_monotonic_us();
     pg_session_close(store->writer);
     postgres_free_locked(store);
@@ -60,14 +60,14 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
     struct postgres_store *store = postgres_of(base);
     check(!store->is_locked && !store->read.is_open && store->sending == NULL);
     if (!store->is_locking && !send_lock(store, err))
-        return lock_failed(store, PG_RETRY, err);
+        return lock_failed(store, SERVER_RETRY, err);
     store->is_locking = true;
     uint64_t until_us = clock_monotonic_us() + CALL_MS * UINT64_C(1000);
-    enum pg_outcome outcome = pg_pipeline_drive(store->writer, store->locked_rows, until_us,
-                                                store->lock_deadline_us, err);
-    if (outcome == PG_WOKEN)
+    enum server_outcome outcome = pg_pipeline_drive(store->writer, store->locked_rows, until_us,
+                                                    store->lock_deadline_us, err);
+    if (outcome == SERVER_WOKEN)
         return STORE_LOCK_HELD;
-    if (outcome != PG_OK)
+    if (outcome != SERVER_OK)
         return lock_failed(store, outcome, err);
     store->is_locking = store->has_lost_lock = false;
     store->is_locked = true;
@@ -85,6 +85,6 @@ void postgres_unlock(struct store *base)
     store->is_locking = store->is_locked = false;
     if (pg_session_in_transaction(store->writer) &&
         pg_session_run(store->writer, "ROLLBACK", "unlocked", postgres_deadline(store), &ignored) !=
-            PG_OK)
+            SERVER_OK)
         pg_session_close(store->writer);
 }

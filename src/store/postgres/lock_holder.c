@@ -22,7 +22,7 @@ void postgres_log_lock_holder(struct postgres_store *store, int64_t provider_id)
     bool is_named = !store->read.is_open &&
                     postgres_ensure_session(store, store->follower, &ignored) &&
                     pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
-                                       &ignored) == PG_OK &&
+                                       &ignored) == SERVER_OK &&
                     pg_rows_count(&rows) > 0;
     struct slice holder =
         is_named ? pg_rows_bytes(&rows, 0, 0) : SLICE_LIT("a session that is not known");

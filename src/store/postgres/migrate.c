@@ -24,13 +24,13 @@ struct pg_migration {
     struct migration steps;
     struct pg_session *session;
     uint64_t deadline_us;
-    enum pg_outcome outcome; /* of the last failure; PG_OK: there was none on the server */
+    enum server_outcome outcome; /* of the last failure; SERVER_OK: there was none on the server */
 };
 
-static bool keep_outcome(struct pg_migration *m, enum pg_outcome outcome)
+static bool keep_outcome(struct pg_migration *m, enum server_outcome outcome)
 {
     m->outcome = outcome;
-    return outcome == PG_OK;
+    return outcome == SERVER_OK;
 }
 
 static bool pg_migrate_execute(void *cls, const char *sql, struct err *err)
@@ -187,7 +187,7 @@ static bool start_once(struct pg_migration *m, bool sync, struct err *err)
     if (is_complete || make_everything(m, sync, err))
         return true;
     struct err ignored = {.arena = err->arena};
-    enum pg_outcome why = m->outcome;
+    enum server_outcome why = m->outcome;
     if (pg_session_is_open(m->session) && pg_session_in_transaction(m->session) &&
         !pg_migrate_execute(m, "ROLLBACK", &ignored))
         pg_session_close(m->session);
@@ -204,7 +204,7 @@ bool pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadlin
         struct err failed = {.arena = err->arena};
         if (start_once(&m, sync, &failed))
             return true;
-        bool may_pass = m.outcome == PG_REFUSED || m.outcome == PG_RETRY;
+        bool may_pass = m.outcome == SERVER_REFUSED || m.outcome == SERVER_RETRY;
         if (!may_pass || attempt == ATTEMPTS_MOST || !pg_session_is_open(session))
             return err_set_text(err, failed.status, failed.code, failed.message);
     }

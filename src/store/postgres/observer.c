@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "store/observe.h"
 #include "store/postgres/cells.h"
-#include "store/postgres/io.h"
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
+#include "store/server/io.h"
 
 struct postgres_observer {
     struct store_observer base; /* first */
@@ -26,7 +26,7 @@ struct postgres_observer {
     struct pg_session *session;
     struct postgres_reader reader;
     struct pg_array ids;
-    struct pg_meanwhile meanwhile; /* the session's: ends its waits */
+    struct server_meanwhile meanwhile; /* the session's: ends its waits */
     _Atomic bool is_stopped;
     bool is_open; /* a snapshot is */
     struct postgres_load load;
@@ -116,23 +116,23 @@ static bool take_snapshot(struct postgres_observer *observer, const struct forei
                           struct pg_rows *head, struct err *err)
 {
     struct pg_session *session = observer->session;
-    const struct pg_server_id *server = &pg_session_server(session)->id;
+    const struct server_id *server = &pg_session_server(session)->id;
     struct pg_parameter parameters[FOREIGN_PARAMETERS];
     struct pg_statement newest = statement_of(NEWEST);
     newest.is_prepared = true;
     if (view != NULL) {
-        foreign_view_parameters(view, pg_server_id_equal(&view->server, server), parameters);
+        foreign_view_parameters(view, server_id_equal(&view->server, server), parameters);
         newest.sql = NEWEST_AND_FOREIGN;
         newest.parameters = parameters;
         newest.parameters_n = FOREIGN_PARAMETERS;
     }
-    return pg_pipeline_begin(session, err) == PG_OK &&
-           pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
-           pg_pipeline_queue(session, &newest, err) == PG_OK &&
-           pg_pipeline_send(session, deadline(observer), err) == PG_OK &&
-           pg_pipeline_next(session, NULL, deadline(observer), err) == PG_OK &&
-           pg_pipeline_next(session, head, deadline(observer), err) == PG_OK &&
-           pg_pipeline_finish(session, deadline(observer), err) == PG_OK;
+    return pg_pipeline_begin(session, err) == SERVER_OK &&
+           pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == SERVER_OK &&
+           pg_pipeline_queue(session, &newest, err) == SERVER_OK &&
+           pg_pipeline_send(session, deadline(observer), err) == SERVER_OK &&
+           pg_pipeline_next(session, NULL, deadline(observer), err) == SERVER_OK &&
+           pg_pipeline_next(session, head, deadline(observer), err) == SERVER_OK &&
+           pg_pipeline_finish(session, deadline(observer), err) == SERVER_OK;
 }
 
 /* The stamp that a version has to have. If there are notes that memory does not have, no version
@@ -181,7 +181,7 @@ static void observer_end(struct store_observer *base)
     observer->is_open = false;
     if (pg_session_in_transaction(observer->session) &&
         pg_session_run(observer->session, "ROLLBACK", "read", deadline(observer), &ignored) !=
-            PG_OK)
+            SERVER_OK)
         pg_session_close(observer->session);
     arena_destroy(arena);
 }
@@ -201,12 +201,12 @@ static bool queue_table(struct postgres_observer *observer, const struct examine
     struct buf sql = {0};
     pg_rows_sql_recent(table->table, (uint32_t)observer->examined_from, &sql);
     struct pg_statement statement = statement_of(sql.data);
-    bool ok = pg_pipeline_queue(observer->session, &statement, err) == PG_OK;
+    bool ok = pg_pipeline_queue(observer->session, &statement, err) == SERVER_OK;
     sql.len = 0;
     buf_printf(&sql, "SELECT count(*) FROM %s%c", rows_name(table->table), '\0');
     statement.sql = sql.data;
     ok = ok &&
-         (!is_counted(table) || pg_pipeline_queue(observer->session, &statement, err) == PG_OK);
+         (!is_counted(table) || pg_pipeline_queue(observer->session, &statement, err) == SERVER_OK);
     buf_free(&sql);
     return ok;
 }
@@ -214,18 +214,18 @@ static bool queue_table(struct postgres_observer *observer, const struct examine
 static bool ask(struct postgres_observer *observer, struct err *err)
 {
     const struct pg_statement horizon = statement_of(HORIZON);
-    bool ok = pg_pipeline_begin(observer->session, err) == PG_OK &&
-              pg_pipeline_queue(observer->session, &horizon, err) == PG_OK;
+    bool ok = pg_pipeline_begin(observer->session, err) == SERVER_OK &&
+              pg_pipeline_queue(observer->session, &horizon, err) == SERVER_OK;
     for (size_t i = 0; ok && i < TABLES; i++)
         ok = queue_table(observer, &tables[i], err);
-    return ok && pg_pipeline_send(observer->session, deadline(observer), err) == PG_OK;
+    return ok && pg_pipeline_send(observer->session, deadline(observer), err) == SERVER_OK;
 }
 
 static bool examine_take_number(struct postgres_observer *observer, int64_t *number,
                                 struct err *err)
 {
     struct pg_rows rows = {0};
-    bool ok = pg_pipeline_next(observer->session, &rows, deadline(observer), err) == PG_OK &&
+    bool ok = pg_pipeline_next(observer->session, &rows, deadline(observer), err) == SERVER_OK &&
               pg_rows_count(&rows) == 1 && pg_rows_int(&rows, 0, 0, number);
     pg_rows_free(&rows);
     return ok;
@@ -237,7 +237,7 @@ static bool take_recent(struct postgres_observer *observer, enum rows_table tabl
     struct pg_rows rows = {0};
     struct pg_cells cells;
     struct change change;
-    if (pg_pipeline_next(observer->session, &rows, deadline(observer), err) != PG_OK)
+    if (pg_pipeline_next(observer->session, &rows, deadline(observer), err) != SERVER_OK)
         return false;
     pg_cells_begin(&cells, table);
     for (size_t i = 0; i < pg_rows_count(&rows); i++) {
@@ -263,7 +263,7 @@ static bool take_answers(struct postgres_observer *observer, const struct store_
             !examiner->has_count(examiner->cls, tables[i].entity, rows))
             *lacks |= 1U << i;
     }
-    return ok && pg_pipeline_finish(observer->session, deadline(observer), err) == PG_OK;
+    return ok && pg_pipeline_finish(observer->session, deadline(observer), err) == SERVER_OK;
 }
 
 static bool pass_ids(struct postgres_observer *observer, const struct examined_table *table,
@@ -273,8 +273,8 @@ static bool pass_ids(struct postgres_observer *observer, const struct examined_t
     struct pg_rows rows = {0};
     buf_printf(&sql, "SELECT id FROM %s ORDER BY id%c", rows_name(table->table), '\0');
     const struct pg_statement statement = statement_of(sql.data);
-    bool ok =
-        pg_session_execute(observer->session, &statement, &rows, deadline(observer), err) == PG_OK;
+    bool ok = pg_session_execute(observer->session, &statement, &rows, deadline(observer), err) ==
+              SERVER_OK;
     size_t count = pg_rows_count(&rows);
     int64_t *ids = calloc(count + 1, sizeof(*ids));
     check(ids != NULL);
@@ -291,7 +291,7 @@ static bool pass_ids(struct postgres_observer *observer, const struct examined_t
 /* A pooler may lead to another cluster without a new connection. */
 static bool is_other_cluster(const struct postgres_observer *observer, int64_t horizon)
 {
-    const struct pg_server_id *id = &pg_session_server(observer->session)->id;
+    const struct server_id *id = &pg_session_server(observer->session)->id;
     return id->system != observer->load.system || id->timeline != observer->load.timeline ||
            horizon < observer->examined_from;
 }

@@ -77,7 +77,7 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->followed =
         acknowledged_open(&store->acknowledged, options->state_directory, store->url.target, &left);
     epochs_restore(&store->epochs, &left);
-    store->lineage = pg_lineage_create();
+    store->lineage = server_lineage_create();
     store->writer = create_session(store, &store->connections);
     store->follower = create_session(store, &store->connections);
     store->reader = (struct postgres_reader){.session = store->follower,
@@ -107,7 +107,7 @@ void postgres_close(struct store *base)
     postgres_unknown_destroy(store->unknown);
     pg_session_destroy(store->writer);
     pg_session_destroy(store->follower);
-    pg_lineage_destroy(store->lineage);
+    server_lineage_destroy(store->lineage);
     postgres_free_read(store);
     postgres_free_locked(store);
     pg_rows_free(&store->head_read.news.rows);

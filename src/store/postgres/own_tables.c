@@ -184,15 +184,15 @@ static void compare_own_table(struct comparison *c, const struct own_table *tabl
         create_own_table(c, table);
 }
 
-enum pg_outcome own_tables_compare(struct pg_session *session, struct arena *arena,
-                                   struct own_statements *statements, uint64_t deadline_us,
-                                   struct err *err)
+enum server_outcome own_tables_compare(struct pg_session *session, struct arena *arena,
+                                       struct own_statements *statements, uint64_t deadline_us,
+                                       struct err *err)
 {
     struct pg_statement statement = {.sql = NAMES, .what = "read"};
     struct pg_rows names = {0};
     struct comparison c = {&names, arena, statements};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &names, deadline_us, err);
-    if (outcome != PG_OK)
+    enum server_outcome outcome = pg_session_execute(session, &statement, &names, deadline_us, err);
+    if (outcome != SERVER_OK)
         return outcome;
     for (size_t i = 0; i < FIXED_TABLES; i++)
         compare_own_table(&c, &fixed_tables[i]);
@@ -202,5 +202,5 @@ enum pg_outcome own_tables_compare(struct pg_session *session, struct arena *are
         compare_own_table(&c, &table);
     }
     pg_rows_free(&names);
-    return PG_OK;
+    return SERVER_OK;
 }

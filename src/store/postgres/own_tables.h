@@ -24,8 +24,8 @@ struct own_statements {
 
 /* Appends the statements that create the tables, columns and unique constraints that the database
  * lacks, in an order in which they can be executed. Columns that only a newer berth knows stay. */
-enum pg_outcome own_tables_compare(struct pg_session *session, struct arena *arena,
-                                   struct own_statements *statements, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+enum server_outcome own_tables_compare(struct pg_session *session, struct arena *arena,
+                                       struct own_statements *statements, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
 
 #endif

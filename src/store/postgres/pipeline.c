@@ -21,7 +21,7 @@ enum {
     NOTHING_MOST = 3, /* libpq reports the end of a statement once or twice, unless it is broken */
 };
 
-enum pg_outcome pg_pipeline_begin(struct pg_session *session, struct err *err)
+enum server_outcome pg_pipeline_begin(struct pg_session *session, struct err *err)
 {
     check(!session->queue.is_open);
     session->failure = (struct pg_failure){0};
@@ -29,19 +29,19 @@ enum pg_outcome pg_pipeline_begin(struct pg_session *session, struct err *err)
         return pg_exchange_lose(session, NULL, err);
     session->queue.is_open = true;
     session->queue.count = session->queue.next = session->queue.statements = 0;
-    return PG_OK;
+    return SERVER_OK;
 }
 
 /* ---- queueing ---- */
 
-static enum pg_outcome queue_statement(struct pg_session *session,
-                                       const struct pg_statement *statement,
-                                       enum pg_entry_kind kind, struct err *err)
+static enum server_outcome queue_statement(struct pg_session *session,
+                                           const struct pg_statement *statement,
+                                           enum pg_entry_kind kind, struct err *err)
 {
     if (!session->queue.is_open)
         return pg_exchange_lose(session, statement->what, err);
-    enum pg_outcome result = pg_send_check(session, statement, err);
-    if (result != PG_OK)
+    enum server_outcome result = pg_send_check(session, statement, err);
+    if (result != SERVER_OK)
         return result;
     if (statement->is_commit)
         session->commit = PG_COMMIT_SENT;
@@ -54,22 +54,22 @@ static enum pg_outcome queue_statement(struct pg_session *session,
                                                                       session->uses_prepared,
                                                        .what = statement->what});
     session->queue.statements += kind == PG_ENTRY_STATEMENT;
-    return PG_OK;
+    return SERVER_OK;
 }
 
 /* Behind a pooler, nothing may be executed by another server than the one that the session knows:
  * what memory knows of its state, of its transactions and of its ids may be wrong there. */
-static enum pg_outcome queue_check(struct pg_session *session, struct err *err)
+static enum server_outcome queue_check(struct pg_session *session, struct err *err)
 {
     struct pg_statement same = {.sql = PG_SERVER_IS_SAME, .what = "used"};
     struct pg_parameter values[PG_SERVER_PARAMETERS];
     if (!session->server.is_pooled || !session->is_identified)
-        return PG_OK;
+        return SERVER_OK;
     pg_server_values(&session->server.id, values);
     same.parameters = values;
     same.parameters_n = PG_SERVER_PARAMETERS;
-    enum pg_outcome result = queue_statement(session, &same, PG_ENTRY_HIDDEN, err);
-    if (result == PG_OK)
+    enum server_outcome result = queue_statement(session, &same, PG_ENTRY_HIDDEN, err);
+    if (result == SERVER_OK)
         session->queue.entries[session->queue.count - 1].checks_server = true;
     return result;
 }
@@ -83,62 +83,65 @@ static bool begins_transaction(const struct pg_session *session,
 }
 
 /* Nothing is queued for a statement that cannot be sent. */
-enum pg_outcome pg_pipeline_queue(struct pg_session *session, const struct pg_statement *statement,
-                                  struct err *err)
+enum server_outcome pg_pipeline_queue(struct pg_session *session,
+                                      const struct pg_statement *statement, struct err *err)
 {
     bool begins = begins_transaction(session, statement);
-    enum pg_outcome result = begins ? pg_send_check(session, statement, err) : PG_OK;
-    if (begins && result == PG_OK)
+    enum server_outcome result = begins ? pg_send_check(session, statement, err) : SERVER_OK;
+    if (begins && result == SERVER_OK)
         result = queue_check(session, err);
-    return result == PG_OK ? queue_statement(session, statement, PG_ENTRY_STATEMENT, err) : result;
+    return result == SERVER_OK ? queue_statement(session, statement, PG_ENTRY_STATEMENT, err)
+                               : result;
 }
 
-enum pg_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
-                                        struct err *err)
+enum server_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
+                                            struct err *err)
 {
     struct pg_statement begin = {.sql = sql};
     struct pg_statement settings = {.sql = PG_SETTINGS_OF_TRANSACTION, .what = "configured"};
     struct pg_parameter values[PG_SETTINGS_OWN];
     settings.parameters = values;
     settings.parameters_n = pg_settings_values(&session->options, values);
-    enum pg_outcome result = queue_statement(session, &begin, PG_ENTRY_STATEMENT, err);
-    if (result == PG_OK)
+    enum server_outcome result = queue_statement(session, &begin, PG_ENTRY_STATEMENT, err);
+    if (result == SERVER_OK)
         result = queue_check(session, err);
-    if (result == PG_OK && session->server.is_pooled)
+    if (result == SERVER_OK && session->server.is_pooled)
         result = queue_statement(session, &settings, PG_ENTRY_HIDDEN, err);
     return result;
 }
 
-enum pg_outcome pg_pipeline_start(struct pg_session *session, struct err *err)
+enum server_outcome pg_pipeline_start(struct pg_session *session, struct err *err)
 {
     if (!session->queue.is_open || PQpipelineSync(session->conn) == 0)
         return pg_exchange_lose(session, NULL, err);
     pg_queue_append(&session->queue, (struct pg_entry){.kind = PG_ENTRY_SYNC});
-    return PG_OK;
+    return SERVER_OK;
 }
 
-enum pg_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us, struct err *err)
+enum server_outcome pg_pipeline_send(struct pg_session *session, uint64_t deadline_us,
+                                     struct err *err)
 {
-    enum pg_outcome started = pg_pipeline_start(session, err);
-    return started == PG_OK ? pg_exchange_flush(session, NULL, deadline_us, err) : started;
+    enum server_outcome started = pg_pipeline_start(session, err);
+    return started == SERVER_OK ? pg_exchange_flush(session, NULL, deadline_us, err) : started;
 }
 
 /* ---- results ---- */
 
-static enum pg_outcome leave_pipeline(struct pg_session *session, struct err *err)
+static enum server_outcome leave_pipeline(struct pg_session *session, struct err *err)
 {
     session->queue.is_open = false;
-    return PQexitPipelineMode(session->conn) == 0 ? pg_exchange_lose(session, NULL, err) : PG_OK;
+    return PQexitPipelineMode(session->conn) == 0 ? pg_exchange_lose(session, NULL, err)
+                                                  : SERVER_OK;
 }
 
 /* Reads and discards everything up to the synchronisation point, and leaves the pipeline. */
-static enum pg_outcome drain(struct pg_session *session, uint64_t deadline_us, struct err *err)
+static enum server_outcome drain(struct pg_session *session, uint64_t deadline_us, struct err *err)
 {
     int nothing = 0;
     while (nothing < NOTHING_MOST) {
         PGresult *result;
-        enum pg_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &result, err);
-        if (got != PG_OK)
+        enum server_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &result, err);
+        if (got != SERVER_OK)
             return got;
         bool at_sync = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
         nothing = result == NULL ? nothing + 1 : 0;
@@ -180,16 +183,18 @@ static bool is_useless(struct pg_session *session, const struct pg_entry *entry,
 }
 
 /* The server has answered ERROR: it lives, and skips the rest of the pipeline. */
-static enum pg_outcome take_error(struct pg_session *session, const struct pg_entry *entry,
-                                  const PGresult *answer, uint64_t deadline_us, struct err *err)
+static enum server_outcome take_error(struct pg_session *session, const struct pg_entry *entry,
+                                      const PGresult *answer, uint64_t deadline_us, struct err *err)
 {
     if (session->commit == PG_COMMIT_SENT)
         session->commit = PG_COMMIT_NONE;
     const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
     bool is_lost = is_useless(session, entry, &reason);
-    enum pg_outcome result = is_lost ? PG_LOST : pg_failure_classify(session->failure.sqlstate);
-    pg_failure_set(result, session->url.target, entry->what,
-                   pg_failure_line(err->arena, reason == NULL ? "no reason given" : reason), err);
+    enum server_outcome result =
+        is_lost ? SERVER_LOST : pg_failure_classify(session->failure.sqlstate);
+    server_failure_set(result, session->url.target, entry->what,
+                       server_failure_line(err->arena, reason == NULL ? "no reason given" : reason),
+                       err);
     /* if draining fails, the connection is closed and the failure is still the statement's */
     if (is_lost)
         pg_exchange_drop(session);
@@ -198,8 +203,9 @@ static enum pg_outcome take_error(struct pg_session *session, const struct pg_en
     return result;
 }
 
-static enum pg_outcome take_failure(struct pg_session *session, const struct pg_entry *entry,
-                                    const PGresult *answer, uint64_t deadline_us, struct err *err)
+static enum server_outcome take_failure(struct pg_session *session, const struct pg_entry *entry,
+                                        const PGresult *answer, uint64_t deadline_us,
+                                        struct err *err)
 {
     pg_failure_read(&session->failure, answer);
     session->failure.statement = entry->statement;
@@ -208,35 +214,36 @@ static enum pg_outcome take_failure(struct pg_session *session, const struct pg_
     const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
     if (reason == NULL)
         reason = PQresultErrorMessage(answer);
-    pg_failure_set(PG_LOST, session->url.target, entry->what, pg_failure_line(err->arena, reason),
-                   err);
+    server_failure_set(SERVER_LOST, session->url.target, entry->what,
+                       server_failure_line(err->arena, reason), err);
     pg_exchange_drop(session);
-    return PG_LOST;
+    return SERVER_LOST;
 }
 
 /* A COMMIT of a failed transaction succeeds as a ROLLBACK. */
-static enum pg_outcome take_commit(struct pg_session *session, const struct pg_entry *entry,
-                                   PGresult *answer, uint64_t deadline_us, struct err *err)
+static enum server_outcome take_commit(struct pg_session *session, const struct pg_entry *entry,
+                                       PGresult *answer, uint64_t deadline_us, struct err *err)
 {
     bool is_done = strcmp(PQcmdStatus(answer), "COMMIT") == 0;
     session->commit = is_done ? PG_COMMIT_DONE : PG_COMMIT_NONE;
     if (is_done)
-        return PG_OK;
+        return SERVER_OK;
     session->failure = (struct pg_failure){.sqlstate = "25P02", .statement = entry->statement};
-    pg_failure_set(PG_FAILED, session->url.target, entry->what,
-                   SLICE_LIT("the transaction had failed before, and was rolled back"), err);
+    server_failure_set(SERVER_FAILED, session->url.target, entry->what,
+                       SLICE_LIT("the transaction had failed before, and was rolled back"), err);
     (void)!drain(session, deadline_us, err);
-    return PG_FAILED;
+    return SERVER_FAILED;
 }
 
 /* The answer to the synchronisation point: without a transaction of their own, the statements are
  * committed here, which can fail. */
-static enum pg_outcome take_sync(struct pg_session *session, uint64_t deadline_us, struct err *err)
+static enum server_outcome take_sync(struct pg_session *session, uint64_t deadline_us,
+                                     struct err *err)
 {
     struct pg_entry entry = {.statement = session->queue.statements};
     PGresult *answer;
-    enum pg_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &answer, err);
-    if (got != PG_OK)
+    enum server_outcome got = pg_exchange_result(session, NULL, -1, deadline_us, &answer, err);
+    if (got != SERVER_OK)
         return got;
     if (PQresultStatus(answer) == PGRES_PIPELINE_SYNC)
         got = leave_pipeline(session, err);
@@ -248,30 +255,30 @@ static enum pg_outcome take_sync(struct pg_session *session, uint64_t deadline_u
     return got;
 }
 
-/* The answer to the entry, which is a result and the NULL that ends it. With PG_OK, *answer belongs
- * to the caller. */
-static enum pg_outcome take_answer(struct pg_session *session, const struct pg_entry *entry,
-                                   int wake_fd, uint64_t deadline_us, PGresult **answer,
-                                   struct err *err)
+/* The answer to the entry, which is a result and the NULL that ends it. With SERVER_OK, *answer
+ * belongs to the caller. */
+static enum server_outcome take_answer(struct pg_session *session, const struct pg_entry *entry,
+                                       int wake_fd, uint64_t deadline_us, PGresult **answer,
+                                       struct err *err)
 {
     struct pg_queue *queue = &session->queue;
-    enum pg_outcome got = PG_OK;
+    enum server_outcome got = SERVER_OK;
     *answer = queue->failed;
     queue->failed = NULL;
     if (*answer == NULL)
         got = pg_exchange_result(session, entry->what, wake_fd, deadline_us, answer, err);
-    if (got != PG_OK)
+    if (got != SERVER_OK)
         return got;
     ExecStatusType status = PQresultStatus(*answer);
     if (status == PGRES_SINGLE_TUPLE)
-        return PG_OK;
+        return SERVER_OK;
     bool is_failure = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
     if (queue->is_at_once && entry->is_commit && !is_failure)
         is_failure = strcmp(PQcmdStatus(*answer), "COMMIT") != 0;
     if (is_failure && *answer != NULL && queue->is_at_once) {
         queue->failed = *answer;
         *answer = NULL;
-        return PG_WOKEN;
+        return SERVER_WOKEN;
     }
     if (is_failure) {
         got = *answer == NULL ? pg_exchange_lose(session, entry->what, err)
@@ -279,16 +286,16 @@ static enum pg_outcome take_answer(struct pg_session *session, const struct pg_e
     } else if (entry->is_commit) {
         got = take_commit(session, entry, *answer, deadline_us, err);
     }
-    if (got == PG_OK) {
+    if (got == SERVER_OK) {
         PGresult *end;
         got = pg_exchange_result(session, entry->what, -1, deadline_us, &end, err);
-        check(got != PG_OK || end == NULL);
+        check(got != SERVER_OK || end == NULL);
     }
-    if (got == PG_OK) {
+    if (got == SERVER_OK) {
         session->queue.next++;
         if (entry->prepares != 0)
             pg_send_remember(session, entry->prepares);
-        return PG_OK;
+        return SERVER_OK;
     }
     PQclear(*answer);
     *answer = NULL;
@@ -296,8 +303,8 @@ static enum pg_outcome take_answer(struct pg_session *session, const struct pg_e
 }
 
 /* The answer to the next entry. *is_hidden: it is the session's own, and there is no result. */
-static enum pg_outcome next_entry(struct pg_session *session, int wake_fd, uint64_t deadline_us,
-                                  PGresult **answer, bool *is_hidden, struct err *err)
+static enum server_outcome next_entry(struct pg_session *session, int wake_fd, uint64_t deadline_us,
+                                      PGresult **answer, bool *is_hidden, struct err *err)
 {
     struct pg_queue *queue = &session->queue;
     *is_hidden = false;
@@ -306,9 +313,9 @@ static enum pg_outcome next_entry(struct pg_session *session, int wake_fd, uint6
     check(queue->next < queue->count); /* pg_pipeline_send() ends it with one more */
     struct pg_entry entry = queue->entries[queue->next];
     if (entry.kind == PG_ENTRY_SYNC)
-        return PG_END;
-    enum pg_outcome got = take_answer(session, &entry, wake_fd, deadline_us, answer, err);
-    *is_hidden = got == PG_OK && entry.kind != PG_ENTRY_STATEMENT;
+        return SERVER_END;
+    enum server_outcome got = take_answer(session, &entry, wake_fd, deadline_us, answer, err);
+    *is_hidden = got == SERVER_OK && entry.kind != PG_ENTRY_STATEMENT;
     if (*is_hidden) {
         PQclear(*answer);
         *answer = NULL;
@@ -317,36 +324,36 @@ static enum pg_outcome next_entry(struct pg_session *session, int wake_fd, uint6
 }
 
 /* As pg_pipeline_next(), for a result or for a single row. */
-static enum pg_outcome next_result(struct pg_session *session, int wake_fd, uint64_t deadline_us,
-                                   PGresult **answer, struct err *err)
+static enum server_outcome next_result(struct pg_session *session, int wake_fd,
+                                       uint64_t deadline_us, PGresult **answer, struct err *err)
 {
     bool is_hidden = true;
-    enum pg_outcome got = PG_OK;
+    enum server_outcome got = SERVER_OK;
     while (is_hidden)
         got = next_entry(session, wake_fd, deadline_us, answer, &is_hidden, err);
     return got;
 }
 
-static enum pg_outcome next_rows(struct pg_session *session, struct pg_rows *rows, int wake_fd,
-                                 uint64_t deadline_us, struct err *err)
+static enum server_outcome next_rows(struct pg_session *session, struct pg_rows *rows, int wake_fd,
+                                     uint64_t deadline_us, struct err *err)
 {
     PGresult *answer = NULL;
-    enum pg_outcome got = next_result(session, wake_fd, deadline_us, &answer, err);
-    if (got == PG_OK && rows != NULL)
+    enum server_outcome got = next_result(session, wake_fd, deadline_us, &answer, err);
+    if (got == SERVER_OK && rows != NULL)
         rows->result = answer;
     else
         PQclear(answer);
     return got;
 }
 
-enum pg_outcome pg_pipeline_next(struct pg_session *session, struct pg_rows *rows,
-                                 uint64_t deadline_us, struct err *err)
+enum server_outcome pg_pipeline_next(struct pg_session *session, struct pg_rows *rows,
+                                     uint64_t deadline_us, struct err *err)
 {
     return next_rows(session, rows, session->options.wake_fd, deadline_us, err);
 }
 
-enum pg_outcome pg_pipeline_wait(struct pg_session *session, struct pg_rows *rows,
-                                 uint64_t deadline_us, struct err *err)
+enum server_outcome pg_pipeline_wait(struct pg_session *session, struct pg_rows *rows,
+                                     uint64_t deadline_us, struct err *err)
 {
     return next_rows(session, rows, -1, deadline_us, err);
 }
@@ -362,34 +369,34 @@ void pg_pipeline_abandon(struct pg_session *session)
 
 /* After the answer to a COMMIT at the end, the loss of the connection is no failure of this
  * pipeline. */
-static enum pg_outcome end_pipeline(struct pg_session *session, uint64_t deadline_us,
-                                    struct err *err)
+static enum server_outcome end_pipeline(struct pg_session *session, uint64_t deadline_us,
+                                        struct err *err)
 {
     const struct pg_queue *queue = &session->queue;
     bool is_committed = queue->next > 0 && queue->entries[queue->next - 1].is_commit &&
                         session->commit == PG_COMMIT_DONE;
     struct err lost = {.arena = err->arena};
-    enum pg_outcome outcome = take_sync(session, deadline_us, is_committed ? &lost : err);
-    bool is_lost = outcome == PG_LOST || outcome == PG_TIMEOUT;
-    return is_committed && is_lost ? PG_OK : outcome;
+    enum server_outcome outcome = take_sync(session, deadline_us, is_committed ? &lost : err);
+    bool is_lost = outcome == SERVER_LOST || outcome == SERVER_TIMEOUT;
+    return is_committed && is_lost ? SERVER_OK : outcome;
 }
 
-enum pg_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err)
+enum server_outcome pg_pipeline_finish(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     if (!session->queue.is_open)
-        return PG_OK;
+        return SERVER_OK;
     PGresult *answer = NULL;
-    enum pg_outcome got;
-    while ((got = next_result(session, -1, deadline_us, &answer, err)) == PG_OK)
+    enum server_outcome got;
+    while ((got = next_result(session, -1, deadline_us, &answer, err)) == SERVER_OK)
         PQclear(answer);
-    return got == PG_END ? end_pipeline(session, deadline_us, err) : got;
+    return got == SERVER_END ? end_pipeline(session, deadline_us, err) : got;
 }
 
 /* ---- in steps ---- */
 
-enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
-                                 uint64_t deadline_us, struct err *err)
+enum server_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
+                                     uint64_t deadline_us, struct err *err)
 {
     const struct pg_queue *queue = &session->queue;
     const char *what = queue->next < queue->count ? queue->entries[queue->next].what : NULL;
@@ -397,37 +404,38 @@ enum pg_outcome pg_pipeline_poll(struct pg_session *session, uint64_t until_us,
                           : pg_exchange_lose(session, NULL, err);
 }
 
-enum pg_outcome pg_pipeline_drive(struct pg_session *session, struct pg_rows *rows,
-                                  uint64_t until_us, uint64_t deadline_us, struct err *err)
+enum server_outcome pg_pipeline_drive(struct pg_session *session, struct pg_rows *rows,
+                                      uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
     const struct pg_queue *queue = &session->queue;
     const uint64_t rest_us = queue->is_at_once ? until_us : deadline_us;
-    enum pg_outcome got = PG_OK;
+    enum server_outcome got = SERVER_OK;
     PGresult *answer = NULL;
-    while (got == PG_OK) {
+    while (got == SERVER_OK) {
         bool is_hidden;
         if (queue->failed == NULL)
             got = pg_pipeline_poll(session, until_us, deadline_us, err);
-        if (got != PG_OK)
+        if (got != SERVER_OK)
             break;
         got = next_entry(session, -1, rest_us, &answer, &is_hidden, err);
         if (is_hidden)
             continue;
-        if (got == PG_OK && rows != NULL)
+        if (got == SERVER_OK && rows != NULL)
             rows[queue->entries[queue->next - 1].statement].result = answer;
-        else if (got == PG_OK)
+        else if (got == SERVER_OK)
             PQclear(answer);
     }
-    return got == PG_END ? end_pipeline(session, rest_us, err) : got;
+    return got == SERVER_END ? end_pipeline(session, rest_us, err) : got;
 }
 
-enum pg_outcome pg_pipeline_receive(struct pg_session *session, struct pg_rows *rows,
-                                    struct err *err)
+enum server_outcome pg_pipeline_receive(struct pg_session *session, struct pg_rows *rows,
+                                        struct err *err)
 {
     if (!session->queue.is_open || PQconsumeInput(session->conn) == 0)
         return pg_exchange_lose(session, NULL, err);
     session->queue.is_at_once = true;
-    enum pg_outcome got = pg_pipeline_drive(session, rows, clock_monotonic_us(), UINT64_MAX, err);
+    enum server_outcome got =
+        pg_pipeline_drive(session, rows, clock_monotonic_us(), UINT64_MAX, err);
     session->queue.is_at_once = false;
     return got;
 }

@@ -20,8 +20,8 @@ static const char DELETE[] =
     "DELETE FROM berth_log WHERE number > $1::bigint AND number <= $2::bigint";
 
 /* The last of the oldest rows, if they need not be kept; 0: they must be, or there are none. */
-static enum pg_outcome find_chunk(const struct prune *prune, struct pg_session *session,
-                                  int64_t *last, uint64_t deadline_us, struct err *err)
+static enum server_outcome find_chunk(const struct prune *prune, struct pg_session *session,
+                                      int64_t *last, uint64_t deadline_us, struct err *err)
 {
     const struct pg_parameter parameters[] = {
         pg_int8(prune->until),
@@ -33,24 +33,25 @@ static enum pg_outcome find_chunk(const struct prune *prune, struct pg_session *
     struct pg_rows rows = {0};
     int64_t is_old = 0;
     int64_t newest = 0;
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome != PG_OK || !pg_rows_int(&rows, 0, 0, last) || !pg_rows_int(&rows, 0, 1, &is_old) ||
-        !pg_rows_int(&rows, 0, 2, &newest) || *last > newest - PRUNE_KEPT_LEAST ||
-        (is_old == 0 && *last > newest - PRUNE_KEPT_MOST))
+    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    if (outcome != SERVER_OK || !pg_rows_int(&rows, 0, 0, last) ||
+        !pg_rows_int(&rows, 0, 1, &is_old) || !pg_rows_int(&rows, 0, 2, &newest) ||
+        *last > newest - PRUNE_KEPT_LEAST || (is_old == 0 && *last > newest - PRUNE_KEPT_MOST))
         *last = 0;
     pg_rows_free(&rows);
     return outcome;
 }
 
-static enum pg_outcome delete_chunk(struct prune *prune, struct pg_session *session, int64_t last,
-                                    uint64_t *deleted, uint64_t deadline_us, struct err *err)
+static enum server_outcome delete_chunk(struct prune *prune, struct pg_session *session,
+                                        int64_t last, uint64_t *deleted, uint64_t deadline_us,
+                                        struct err *err)
 {
     const struct pg_parameter range[] = {pg_int8(prune->until), pg_int8(last)};
     const struct pg_statement statement = {
         .sql = DELETE, .parameters = range, .parameters_n = 2, .what = "written"};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome == PG_OK) {
+    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    if (outcome == SERVER_OK) {
         *deleted += pg_rows_affected(&rows);
         prune->until = last;
     }
@@ -58,19 +59,19 @@ static enum pg_outcome delete_chunk(struct prune *prune, struct pg_session *sess
     return outcome;
 }
 
-enum pg_outcome prune_log(struct prune *prune, struct pg_session *session, int64_t newest,
-                          uint64_t *deleted, uint64_t deadline_us, struct err *err)
+enum server_outcome prune_log(struct prune *prune, struct pg_session *session, int64_t newest,
+                              uint64_t *deleted, uint64_t deadline_us, struct err *err)
 {
     if (newest < prune->newest || newest < prune->until)
         prune->until = 0; /* the database went back, and has old rows again */
     prune->newest = newest;
     for (unsigned i = 0; i < PRUNE_CHUNKS_MOST; i++) {
         int64_t last = 0;
-        enum pg_outcome outcome = find_chunk(prune, session, &last, deadline_us, err);
-        if (outcome == PG_OK && last > 0)
+        enum server_outcome outcome = find_chunk(prune, session, &last, deadline_us, err);
+        if (outcome == SERVER_OK && last > 0)
             outcome = delete_chunk(prune, session, last, deleted, deadline_us, err);
-        if (outcome != PG_OK || last == 0)
+        if (outcome != SERVER_OK || last == 0)
             return outcome;
     }
-    return PG_OK;
+    return SERVER_OK;
 }

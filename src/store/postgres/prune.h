@@ -22,8 +22,8 @@ struct prune {
 
 /* Deletes the oldest rows, as far as they need not be kept, by a statement for each PRUNE_AT_ONCE.
  * `newest` is the number of a recent row. Adds to *deleted the rows that this call deleted. */
-enum pg_outcome prune_log(struct prune *prune, struct pg_session *session, int64_t newest,
-                          uint64_t *deleted, uint64_t deadline_us,
-                          struct err *err) BERTH_MUST_CHECK;
+enum server_outcome prune_log(struct prune *prune, struct pg_session *session, int64_t newest,
+                              uint64_t *deleted, uint64_t deadline_us,
+                              struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -6,15 +6,15 @@ static const char NEWEST_AND_FOREIGN[] =
         "$2", "$3") ") FROM (" LOG_NEWEST_UNLESS_KNOWN_SQL ") n";
 
 /* Whether what other programs wrote, and memory has, may be gone, although no note says so. */
-static bool is_promoted(const struct question *question, const struct pg_server_id *server)
+static bool is_promoted(const struct question *question, const struct server_id *server)
 {
-    const struct pg_server_id *of_view = &question->foreign.server;
+    const struct server_id *of_view = &question->foreign.server;
     return question->coexists && question->foreign.snapshot != NULL &&
            (of_view->system != server->system || of_view->timeline != server->timeline);
 }
 
 /* Usually memory has the newest state, and the server need not send what its batch has changed. */
-void question_state(struct question *question, const struct pg_server_id *server,
+void question_state(struct question *question, const struct server_id *server,
                     struct question_statement *made)
 {
     made->parameters[0] =
@@ -28,7 +28,7 @@ void question_state(struct question *question, const struct pg_server_id *server
     question->is_promoted = is_promoted(question, server);
     if (question->coexists) {
         foreign_view_parameters(&question->foreign,
-                                pg_server_id_equal(&question->foreign.server, server),
+                                server_id_equal(&question->foreign.server, server),
                                 made->parameters + 1);
         made->statement.sql = NEWEST_AND_FOREIGN;
         made->statement.parameters_n += FOREIGN_PARAMETERS;

@@ -24,7 +24,7 @@ struct question_statement {
 };
 
 /* Makes the statement for a session with that server, valid as long as the question. */
-void question_state(struct question *question, const struct pg_server_id *server,
+void question_state(struct question *question, const struct server_id *server,
                     struct question_statement *made);
 
 /* The state in the answer, and its stamp: one that nobody has, so that the writer looks, if the

@@ -94,7 +94,7 @@ static bool read_again_if_gone(struct postgres_store *store, struct snapshot_row
     postgres_free_snapshot_rows(rows);
     postgres_free_read(store);
     if (pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), err) !=
-        PG_OK) {
+        SERVER_OK) {
         pg_session_close(store->follower);
         return false;
     }
@@ -138,17 +138,17 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     return news;
 }
 
-static const struct pg_server_id NO_SERVER;
+static const struct server_id NO_SERVER;
 
 static bool stream_all(struct postgres_store *store, struct tree_order *forest, store_sink *sink,
                        void *cls, struct err *err)
 {
     const struct row_reader reader = postgres_row_reader(&store->reader);
     bool ok = postgres_need_snapshot(store, err);
-    const struct pg_server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
+    const struct server_id id = ok ? pg_session_server(store->follower)->id : NO_SERVER;
     store->examined_system = id.system;
     store->examined_timeline = id.timeline;
-    ok = ok && pg_restoring_check(store->follower, postgres_deadline(store), err) == PG_OK &&
+    ok = ok && pg_restoring_check(store->follower, postgres_deadline(store), err) == SERVER_OK &&
          postgres_look_at_snapshot(store, &store->load_horizon, err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
@@ -222,7 +222,7 @@ bool postgres_end_read(struct store *base, struct store_stamp *stamp)
     postgres_free_read(store);
     if (pg_session_in_transaction(store->follower) &&
         pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), &ignored) !=
-            PG_OK)
+            SERVER_OK)
         pg_session_close(store->follower);
     return store->has_state && log_state_equal(&store->followed, &store->read.head);
 }

@@ -25,7 +25,7 @@ static bool ask_number(struct slice connection, const char *sql, int64_t *answer
     struct pg_session *session = tool_session_open(connection, err);
     if (session == NULL)
         return false;
-    bool ok = pg_figure_ask(session, sql, answer, tool_session_deadline(), err) == PG_OK;
+    bool ok = pg_figure_ask(session, sql, answer, tool_session_deadline(), err) == SERVER_OK;
     pg_session_destroy(session);
     return ok;
 }
@@ -37,7 +37,7 @@ static bool repair_begin(struct pg_repair *repair, struct slice connection, stru
         return false;
     repair->deadline_us = tool_session_deadline();
     instant_format(clock_wall_us(), repair->now);
-    if (tool_session_begin(repair->session, repair->deadline_us, err) == PG_OK)
+    if (tool_session_begin(repair->session, repair->deadline_us, err) == SERVER_OK)
         return true;
     pg_session_destroy(repair->session);
     return false;
@@ -46,7 +46,7 @@ static bool repair_begin(struct pg_repair *repair, struct slice connection, stru
 /* Closing the session rolls back anything that is not committed. */
 static bool repair_end(struct pg_repair *repair, bool ok, struct err *err)
 {
-    ok = ok && tool_session_commit(repair->session, repair->deadline_us, err) == PG_OK;
+    ok = ok && tool_session_commit(repair->session, repair->deadline_us, err) == SERVER_OK;
     pg_session_destroy(repair->session);
     return ok;
 }
@@ -62,7 +62,8 @@ static bool change(struct pg_repair *repair, const char *sql, const struct pg_pa
     struct pg_statement statement = {
         .sql = sql, .parameters = parameters, .parameters_n = others_n + 1, .what = "changed"};
     struct pg_rows rows = {0};
-    if (pg_session_execute(repair->session, &statement, &rows, repair->deadline_us, err) != PG_OK)
+    if (pg_session_execute(repair->session, &statement, &rows, repair->deadline_us, err) !=
+        SERVER_OK)
         return false;
     *done = (int64_t)pg_rows_affected(&rows);
     pg_rows_free(&rows);

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/wait.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 /* Shared by two threads; the last one to leave frees it. */
 struct lookup {
@@ -103,22 +103,22 @@ static enum pg_resolved take_addresses(const struct lookup *lookup, struct arena
 }
 
 /* A condition cannot be waited for together with a descriptor. */
-static void await(struct lookup *lookup, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
+static void await(struct lookup *lookup, uint64_t deadline_us, struct server_meanwhile *meanwhile,
                   int stop_fd)
 {
     uint64_t now_us;
     while (!lookup->done && (now_us = clock_monotonic_us()) < deadline_us &&
-           pg_io_wait(meanwhile, -1, 0, stop_fd, now_us) == PG_IO_TIMEOUT) {
-        uint64_t look_us = now_us + PG_IO_SLICE_US;
+           server_io_wait(meanwhile, -1, 0, stop_fd, now_us) == SERVER_IO_TIMEOUT) {
+        uint64_t look_us = now_us + SERVER_IO_SLICE_US;
         (void)wait_until(
             &lookup->is_done, &lookup->lock,
             (stop_fd >= 0 || meanwhile != NULL) && look_us < deadline_us ? look_us : deadline_us);
     }
 }
 
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
-                            int stop_fd, struct arena *arena, size_t most, const char **addresses,
-                            size_t *count, const char **reason)
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us,
+                            struct server_meanwhile *meanwhile, int stop_fd, struct arena *arena,
+                            size_t most, const char **addresses, size_t *count, const char **reason)
 {
     struct lookup *lookup = calloc(1, sizeof(*lookup));
     check(lookup != NULL);

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 enum pg_resolved {
     PG_RESOLVED, /* the addresses are texts in the arena, in the system's order of preference */
@@ -22,8 +22,9 @@ bool pg_resolve_is_name(const char *host);
 
 /* At most `most` addresses. PG_RESOLVE_LATE also soon after stop_fd is readable (-1: none), or as
  * `meanwhile` says. Any thread. */
-enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us, struct pg_meanwhile *meanwhile,
-                            int stop_fd, struct arena *arena, size_t most, const char **addresses,
-                            size_t *count, const char **reason) BERTH_MUST_CHECK;
+enum pg_resolved pg_resolve(const char *host, uint64_t deadline_us,
+                            struct server_meanwhile *meanwhile, int stop_fd, struct arena *arena,
+                            size_t most, const char **addresses, size_t *count,
+                            const char **reason) BERTH_MUST_CHECK;
 
 #endif

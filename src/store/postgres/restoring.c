@@ -23,8 +23,8 @@ static void append_tables(struct buf *names)
     buf_append_char(names, '}');
 }
 
-enum pg_outcome pg_restoring_check(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err)
+enum server_outcome pg_restoring_check(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     struct buf names = {0};
     struct pg_rows rows = {0};
@@ -32,11 +32,11 @@ enum pg_outcome pg_restoring_check(struct pg_session *session, uint64_t deadline
     const struct pg_parameter tables = pg_literal(buf_slice(&names));
     const struct pg_statement statement = {
         .sql = UNFINISHED, .parameters = &tables, .parameters_n = 1, .what = "read"};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    struct slice name = outcome == PG_OK ? pg_rows_bytes(&rows, 0, 0) : (struct slice){0};
+    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    struct slice name = outcome == SERVER_OK ? pg_rows_bytes(&rows, 0, 0) : (struct slice){0};
     if (name.data != NULL)
-        outcome = pg_failure_set(
-            PG_RETRY, pg_session_target(session), NULL,
+        outcome = server_failure_set(
+            SERVER_RETRY, pg_session_target(session), NULL,
             arena_printf(err->arena, "the table %.*s has no primary key; is it being restored?",
                          SLICE_ARG(name)),
             err);

@@ -4,9 +4,9 @@
 
 #include "store/postgres/session.h"
 
-/* PG_RETRY: a table that memory is read from has no primary key. One query; within a snapshot, of
- * its state. */
-enum pg_outcome pg_restoring_check(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+/* SERVER_RETRY: a table that memory is read from has no primary key. One query; within a snapshot,
+ * of its state. */
+enum server_outcome pg_restoring_check(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
 
 #endif

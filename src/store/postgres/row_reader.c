@@ -87,15 +87,15 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
     pg_rows_sql_all(table, &sql);
     const struct pg_statement statement = statement_of(&sql); /* planned for the size it has now */
     uint64_t deadline_us = deadline_of(reader);
-    enum pg_outcome outcome = pg_stream_begin(reader->session, &statement, deadline_us, err);
+    enum server_outcome outcome = pg_stream_begin(reader->session, &statement, deadline_us, err);
     pg_cells_begin(&cells, table);
-    for (size_t row = 0; outcome == PG_OK; row++) {
+    for (size_t row = 0; outcome == SERVER_OK; row++) {
         if (row % STEP_ROWS == 0) {
             deadline_us = deadline_of(reader);
             note_step(store);
         }
         outcome = pg_stream_next(reader->session, &rows, deadline_us, err);
-        if (outcome == PG_OK) {
+        if (outcome == SERVER_OK) {
             pg_cells_read(&cells, &rows, 0);
             note_id(reader, table, cells.at[0].integer);
             if (join_consumer(&streaming, cells.at))
@@ -106,7 +106,7 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
         consumer_ids_free(&store->consumer_ids);
     pg_rows_free(&rows);
     buf_free(&sql);
-    return outcome == PG_END;
+    return outcome == SERVER_END;
 }
 
 static bool queue_set(struct postgres_reader *reader, const struct row_set *set, struct err *err)
@@ -124,7 +124,7 @@ static bool queue_set(struct postgres_reader *reader, const struct row_set *set,
     statement.is_prepared = true;
     statement.parameters = &parameter;
     statement.parameters_n = 1;
-    bool ok = pg_pipeline_queue(reader->session, &statement, err) == PG_OK;
+    bool ok = pg_pipeline_queue(reader->session, &statement, err) == SERVER_OK;
     buf_free(&sql);
     return ok;
 }
@@ -133,7 +133,7 @@ static bool take_set(struct postgres_reader *reader, const struct row_set *set, 
 {
     struct pg_rows rows = {0};
     struct pg_cells cells;
-    if (pg_pipeline_next(reader->session, &rows, deadline_of(reader), err) != PG_OK)
+    if (pg_pipeline_next(reader->session, &rows, deadline_of(reader), err) != SERVER_OK)
         return false;
     pg_cells_begin(&cells, set->table);
     for (size_t i = 0; i < pg_rows_count(&rows); i++) {
@@ -150,14 +150,14 @@ static bool find_sets(void *cls, const struct row_set *sets, size_t count, struc
     struct postgres_reader *reader = cls;
     if (count == 0)
         return true;
-    bool ok = pg_pipeline_begin(reader->session, err) == PG_OK;
+    bool ok = pg_pipeline_begin(reader->session, err) == SERVER_OK;
     for (size_t i = 0; ok && i < count; i++)
         ok = queue_set(reader, &sets[i], err);
-    ok = ok && pg_pipeline_send(reader->session, deadline_of(reader), err) == PG_OK;
+    ok = ok && pg_pipeline_send(reader->session, deadline_of(reader), err) == SERVER_OK;
     for (size_t i = 0; ok && i < count; i++)
         ok = take_set(reader, &sets[i], err);
     if (ok)
-        return pg_pipeline_finish(reader->session, deadline_of(reader), err) == PG_OK;
+        return pg_pipeline_finish(reader->session, deadline_of(reader), err) == SERVER_OK;
     pg_session_close(reader->session); /* the snapshot is of no use any more */
     return false;
 }

@@ -28,8 +28,8 @@ static bool has_nul(const struct pg_parameter *parameter)
            memchr(parameter->bytes.data, '\0', parameter->bytes.len) != NULL;
 }
 
-enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statement *statement,
-                              struct err *err)
+enum server_outcome pg_send_check(struct pg_session *session, const struct pg_statement *statement,
+                                  struct err *err)
 {
     check(statement->parameters_n <= PG_PARAMETERS_MOST);
     for (size_t i = 0; i < statement->parameters_n; i++) {
@@ -39,10 +39,10 @@ enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statem
                                                .statement = session->queue.statements,
                                                .before_sending = true,
                                                .parameter = i};
-        return pg_failure_set(PG_REFUSED, session->url.target, statement->what,
-                              SLICE_LIT("a text contains U+0000"), err);
+        return server_failure_set(SERVER_REFUSED, session->url.target, statement->what,
+                                  SLICE_LIT("a text contains U+0000"), err);
     }
-    return PG_OK;
+    return SERVER_OK;
 }
 
 static void bind_parameter(struct arena *arena, const struct pg_parameter *parameter,

@@ -7,9 +7,9 @@
 #include "store/postgres/session_internal.h"
 #include "store/postgres/statement.h"
 
-/* PG_REFUSED: a text contains U+0000. Otherwise PG_OK. */
-enum pg_outcome pg_send_check(struct pg_session *session, const struct pg_statement *statement,
-                              struct err *err) BERTH_MUST_CHECK;
+/* SERVER_REFUSED: a text contains U+0000. Otherwise SERVER_OK. */
+enum server_outcome pg_send_check(struct pg_session *session, const struct pg_statement *statement,
+                                  struct err *err) BERTH_MUST_CHECK;
 
 /* Passes the statement to libpq; if it is to be prepared first, appends the entry for that. False:
  * the connection is broken. */

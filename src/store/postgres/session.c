@@ -11,9 +11,9 @@
 #include "store/postgres/connect.h"
 #include "store/postgres/exchange.h"
 #include "store/postgres/failure.h"
-#include "store/postgres/io.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session_settings.h"
+#include "store/server/io.h"
 
 static struct pg_url copy_url(struct arena *arena, const struct pg_url *url)
 {
@@ -85,8 +85,8 @@ void pg_session_notice_end(struct pg_session *session)
     if (session->conn == NULL || session->queue.is_open)
         return;
     for (int i = 0; i < READS_MOST; i++) {
-        if (pg_io_wait(session->options.meanwhile, PQsocket(session->conn), POLLIN, -1, 0) !=
-            PG_IO_READY)
+        if (server_io_wait(session->options.meanwhile, PQsocket(session->conn), POLLIN, -1, 0) !=
+            SERVER_IO_READY)
             return;
         if (PQconsumeInput(session->conn) == 0)
             break;
@@ -103,7 +103,7 @@ bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
 bool pg_session_has_moved(const struct pg_session *session)
 {
     return session->options.lineage != NULL &&
-           pg_lineage_has_moved(session->options.lineage, &session->server.id);
+           server_lineage_has_moved(session->options.lineage, &session->server.id);
 }
 
 bool pg_session_in_transaction(const struct pg_session *session)
@@ -142,62 +142,64 @@ const struct pg_server *pg_session_server(const struct pg_session *session)
 /* ---- statements ---- */
 
 /* Sends what is queued and reads the first result. */
-static enum pg_outcome finish_single(struct pg_session *session, struct pg_rows *rows,
-                                     uint64_t deadline_us, struct err *err)
+static enum server_outcome finish_single(struct pg_session *session, struct pg_rows *rows,
+                                         uint64_t deadline_us, struct err *err)
 {
     struct pg_rows found = {0};
-    enum pg_outcome result = pg_pipeline_send(session, deadline_us, err);
-    if (result == PG_OK)
+    enum server_outcome result = pg_pipeline_send(session, deadline_us, err);
+    if (result == SERVER_OK)
         result = pg_pipeline_wait(session, &found, deadline_us, err);
-    if (result == PG_OK)
+    if (result == SERVER_OK)
         result = pg_pipeline_finish(session, deadline_us, err);
-    if (result == PG_OK && rows != NULL)
+    if (result == SERVER_OK && rows != NULL)
         *rows = found;
     else
         pg_rows_free(&found);
     return result;
 }
 
-enum pg_outcome pg_session_execute(struct pg_session *session, const struct pg_statement *statement,
-                                   struct pg_rows *rows, uint64_t deadline_us, struct err *err)
+enum server_outcome pg_session_execute(struct pg_session *session,
+                                       const struct pg_statement *statement, struct pg_rows *rows,
+                                       uint64_t deadline_us, struct err *err)
 {
-    enum pg_outcome result = pg_pipeline_begin(session, err);
-    if (result == PG_OK)
+    enum server_outcome result = pg_pipeline_begin(session, err);
+    if (result == SERVER_OK)
         result = pg_pipeline_queue(session, statement, err);
-    if (result == PG_OK)
+    if (result == SERVER_OK)
         return finish_single(session, rows, deadline_us, err);
     pg_pipeline_abandon(session);
     return result;
 }
 
-enum pg_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
-                               uint64_t deadline_us, struct err *err)
+enum server_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
+                                   uint64_t deadline_us, struct err *err)
 {
     struct pg_statement statement = {.sql = sql, .what = what};
     return pg_session_execute(session, &statement, NULL, deadline_us, err);
 }
 
-enum pg_outcome pg_session_begin(struct pg_session *session, const char *sql, uint64_t deadline_us,
-                                 struct err *err)
+enum server_outcome pg_session_begin(struct pg_session *session, const char *sql,
+                                     uint64_t deadline_us, struct err *err)
 {
-    enum pg_outcome result = pg_pipeline_begin(session, err);
-    if (result == PG_OK)
+    enum server_outcome result = pg_pipeline_begin(session, err);
+    if (result == SERVER_OK)
         result = pg_pipeline_queue_begin(session, sql, err);
-    return result == PG_OK ? finish_single(session, NULL, deadline_us, err) : result;
+    return result == SERVER_OK ? finish_single(session, NULL, deadline_us, err) : result;
 }
 
 /* ---- streams ---- */
 
-enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_statement *statement,
-                                uint64_t deadline_us, struct err *err)
+enum server_outcome pg_stream_begin(struct pg_session *session,
+                                    const struct pg_statement *statement, uint64_t deadline_us,
+                                    struct err *err)
 {
     struct pg_statement unprepared = *statement;
     unprepared.is_prepared = false; /* the mode below is that of the first entry in the queue */
     unprepared.is_streamed = true;
-    enum pg_outcome result = pg_pipeline_begin(session, err);
-    if (result == PG_OK)
+    enum server_outcome result = pg_pipeline_begin(session, err);
+    if (result == SERVER_OK)
         result = pg_pipeline_queue(session, &unprepared, err);
-    if (result != PG_OK) {
+    if (result != SERVER_OK) {
         pg_pipeline_abandon(session);
         return result;
     }
@@ -205,25 +207,26 @@ enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_stat
     return pg_pipeline_send(session, deadline_us, err);
 }
 
-enum pg_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
-                               uint64_t deadline_us, struct err *err)
+enum server_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
+                                   uint64_t deadline_us, struct err *err)
 {
     pg_rows_free(rows);
-    enum pg_outcome result = pg_pipeline_next(session, rows, deadline_us, err);
-    if (result == PG_OK && PQresultStatus(rows->result) == PGRES_SINGLE_TUPLE)
-        return PG_OK;
-    if (result != PG_OK && result != PG_END)
+    enum server_outcome result = pg_pipeline_next(session, rows, deadline_us, err);
+    if (result == SERVER_OK && PQresultStatus(rows->result) == PGRES_SINGLE_TUPLE)
+        return SERVER_OK;
+    if (result != SERVER_OK && result != SERVER_END)
         return result;
     pg_rows_free(rows);
     result = pg_pipeline_finish(session, deadline_us, err);
-    return result == PG_OK ? PG_END : result;
+    return result == SERVER_OK ? SERVER_END : result;
 }
 
 /* ---- connecting ---- */
 
 /* Applies the settings, and learns whether this is the server itself: only then is the process the
  * one that the connection was opened to. */
-static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_us, struct err *err)
+static enum server_outcome configure(struct pg_session *session, uint64_t deadline_us,
+                                     struct err *err)
 {
     struct pg_parameter values[PG_SETTINGS_OWN + 1];
     size_t n = pg_settings_values(&session->options, values);
@@ -233,8 +236,8 @@ static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_u
                                      .parameters_n = n + 1,
                                      .what = "configured"};
     struct pg_rows rows = {0};
-    enum pg_outcome result = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (result != PG_OK)
+    enum server_outcome result = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    if (result != SERVER_OK)
         return result;
     struct pg_server *server = &session->server;
     int64_t backend = 0;
@@ -248,7 +251,7 @@ static enum pg_outcome configure(struct pg_session *session, uint64_t deadline_u
     };
     snprintf(server->address, sizeof(server->address), "%.*s", SLICE_ARG(address));
     pg_rows_free(&rows);
-    return PG_OK;
+    return SERVER_OK;
 }
 
 static const char IDENTITY[] =
@@ -256,21 +259,23 @@ static const char IDENTITY[] =
     " " PG_TIMELINE;
 
 /* A server that does not let the user read it has no identity. */
-static enum pg_outcome identify(struct pg_session *session, uint64_t deadline_us, struct err *err)
+static enum server_outcome identify(struct pg_session *session, uint64_t deadline_us,
+                                    struct err *err)
 {
     const struct pg_statement statement = {
         .sql = IDENTITY, .binary_results = true, .what = "identified"};
-    struct pg_server_id *id = &session->server.id;
+    struct server_id *id = &session->server.id;
     struct err refused = {.arena = err->arena};
     struct pg_rows rows = {0};
     int64_t system = 0;
     int64_t timeline = 0;
-    enum pg_outcome result = pg_session_execute(session, &statement, &rows, deadline_us, &refused);
-    if (result == PG_LOST || result == PG_TIMEOUT)
-        return pg_failure_set(result, session->url.target, "used", refused.message, err);
+    enum server_outcome result =
+        pg_session_execute(session, &statement, &rows, deadline_us, &refused);
+    if (result == SERVER_LOST || result == SERVER_TIMEOUT)
+        return server_failure_set(result, session->url.target, "used", refused.message, err);
     struct slice started = pg_rows_bytes(&rows, 0, 0);
-    bool is_known =
-        result == PG_OK && started.len == sizeof(id->started) && pg_rows_int(&rows, 0, 1, &system);
+    bool is_known = result == SERVER_OK && started.len == sizeof(id->started) &&
+                    pg_rows_int(&rows, 0, 1, &system);
     bool is_primary = is_known && pg_rows_int(&rows, 0, 2, &timeline);
     session->server.is_standby = is_known && !is_primary;
     if (is_primary) {
@@ -279,13 +284,13 @@ static enum pg_outcome identify(struct pg_session *session, uint64_t deadline_us
         id->timeline = (uint32_t)timeline;
     }
     pg_rows_free(&rows);
-    return PG_OK;
+    return SERVER_OK;
 }
 
-static enum pg_outcome refuse_old(struct pg_session *session, const struct pg_old_primary *old,
-                                  struct err *err)
+static enum server_outcome refuse_old(struct pg_session *session,
+                                      const struct server_old_primary *old, struct err *err)
 {
-    const struct pg_server_id *id = &session->server.id;
+    const struct server_id *id = &session->server.id;
     struct slice reason = arena_printf(
         err->arena,
         "the server at %s port %s is an old primary on timeline %u, and timeline %u has been used "
@@ -294,25 +299,25 @@ static enum pg_outcome refuse_old(struct pg_session *session, const struct pg_ol
     if (!old->is_told)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT, "the database '%.*s': %.*s",
                   SLICE_ARG(session->url.target), SLICE_ARG(reason));
-    return pg_failure_set(PG_RETRY, session->url.target, "used", reason, err);
+    return server_failure_set(SERVER_RETRY, session->url.target, "used", reason, err);
 }
 
-/* PG_RETRY with *is_old: an old primary, which is not to be used. */
-static enum pg_outcome examine_server(struct pg_session *session, uint64_t deadline_us,
-                                      bool *is_old, struct err *err)
+/* SERVER_RETRY with *is_old: an old primary, which is not to be used. */
+static enum server_outcome examine_server(struct pg_session *session, uint64_t deadline_us,
+                                          bool *is_old, struct err *err)
 {
-    struct pg_lineage *lineage = session->options.lineage;
-    struct pg_old_primary old;
-    enum pg_outcome result = configure(session, deadline_us, err);
-    if (result == PG_OK && lineage != NULL)
+    struct server_lineage *lineage = session->options.lineage;
+    struct server_old_primary old;
+    enum server_outcome result = configure(session, deadline_us, err);
+    if (result == SERVER_OK && lineage != NULL)
         result = identify(session, deadline_us, err);
-    *is_old =
-        result == PG_OK && lineage != NULL && !pg_lineage_join(lineage, &session->server.id, &old);
+    *is_old = result == SERVER_OK && lineage != NULL &&
+              !server_lineage_join(lineage, &session->server.id, &old);
     if (*is_old)
         result = refuse_old(session, &old, err);
-    if (result != PG_OK)
+    if (result != SERVER_OK)
         pg_exchange_drop(session);
-    return result == PG_LOST ? PG_RETRY : result;
+    return result == SERVER_LOST ? SERVER_RETRY : result;
 }
 
 /* The one notice that matters has no SQLSTATE of its own, and its text is translated; the function
@@ -325,21 +330,21 @@ static void take_notice(void *cls, const PGresult *notice)
 }
 
 /* Tries the hosts after an old primary as well. */
-static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t deadline_us,
-                                           struct err *err)
+static enum server_outcome connect_and_examine(struct pg_session *session, uint64_t deadline_us,
+                                               struct err *err)
 {
     size_t attempt = 0;
     struct err old = {.arena = err->arena};
     for (;;) {
         bool is_old;
         struct err failure = {.arena = err->arena};
-        enum pg_outcome result =
+        enum server_outcome result =
             pg_connect(&session->url, session->options.application_name, deadline_us,
                        session->options.meanwhile, session->stop_fd, &attempt, &session->conn,
                        &session->failure, &failure);
-        if (result == PG_OK)
+        if (result == SERVER_OK)
             PQsetNoticeReceiver(session->conn, take_notice, session);
-        if (result == PG_OK)
+        if (result == SERVER_OK)
             result = examine_server(session, deadline_us, &is_old, &failure);
         else
             is_old = false;
@@ -348,34 +353,34 @@ static enum pg_outcome connect_and_examine(struct pg_session *session, uint64_t 
         if (is_old)
             continue;
         const struct err *why = err_is_set(&old) ? &old : &failure;
-        if (result != PG_OK)
+        if (result != SERVER_OK)
             err_set(err, why->status, why->code, "%.*s", SLICE_ARG(why->message));
-        return result != PG_OK && err_is_set(&old) ? PG_RETRY : result;
+        return result != SERVER_OK && err_is_set(&old) ? SERVER_RETRY : result;
     }
 }
 
 /* In other encodings, the server converts texts, and refuses those that it cannot convert; in
  * SQL_ASCII, it counts bytes instead of characters, and may contain anything. */
-static enum pg_outcome check_encoding(const struct pg_session *session, struct err *err)
+static enum server_outcome check_encoding(const struct pg_session *session, struct err *err)
 {
     const char *encoding = PQparameterStatus(session->conn, "server_encoding");
     if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
-        return PG_OK;
-    return pg_failure_set(
-        PG_FAILED, session->url.target, NULL,
+        return SERVER_OK;
+    return server_failure_set(
+        SERVER_FAILED, session->url.target, NULL,
         arena_printf(err->arena, "its encoding is %s, and must be UTF8", encoding), err);
 }
 
-static enum pg_outcome session_connect(struct pg_session *session, uint64_t deadline_us,
-                                       struct err *err)
+static enum server_outcome session_connect(struct pg_session *session, uint64_t deadline_us,
+                                           struct err *err)
 {
     pg_exchange_drop(session);
     session->failure = (struct pg_failure){0};
     session->uses_prepared = false;
-    enum pg_outcome result = connect_and_examine(session, deadline_us, err);
-    if (result == PG_OK)
+    enum server_outcome result = connect_and_examine(session, deadline_us, err);
+    if (result == SERVER_OK)
         result = check_encoding(session, err);
-    if (result != PG_OK) {
+    if (result != SERVER_OK) {
         pg_exchange_drop(session);
         return result;
     }
@@ -385,15 +390,15 @@ static enum pg_outcome session_connect(struct pg_session *session, uint64_t dead
     session->uses_prepared =
         wanted == PG_PREPARED_ALWAYS ||
         (wanted == PG_PREPARED_AUTO && !session->server.is_pooled && !session->prepared_fail);
-    return PG_OK;
+    return SERVER_OK;
 }
 
-enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err)
+enum server_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     struct pg_connection_counts *counts = session->options.counts;
-    enum pg_outcome result = session_connect(session, deadline_us, err);
+    enum server_outcome result = session_connect(session, deadline_us, err);
     if (counts != NULL)
-        atomic_fetch_add(result == PG_OK ? &counts->made : &counts->failed, 1);
+        atomic_fetch_add(result == SERVER_OK ? &counts->made : &counts->failed, 1);
     return result;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "store/postgres/outcome.h"
+#include "store/postgres/failure.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/statement.h"
@@ -24,12 +24,12 @@ void pg_session_destroy(struct pg_session *session);
 /* Connects to the first host that accepts, trying each of its addresses in turn, and applies the
  * session's settings. A host gets the URL's connect_timeout, or an equal share of the time that is
  * left. An old primary (lineage.h) is passed over. A connection that is still open is closed first.
- * PG_RETRY: the servers cannot be reached or do not accept connections at the moment. PG_FAILED:
- * they refuse this user, database or parameter. */
-enum pg_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+ * SERVER_RETRY: the servers cannot be reached or do not accept connections at the moment.
+ * SERVER_FAILED: they refuse this user, database or parameter. */
+enum server_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
 
-/* A descriptor that makes pg_session_connect() give up (PG_TIMEOUT or PG_RETRY) while it is
+/* A descriptor that makes pg_session_connect() give up (SERVER_TIMEOUT or SERVER_RETRY) while it is
  * readable; -1, as after pg_session_create(): none. */
 void pg_session_set_stop(struct pg_session *session, int fd);
 
@@ -73,27 +73,28 @@ const struct pg_failure *pg_session_failure(const struct pg_session *session);
 const struct pg_server *pg_session_server(const struct pg_session *session);
 
 /* Executes one statement and fills `rows` (NULL: they are discarded). Not in a pipeline. */
-enum pg_outcome pg_session_execute(struct pg_session *session, const struct pg_statement *statement,
-                                   struct pg_rows *rows, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_session_execute(struct pg_session *session,
+                                       const struct pg_statement *statement, struct pg_rows *rows,
+                                       uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 /* Executes a statement without parameters and discards its rows. `what` is for messages. */
-enum pg_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
-                               uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_session_run(struct pg_session *session, const char *sql, const char *what,
+                                   uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 /* Executes BEGIN (with options: "BEGIN ISOLATION LEVEL READ COMMITTED") and, behind a pooler,
  * applies the session's settings to the transaction. */
-enum pg_outcome pg_session_begin(struct pg_session *session, const char *sql, uint64_t deadline_us,
-                                 struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_session_begin(struct pg_session *session, const char *sql,
+                                     uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
-/* Sends a statement whose rows are then read one by one, with bounded memory. Until PG_END or a
+/* Sends a statement whose rows are then read one by one, with bounded memory. Until SERVER_END or a
  * failure, nothing else can be executed. */
-enum pg_outcome pg_stream_begin(struct pg_session *session, const struct pg_statement *statement,
-                                uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_stream_begin(struct pg_session *session,
+                                    const struct pg_statement *statement, uint64_t deadline_us,
+                                    struct err *err) BERTH_MUST_CHECK;
 
-/* PG_OK: `rows` has one row, until the next call, which frees it (initialise it with zeroes).
- * PG_END: there are no more. */
-enum pg_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
-                               uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+/* SERVER_OK: `rows` has one row, until the next call, which frees it (initialise it with zeroes).
+ * SERVER_END: there are no more. */
+enum server_outcome pg_stream_next(struct pg_session *session, struct pg_rows *rows,
+                                   uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "store/postgres/outcome.h"
+#include "store/postgres/failure.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/url.h"
 

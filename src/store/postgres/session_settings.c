@@ -32,7 +32,7 @@ const char PG_SERVER_IS_SAME[] = "SELECT CASE WHEN pg_postmaster_start_time() = 
                                  " AND " PG_TIMELINE " IS NOT DISTINCT FROM $2::bigint"
                                  " THEN 0 ELSE ('!' || pg_postmaster_start_time())::int END";
 
-void pg_server_values(const struct pg_server_id *id,
+void pg_server_values(const struct server_id *id,
                       struct pg_parameter values[static PG_SERVER_PARAMETERS])
 {
     values[0] =

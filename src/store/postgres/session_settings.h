@@ -2,9 +2,9 @@
 #ifndef BERTH_STORE_POSTGRES_SESSION_SETTINGS_H
 #define BERTH_STORE_POSTGRES_SESSION_SETTINGS_H
 
-#include "store/postgres/lineage.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/statement.h"
+#include "store/server/lineage.h"
 
 enum { PG_SETTINGS_OWN = 3 }; /* the parameters that both statements begin with */
 
@@ -27,7 +27,7 @@ extern const char PG_SERVER_IS_SAME[];
 enum { PG_SERVER_PARAMETERS = 2 };
 
 /* Refers to *id until the statement is queued. */
-void pg_server_values(const struct pg_server_id *id,
+void pg_server_values(const struct server_id *id,
                       struct pg_parameter values[static PG_SERVER_PARAMETERS]);
 
 /* Fills in those parameters, and returns their number. */

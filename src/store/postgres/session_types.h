@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/postgres/lineage.h"
+#include "store/server/lineage.h"
 
-struct pg_meanwhile;
+struct server_meanwhile;
 struct pg_url;
 struct pg_session;
 
@@ -34,11 +34,11 @@ struct pg_session_options {
     int statement_timeout_ms;
     int idle_in_transaction_ms;
     int lock_timeout_ms;
-    struct pg_lineage *lineage; /* of the store; NULL: any server will do */
+    struct server_lineage *lineage; /* of the store; NULL: any server will do */
     int wake_fd; /* a descriptor (eventfd) that ends the waits of pg_pipeline_next() and
                     pg_stream_next(); -1: none */
     struct pg_connection_counts *counts; /* outlive the session; NULL: it is not counted */
-    struct pg_meanwhile *meanwhile;      /* for all waits; the same */
+    struct server_meanwhile *meanwhile;  /* for all waits; the same */
 };
 
 /* What is known of the server since the last connect. */
@@ -48,9 +48,9 @@ struct pg_server {
     bool is_pooled; /* a pooler such as PgBouncer is in between: another server process may
                        serve the next transaction, and no state of a session survives */
     bool uses_tls;
-    bool is_standby;        /* at connect; false if the identity is not known */
-    struct pg_server_id id; /* only with a lineage, and if the user may read it */
-    char address[64];       /* of the server, as it sees it; "" for a unix socket */
+    bool is_standby;     /* at connect; false if the identity is not known */
+    struct server_id id; /* only with a lineage, and if the user may read it */
+    char address[64];    /* of the server, as it sees it; "" for a unix socket */
 };
 
 /* What is known of the last COMMIT that was queued. */

@@ -70,8 +70,8 @@ bool postgres_refuse_standby(const struct postgres_store *store, struct err *err
 
 bool postgres_refuse_replaced(const struct postgres_store *store, const char *done, struct err *err)
 {
-    (void)pg_failure_set(PG_LOST, store->url.target, done,
-                         SLICE_LIT("another server has taken over meanwhile"), err);
+    (void)server_failure_set(SERVER_LOST, store->url.target, done,
+                             SLICE_LIT("another server has taken over meanwhile"), err);
     return false;
 }
 
@@ -84,7 +84,7 @@ static bool set_planner(struct postgres_store *store, struct pg_session *session
     struct pg_rows rows = {0};
     int64_t is_standby = 1;
     bool ok =
-        pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK;
+        pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == SERVER_OK;
     if (ok && (!pg_rows_int(&rows, 0, is_pooled ? 0 : 7, &is_standby) || is_standby != 0))
         ok = postgres_refuse_standby(store, err);
     pg_rows_free(&rows);
@@ -98,7 +98,7 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
         pg_session_close(session);
     if (pg_session_is_open(session))
         return true;
-    if (pg_session_connect(session, postgres_deadline(store), err) == PG_OK &&
+    if (pg_session_connect(session, postgres_deadline(store), err) == SERVER_OK &&
         set_planner(store, session, err)) {
         if (session == store->writer || session == store->follower)
             store->has_reconnected = true;
@@ -112,9 +112,9 @@ void postgres_set_meanwhile(struct store *base, const struct store_meanwhile *me
 {
     struct postgres_store *store = postgres_of(base);
     check(!store->meanwhile.is_running);
-    store->meanwhile = (struct pg_meanwhile){0};
+    store->meanwhile = (struct server_meanwhile){0};
     if (meanwhile != NULL)
-        store->meanwhile = (struct pg_meanwhile){.run = meanwhile->run, .cls = meanwhile->cls};
+        store->meanwhile = (struct server_meanwhile){.run = meanwhile->run, .cls = meanwhile->cls};
 }
 
 bool postgres_ensure_writer(struct postgres_store *store, struct err *err)
@@ -129,13 +129,14 @@ static bool connect_writer(struct postgres_store *store, const struct store_retr
 {
     for (;;) {
         struct err failure = postgres_ignored(store);
-        enum pg_outcome outcome =
+        enum server_outcome outcome =
             pg_session_connect(store->writer, postgres_deadline(store), &failure);
-        if (outcome == PG_OK)
+        if (outcome == SERVER_OK)
             outcome = pg_restoring_check(store->writer, postgres_deadline(store), &failure);
-        if (outcome == PG_OK)
+        if (outcome == SERVER_OK)
             return true;
-        bool may_pass = outcome == PG_RETRY || outcome == PG_LOST || outcome == PG_TIMEOUT;
+        bool may_pass =
+            outcome == SERVER_RETRY || outcome == SERVER_LOST || outcome == SERVER_TIMEOUT;
         if (!may_pass || retry == NULL || !retry->again(retry->cls, failure.message))
             return err_set(err, failure.status, failure.code, "%.*s", SLICE_ARG(failure.message));
     }

@@ -15,7 +15,7 @@ static bool queue(struct pg_session *session, const char *sql,
                                            .binary_results = true,
                                            .is_prepared = true,
                                            .what = "read"};
-    return pg_pipeline_queue(session, &statement, err) == PG_OK;
+    return pg_pipeline_queue(session, &statement, err) == SERVER_OK;
 }
 
 bool postgres_queue_since(const struct postgres_store *store, struct pg_session *session,
@@ -33,17 +33,17 @@ static bool take_snapshot(struct postgres_store *store, struct snapshot_rows *ro
     struct pg_session *session = store->follower;
     uint64_t deadline_us = postgres_deadline(store);
     bool coexists = postgres_head_coexists(store->head);
-    bool ok = pg_pipeline_begin(session, err) == PG_OK &&
-              pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == PG_OK &&
-              queue(session, NEWEST, NULL, 0, err) &&
-              postgres_queue_since(store, session, SINCE, err) &&
-              (!coexists || postgres_queue_foreign(store, err)) &&
-              pg_pipeline_send(session, deadline_us, err) == PG_OK &&
-              pg_pipeline_next(session, NULL, deadline_us, err) == PG_OK &&
-              pg_pipeline_next(session, &rows->head, deadline_us, err) == PG_OK &&
-              pg_pipeline_next(session, &rows->since, deadline_us, err) == PG_OK &&
-              (!coexists || pg_pipeline_next(session, &rows->foreign, deadline_us, err) == PG_OK) &&
-              pg_pipeline_finish(session, deadline_us, err) == PG_OK;
+    bool ok =
+        pg_pipeline_begin(session, err) == SERVER_OK &&
+        pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == SERVER_OK &&
+        queue(session, NEWEST, NULL, 0, err) && postgres_queue_since(store, session, SINCE, err) &&
+        (!coexists || postgres_queue_foreign(store, err)) &&
+        pg_pipeline_send(session, deadline_us, err) == SERVER_OK &&
+        pg_pipeline_next(session, NULL, deadline_us, err) == SERVER_OK &&
+        pg_pipeline_next(session, &rows->head, deadline_us, err) == SERVER_OK &&
+        pg_pipeline_next(session, &rows->since, deadline_us, err) == SERVER_OK &&
+        (!coexists || pg_pipeline_next(session, &rows->foreign, deadline_us, err) == SERVER_OK) &&
+        pg_pipeline_finish(session, deadline_us, err) == SERVER_OK;
     if (!ok)
         pg_session_close(session);
     return ok;
@@ -98,7 +98,7 @@ static struct pg_session *session_of(const struct postgres_store *store)
 }
 
 bool postgres_is_server_of_memory(const struct postgres_store *store,
-                                  const struct pg_server_id *server)
+                                  const struct server_id *server)
 {
     return server->system == store->examined_system && server->timeline == store->examined_timeline;
 }
@@ -152,7 +152,7 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued, struct 
 {
     check(store->sending == NULL);
     const struct foreign_view *view = postgres_foreign_view(store, is_continued);
-    const struct pg_server_id *server = &pg_session_server(session_of(store))->id;
+    const struct server_id *server = &pg_session_server(session_of(store))->id;
     if (!postgres_head_note(store->head, &store->read.head, view, server, is_continued))
         return postgres_refuse_replaced(store, "read", err);
     postgres_take_foreign(store);

@@ -28,7 +28,7 @@ void postgres_end_stalled_by(struct postgres_store *store, struct pg_session *se
         .sql = TERMINATE, .parameters = &least_ms, .parameters_n = 1, .what = "locked"};
     struct pg_rows rows = {0};
     atomic_fetch_add(&store->lock_timeouts, 1);
-    if (pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == PG_OK)
+    if (pg_session_execute(session, &statement, &rows, postgres_deadline(store), err) == SERVER_OK)
         for (size_t i = 0; i < pg_rows_count(&rows); i++)
             log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                       "the database '%.*s': the connection of server process %s, which held the "

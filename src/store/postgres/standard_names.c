@@ -21,8 +21,8 @@ static struct pg_parameter names_as_array(struct arena *arena, const char *const
     return pg_literal(copy);
 }
 
-enum pg_outcome standard_names_count_missing(struct pg_session *session, int64_t *count,
-                                             uint64_t deadline_us, struct err *err)
+enum server_outcome standard_names_count_missing(struct pg_session *session, int64_t *count,
+                                                 uint64_t deadline_us, struct err *err)
 {
     struct arena *arena = arena_create();
     const struct pg_parameter parameters[] = {
@@ -38,17 +38,17 @@ enum pg_outcome standard_names_count_missing(struct pg_session *session, int64_t
         .parameters_n = 2,
         .what = "read"};
     struct pg_rows rows = {0};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome == PG_OK)
+    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
+    if (outcome == SERVER_OK)
         outcome = pg_figure_read(session, &rows, 0, 0, count, err);
     pg_rows_free(&rows);
     arena_destroy(arena);
     return outcome;
 }
 
-static enum pg_outcome insert_names(struct pg_session *session, const char *sql,
-                                    const char *const *names, int count, uint64_t deadline_us,
-                                    struct err *err)
+static enum server_outcome insert_names(struct pg_session *session, const char *sql,
+                                        const char *const *names, int count, uint64_t deadline_us,
+                                        struct err *err)
 {
     struct arena *arena = arena_create();
     char now[INSTANT_LEN];
@@ -61,22 +61,22 @@ static enum pg_outcome insert_names(struct pg_session *session, const char *sql,
                                      .parameters = parameters,
                                      .parameters_n = 2,
                                      .what = "given its standard classes and traits"};
-    enum pg_outcome outcome = pg_session_execute(session, &statement, NULL, deadline_us, err);
+    enum server_outcome outcome = pg_session_execute(session, &statement, NULL, deadline_us, err);
     arena_destroy(arena);
     return outcome;
 }
 
-enum pg_outcome standard_names_insert(struct pg_session *session, uint64_t deadline_us,
-                                      struct err *err)
+enum server_outcome standard_names_insert(struct pg_session *session, uint64_t deadline_us,
+                                          struct err *err)
 {
-    enum pg_outcome outcome = insert_names(
+    enum server_outcome outcome = insert_names(
         session,
         "INSERT INTO resource_classes (created_at, id, name)"
         " SELECT $2::timestamp, (i - 1)::int, n FROM unnest($1::text[]) WITH ORDINALITY AS s(n, i)"
         " WHERE NOT EXISTS (SELECT FROM resource_classes WHERE name = n) ORDER BY i"
         " ON CONFLICT (name) DO NOTHING",
         standard_class_names, standard_class_names_count, deadline_us, err);
-    if (outcome != PG_OK)
+    if (outcome != SERVER_OK)
         return outcome;
     return insert_names(
         session,

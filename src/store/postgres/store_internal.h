@@ -15,17 +15,17 @@
 #include "store/log.h"
 #include "store/postgres/acknowledged.h"
 #include "store/postgres/array.h"
-#include "store/postgres/consumer_ids.h"
 #include "store/postgres/epochs.h"
 #include "store/postgres/foreign_rows.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
-#include "store/postgres/io.h"
 #include "store/postgres/locked_rows.h"
 #include "store/postgres/log_rows.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
 #include "store/row_reader.h"
+#include "store/server/consumer_ids.h"
+#include "store/server/io.h"
 #include "store/skipped.h"
 
 enum {
@@ -117,12 +117,12 @@ struct postgres_store {
     struct arena *arena;
     struct arena *scratch; /* of errors that nobody reads */
     struct pg_url url;
-    uint64_t timeout_us;           /* for an answer of the server */
-    uint64_t stalled_us;           /* for which a stalled instance may keep others waiting */
-    uint64_t recycle_us;           /* the age at which a session is replaced; 0: never */
-    _Atomic uint64_t *steps;       /* store.h */
-    struct pg_lineage *lineage;    /* of all sessions; any thread */
-    struct pg_meanwhile meanwhile; /* for the next two */
+    uint64_t timeout_us;               /* for an answer of the server */
+    uint64_t stalled_us;               /* for which a stalled instance may keep others waiting */
+    uint64_t recycle_us;               /* the age at which a session is replaced; 0: never */
+    _Atomic uint64_t *steps;           /* store.h */
+    struct server_lineage *lineage;    /* of all sessions; any thread */
+    struct server_meanwhile meanwhile; /* for the next two */
     struct pg_session *writer;
     struct pg_session *follower;
     struct postgres_reader reader;  /* through the follower */
@@ -338,7 +338,7 @@ bool postgres_mark_read(struct postgres_store *store, bool is_continued,
 bool postgres_is_other_cluster(const struct postgres_store *store);
 /* The opposite, for a session of the store. */
 bool postgres_is_server_of_memory(const struct postgres_store *store,
-                                  const struct pg_server_id *server);
+                                  const struct server_id *server);
 /* foreign.c: queues the statement that reads the notes that memory does not have. */
 bool postgres_queue_foreign(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* foreign.c: takes its rows (none: it was not queued) into the read that begins. */

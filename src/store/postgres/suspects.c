@@ -169,7 +169,7 @@ static bool suspect_namesakes(struct postgres_store *store, const struct namesak
     struct pg_rows rows = {0};
     bool ok = postgres_ensure_session(store, store->follower, &ignored) &&
               pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
-                                 &ignored) == PG_OK;
+                                 &ignored) == SERVER_OK;
     for (size_t i = 0; ok && i < pg_rows_count(&rows); i++) {
         int64_t id = 0;
         ok = pg_rows_int(&rows, i, 0, &id);

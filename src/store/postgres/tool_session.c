@@ -25,24 +25,24 @@ struct pg_session *tool_session_open(struct slice connection, struct err *err)
         session = pg_session_create(&(struct pg_session_options){
             .url = &url, .application_name = "placement-manage", .wake_fd = -1});
     arena_destroy(arena);
-    if (session == NULL || pg_session_connect(session, after(CONNECT_S), err) == PG_OK)
+    if (session == NULL || pg_session_connect(session, after(CONNECT_S), err) == SERVER_OK)
         return session;
     pg_session_destroy(session);
     return NULL;
 }
 
-enum pg_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err)
+enum server_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
-    enum pg_outcome outcome = pg_session_begin(
+    enum server_outcome outcome = pg_session_begin(
         session, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", deadline_us, err);
-    if (outcome != PG_OK)
+    if (outcome != SERVER_OK)
         return outcome;
     return pg_session_run(session, "SET LOCAL lock_timeout = '60s'", "changed", deadline_us, err);
 }
 
-enum pg_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
-                                    struct err *err)
+enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
+                                        struct err *err)
 {
     struct pg_statement statement = {.sql = "COMMIT", .is_commit = true, .what = "changed"};
     return pg_session_execute(session, &statement, NULL, deadline_us, err);

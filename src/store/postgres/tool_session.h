@@ -15,10 +15,10 @@ struct pg_session *tool_session_open(struct slice connection, struct err *err) B
 
 /* Begins a transaction in which no statement waits longer than a minute for a lock: one that
  * waited for ever would block all statements behind it. */
-enum pg_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
-                                   struct err *err) BERTH_MUST_CHECK;
+enum server_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
 
-enum pg_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
-                                    struct err *err) BERTH_MUST_CHECK;
+enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
+                                        struct err *err) BERTH_MUST_CHECK;
 
 #endif

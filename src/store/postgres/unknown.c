@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/wait.h"
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 enum { RESOLVE_FOR_S = 10, TRY_AGAIN_MS = 20 };
 
@@ -55,7 +55,7 @@ static struct slice bytes(const unsigned char *data, size_t len)
 
 static bool is_given_up(const struct postgres_unknown *unknown)
 {
-    return pg_io_wait(NULL, -1, 0, unknown->give_up, 0) == PG_IO_WOKEN;
+    return server_io_wait(NULL, -1, 0, unknown->give_up, 0) == SERVER_IO_WOKEN;
 }
 
 /* Executes one statement (NULL: BEGIN), unless it is given up meanwhile. */
@@ -64,12 +64,12 @@ static bool execute(const struct postgres_unknown *unknown, const struct pg_stat
 {
     struct pg_session *session = unknown->session;
     uint64_t deadline_us = postgres_lock_deadline(unknown->store);
-    return pg_pipeline_begin(session, err) == PG_OK &&
+    return pg_pipeline_begin(session, err) == SERVER_OK &&
            (statement == NULL ? pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err)
-                              : pg_pipeline_queue(session, statement, err)) == PG_OK &&
-           pg_pipeline_send(session, deadline_us, err) == PG_OK &&
-           pg_pipeline_next(session, rows, deadline_us, err) == PG_OK &&
-           pg_pipeline_finish(session, deadline_us, err) == PG_OK;
+                              : pg_pipeline_queue(session, statement, err)) == SERVER_OK &&
+           pg_pipeline_send(session, deadline_us, err) == SERVER_OK &&
+           pg_pipeline_next(session, rows, deadline_us, err) == SERVER_OK &&
+           pg_pipeline_finish(session, deadline_us, err) == SERVER_OK;
 }
 
 /* The log has no gaps: if only later rows are there, the batch's number has been pruned, and nobody
@@ -163,8 +163,8 @@ static void *run_unknown(void *cls)
         is_known = resolve_once(unknown, &result, &ignored);
         pg_session_close(unknown->session);
         if (!is_known)
-            pg_io_wait(NULL, -1, 0, unknown->give_up,
-                       clock_monotonic_us() + TRY_AGAIN_MS * UINT64_C(1000));
+            server_io_wait(NULL, -1, 0, unknown->give_up,
+                           clock_monotonic_us() + TRY_AGAIN_MS * UINT64_C(1000));
     }
     arena_destroy(arena);
     count_outcome(unknown->store, is_known ? result : STORE_UNKNOWN);

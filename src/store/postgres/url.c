@@ -14,7 +14,7 @@
 #include "base/hex.h"
 #include "base/utf8.h"
 #include "store/postgres/target.h"
-#include "store/postgres/url_parts.h"
+#include "store/server/url_parts.h"
 
 /* The parameters being collected: values[i] belongs to known[i]; without data, it is not set. */
 struct settings {

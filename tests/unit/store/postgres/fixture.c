@@ -52,7 +52,7 @@ struct pg_session *open_session(void)
     struct attempt attempt = begin_attempt();
     struct pg_session *session =
         make_session(url_of_server(attempt.arena), (struct pg_session_options){.wake_fd = -1});
-    expect_outcome(&attempt, session, pg_session_connect(session, soon(), &attempt.err), PG_OK,
+    expect_outcome(&attempt, session, pg_session_connect(session, soon(), &attempt.err), SERVER_OK,
                    NULL);
     return session;
 }
@@ -61,7 +61,7 @@ void run(struct pg_session *session, const char *sql)
 {
     struct attempt attempt = begin_attempt();
     expect_outcome(&attempt, session, pg_session_run(session, sql, "used", soon(), &attempt.err),
-                   PG_OK, NULL);
+                   SERVER_OK, NULL);
 }
 
 const char *value_of(struct arena *arena, struct pg_session *session, const char *sql)
@@ -70,7 +70,7 @@ const char *value_of(struct arena *arena, struct pg_session *session, const char
     struct pg_statement statement = {.sql = sql};
     struct pg_rows rows = {0};
     expect_outcome(&attempt, session,
-                   pg_session_execute(session, &statement, &rows, soon(), &attempt.err), PG_OK,
+                   pg_session_execute(session, &statement, &rows, soon(), &attempt.err), SERVER_OK,
                    NULL);
     struct slice value = pg_rows_bytes(&rows, 0, 0);
     const char *text = value.data == NULL ? NULL : arena_copy(arena, value).data;
@@ -85,7 +85,7 @@ struct attempt begin_attempt(void)
 }
 
 void expect_outcome(struct attempt *attempt, const struct pg_session *session,
-                    enum pg_outcome outcome, enum pg_outcome expected, const char *message)
+                    enum server_outcome outcome, enum server_outcome expected, const char *message)
 {
     if (outcome != expected && err_is_set(&attempt->err))
         print_error("%s\n", attempt->err.message.data);

@@ -38,6 +38,6 @@ struct attempt begin_attempt(void);
 /* The outcome must be this one, and the message this one after "the database 'TARGET' cannot be ";
  * NULL: no message. */
 void expect_outcome(struct attempt *attempt, const struct pg_session *session,
-                    enum pg_outcome outcome, enum pg_outcome expected, const char *message);
+                    enum server_outcome outcome, enum server_outcome expected, const char *message);
 
 #endif

@@ -33,7 +33,7 @@ static void expect_array(struct pg_array *array, const char *type, const char *e
         .parameters = &parameter,
         .parameters_n = 1,
     };
-    if (pg_session_execute(session, &statement, &rows, soon(), &err) != PG_OK)
+    if (pg_session_execute(session, &statement, &rows, soon(), &err) != SERVER_OK)
         fail_msg("%.*s", SLICE_ARG(err.message));
     assert_string_equal(pg_rows_bytes(&rows, 0, 0).data, expected);
     pg_rows_free(&rows);

@@ -43,8 +43,9 @@ static int64_t sql(struct fixture *fixture, const char *text)
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
     struct pg_session *session =
         pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), PG_OK);
-    assert_int_equal(pg_session_execute(session, &statement, &rows, soon(), &fixture->err), PG_OK);
+    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
+    assert_int_equal(pg_session_execute(session, &statement, &rows, soon(), &fixture->err),
+                     SERVER_OK);
     if (pg_rows_count(&rows) > 0)
         assert_true(pg_rows_int(&rows, 0, 0, &value));
     pg_rows_free(&rows);
@@ -214,10 +215,10 @@ static void test_connection_is_old(void **state)
 static void replace_server(struct fixture *fixture, struct store *store,
                            const struct pg_session *session)
 {
-    struct pg_server_id id = pg_session_server(session)->id;
-    struct pg_old_primary old;
+    struct server_id id = pg_session_server(session)->id;
+    struct server_old_primary old;
     id.started++;
-    assert_true(pg_lineage_join(postgres_of(store)->lineage, &id, &old));
+    assert_true(server_lineage_join(postgres_of(store)->lineage, &id, &old));
     assert_true(pg_session_has_moved(session));
     (void)fixture;
 }

@@ -80,7 +80,7 @@ static void keep_notes(struct fixture *fixture, struct store *store)
     assert_int_equal(pg_session_run(postgres->writer,
                                     "SELECT pg_advisory_lock(" PG_LOCK_BATCHES ")", "locked",
                                     postgres_deadline(postgres), &fixture->err),
-                     PG_OK);
+                     SERVER_OK);
 }
 
 static void close_both(struct store **stores)
@@ -96,7 +96,7 @@ static uint64_t move(struct fixture *fixture, struct store *store)
     assert_true(postgres_ensure_session(postgres, postgres->writer, &fixture->err));
     assert_int_equal(
         foreign_log_move(postgres->writer, &moved, postgres_deadline(postgres), &fixture->err),
-        PG_OK);
+        SERVER_OK);
     return moved;
 }
 

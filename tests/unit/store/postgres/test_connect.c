@@ -78,14 +78,14 @@ static int port_of_server(void)
 }
 
 /* Connects to the URL, and compares the outcome and the message after "cannot be reached: ". */
-static void expect_connect(const char *url, unsigned ms, enum pg_outcome expected,
+static void expect_connect(const char *url, unsigned ms, enum server_outcome expected,
                            const char *message)
 {
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
     session = make_session(url, (struct pg_session_options){.wake_fd = -1});
-    enum pg_outcome outcome = pg_session_connect(session, in_ms(ms), &attempt.err);
-    assert_int_equal(pg_session_is_open(session), expected == PG_OK);
+    enum server_outcome outcome = pg_session_connect(session, in_ms(ms), &attempt.err);
+    assert_int_equal(pg_session_is_open(session), expected == SERVER_OK);
     struct slice whole = {0};
     if (message != NULL)
         whole = arena_printf(arena, "reached: %s", message);
@@ -99,11 +99,11 @@ static void test_silent_host(void **state)
     int fd = open_port(true, &port);
     const char *message = arena_printf(arena, "127.0.0.1 port %d does not answer", port).data;
     uint64_t began_us = clock_monotonic_us();
-    expect_connect(url_with(arena, "127.0.0.1", port, ""), 200, PG_TIMEOUT, message);
+    expect_connect(url_with(arena, "127.0.0.1", port, ""), 200, SERVER_TIMEOUT, message);
     uint64_t took_us = clock_monotonic_us() - began_us;
     assert_true(took_us >= 200000 && took_us < 5000000);
     /* connect_timeout is shorter than the deadline */
-    expect_connect(url_with(arena, "127.0.0.1", port, "?connect_timeout=1"), 60000, PG_TIMEOUT,
+    expect_connect(url_with(arena, "127.0.0.1", port, "?connect_timeout=1"), 60000, SERVER_TIMEOUT,
                    message);
     assert_true(clock_monotonic_us() - began_us < 10000000);
     close(fd);
@@ -116,13 +116,13 @@ static void test_refused_port(void **state)
     int fd = open_port(false, &port);
     struct slice message = arena_printf(
         arena, "connection to server at \"127.0.0.1\", port %d failed: Connection refused", port);
-    expect_connect(url_with(arena, "127.0.0.1", port, ""), 10000, PG_RETRY, message.data);
+    expect_connect(url_with(arena, "127.0.0.1", port, ""), 10000, SERVER_RETRY, message.data);
     message = arena_printf(arena,
                            "connection to server on socket \"/nowhere/.s.PGSQL.%d\" failed: "
                            "No such file or directory",
                            port);
     expect_connect(arena_printf(arena, "postgresql://u:p@/d?host=/nowhere&port=%d", port).data,
-                   10000, PG_RETRY, message.data);
+                   10000, SERVER_RETRY, message.data);
     close(fd);
 }
 
@@ -138,14 +138,14 @@ static void test_several_hosts(void **state)
     const char *format = "%.*s@/%.*s?host=127.0.0.1:%d&host=127.0.0.1:%d&host=localhost:%d%s";
     struct slice url = arena_printf(arena, format, SLICE_ARG(user), SLICE_ARG(rest), closed, silent,
                                     port_of_server(), "");
-    expect_connect(url.data, 3000, PG_OK, NULL);
+    expect_connect(url.data, 3000, SERVER_OK, NULL);
     url = arena_printf(arena, "%.*s@/%.*s?host=127.0.0.1:%d&host=127.0.0.1:%d&host=127.0.0.1:%d%s",
                        SLICE_ARG(user), SLICE_ARG(rest), closed, silent, port_of_server(),
                        "&target_session_attrs=standby");
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
     session = make_session(url.data, (struct pg_session_options){.wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, in_ms(1000), &attempt.err), PG_RETRY);
+    assert_int_equal(pg_session_connect(session, in_ms(1000), &attempt.err), SERVER_RETRY);
     assert_non_null(strstr(attempt.err.message.data, "Connection refused; "));
     assert_non_null(strstr(attempt.err.message.data, "does not answer; "));
     assert_non_null(strstr(attempt.err.message.data, "not in hot standby mode"));
@@ -154,7 +154,7 @@ static void test_several_hosts(void **state)
     url = arena_printf(arena, "%.*s@/%.*s?host=127.0.0.1:%d&host=127.0.0.1:%d%s", SLICE_ARG(user),
                        SLICE_ARG(rest), closed, port_of_server(),
                        "&target_session_attrs=prefer-standby");
-    expect_connect(url.data, 3000, PG_OK, NULL);
+    expect_connect(url.data, 3000, SERVER_OK, NULL);
     close(silent_fd);
     close(closed_fd);
 }
@@ -162,28 +162,28 @@ static void test_several_hosts(void **state)
 static void test_lists_that_do_not_fit(void **state)
 {
     (void)state;
-    expect_connect("postgresql:///d?host=a,b,c&port=1,2", 1000, PG_FAILED,
+    expect_connect("postgresql:///d?host=a,b,c&port=1,2", 1000, SERVER_FAILED,
                    "there are not as many ports as hosts");
-    expect_connect("postgresql:///d?host=a,b&hostaddr=127.0.0.1", 1000, PG_FAILED,
+    expect_connect("postgresql:///d?host=a,b&hostaddr=127.0.0.1", 1000, SERVER_FAILED,
                    "there are not as many ports as hosts");
     struct slice hosts = SLICE_LIT("a");
     for (int i = 0; i < 32; i++)
         hosts = arena_printf(arena, "%.*s,a", SLICE_ARG(hosts));
     expect_connect(arena_printf(arena, "postgresql:///d?host=%.*s", SLICE_ARG(hosts)).data, 1000,
-                   PG_FAILED, "there are too many hosts");
+                   SERVER_FAILED, "there are too many hosts");
 }
 
 static void test_names(void **state)
 {
     (void)state;
-    expect_connect(url_with(arena, "localhost", port_of_server(), ""), 10000, PG_OK, NULL);
+    expect_connect(url_with(arena, "localhost", port_of_server(), ""), 10000, SERVER_OK, NULL);
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
     session = make_session(url_with(arena, "no-such-host.invalid", 5432, ""),
                            (struct pg_session_options){.wake_fd = -1});
-    enum pg_outcome outcome = pg_session_connect(session, in_ms(20000), &attempt.err);
+    enum server_outcome outcome = pg_session_connect(session, in_ms(20000), &attempt.err);
     /* later, if the name server of this machine does not answer */
-    assert_true(outcome == PG_RETRY || outcome == PG_TIMEOUT);
+    assert_true(outcome == SERVER_RETRY || outcome == SERVER_TIMEOUT);
     assert_non_null(strstr(attempt.err.message.data,
                            "cannot be reached: the name no-such-host.invalid cannot be resolved"));
     arena_destroy(attempt.arena);
@@ -224,7 +224,7 @@ static void test_name_server_that_does_not_answer(void **state)
         pg_resolve("slow.test", in_ms(20), NULL, -1, arena, 4, addresses, &count, &reason),
         PG_RESOLVE_LATE);
     expect_stop();
-    expect_connect("postgresql://u:p@slow.test/d", 50, PG_TIMEOUT,
+    expect_connect("postgresql://u:p@slow.test/d", 50, SERVER_TIMEOUT,
                    "the name slow.test cannot be resolved in time");
     /* the host after it still gets its share */
     struct slice rest = slice_of(url_of_server(arena));
@@ -232,7 +232,7 @@ static void test_name_server_that_does_not_answer(void **state)
     (void)slice_cut(&rest, '/');
     struct slice url = arena_printf(arena, "%.*s@/%.*s?host=slow.test&host=127.0.0.1:%d",
                                     SLICE_ARG(user), SLICE_ARG(rest), port_of_server());
-    expect_connect(url.data, 4000, PG_OK, NULL);
+    expect_connect(url.data, 4000, SERVER_OK, NULL);
     assert_int_equal(atomic_load(&answered), 0);
     atomic_store(&may_answer, true);
     AWAIT(atomic_load(&answered) == 4);
@@ -249,17 +249,17 @@ static void test_refusals(void **state)
     struct slice port = arena_printf(arena, "%d", port_of_server());
     struct slice wrong = arena_printf(
         arena, "postgresql://berth:berth-password2@127.0.0.1:%.*s/placement", SLICE_ARG(port));
-    expect_connect(wrong.data, 10000, PG_FAILED,
+    expect_connect(wrong.data, 10000, SERVER_FAILED,
                    "password authentication failed for user \"berth\"");
     assert_string_equal(pg_session_failure(session)->sqlstate, "28P01");
     wrong = arena_printf(arena, "postgresql://berth:berth-password@127.0.0.1:%.*s/missing",
                          SLICE_ARG(port));
-    expect_connect(wrong.data, 10000, PG_FAILED, "database \"missing\" does not exist");
+    expect_connect(wrong.data, 10000, SERVER_FAILED, "database \"missing\" does not exist");
     assert_string_equal(pg_session_failure(session)->sqlstate, "3D000");
     expect_connect(url_with(arena, "127.0.0.1", port_of_server(), "?sslmode=sometimes"), 10000,
-                   PG_FAILED, "invalid sslmode value: \"sometimes\"");
+                   SERVER_FAILED, "invalid sslmode value: \"sometimes\"");
     expect_connect(url_with(arena, "127.0.0.1", port_of_server(), "?sslmode=require"), 10000,
-                   PG_RETRY,
+                   SERVER_RETRY,
                    arena_printf(arena,
                                 "connection to server at \"127.0.0.1\", port %.*s failed: server "
                                 "does not support SSL, but SSL was required",
@@ -273,7 +273,7 @@ static void test_options_of_the_url(void **state)
     expect_connect(url_with(arena, "127.0.0.1", port_of_server(),
                             "?application_name=placement&client_encoding=latin1"
                             "&options=-c%20search_path%3Dpg_catalog&keepalives_idle=77"),
-                   10000, PG_OK, NULL);
+                   10000, SERVER_OK, NULL);
     assert_string_equal(value_of(arena, session, "SHOW application_name"), "placement");
     assert_string_equal(value_of(arena, session, "SHOW client_encoding"), "UTF8");
     assert_string_equal(value_of(arena, session, "SHOW search_path"), "pg_catalog");
@@ -291,7 +291,7 @@ static int socket_option(int level, int option)
 static void test_keepalives(void **state)
 {
     (void)state;
-    expect_connect(url_of_server(arena), 10000, PG_OK, NULL);
+    expect_connect(url_of_server(arena), 10000, SERVER_OK, NULL);
     assert_int_equal(socket_option(SOL_SOCKET, SO_KEEPALIVE), 1);
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPIDLE), 5);
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
@@ -299,7 +299,7 @@ static void test_keepalives(void **state)
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_USER_TIMEOUT), 15000);
     expect_connect(url_with(arena, "127.0.0.1", port_of_server(),
                             "?keepalives_idle=77&keepalives_count=3&tcp_user_timeout=9000"),
-                   10000, PG_OK, NULL);
+                   10000, SERVER_OK, NULL);
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPIDLE), 77);
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
     assert_int_equal(socket_option(IPPROTO_TCP, TCP_KEEPCNT), 3);
@@ -312,15 +312,15 @@ static void test_deadline_of_a_statement(void **state)
     session = open_session();
     struct attempt attempt = begin_attempt();
     uint64_t began_us = clock_monotonic_us();
-    enum pg_outcome outcome =
+    enum server_outcome outcome =
         pg_session_run(session, "SELECT pg_sleep(100)", "read", in_ms(150), &attempt.err);
     uint64_t took_us = clock_monotonic_us() - began_us;
     assert_true(took_us >= 150000 && took_us < 5000000);
     assert_false(pg_session_is_open(session));
-    expect_outcome(&attempt, session, outcome, PG_TIMEOUT,
+    expect_outcome(&attempt, session, outcome, SERVER_TIMEOUT,
                    "read: the server has not answered in time");
     attempt = begin_attempt();
-    expect_outcome(&attempt, session, pg_session_connect(session, soon(), &attempt.err), PG_OK,
+    expect_outcome(&attempt, session, pg_session_connect(session, soon(), &attempt.err), SERVER_OK,
                    NULL);
 }
 
@@ -334,18 +334,18 @@ static void test_wake_up(void **state)
     struct err err = {.arena = arena};
     assert_int_equal(eventfd_write(fd, 1), 0);
     /* connecting and single statements do not notice it */
-    assert_int_equal(pg_session_connect(session, soon(), &err), PG_OK);
-    assert_int_equal(pg_session_execute(session, &sleep, NULL, soon(), &err), PG_OK);
-    assert_int_equal(pg_pipeline_begin(session, &err), PG_OK);
-    assert_int_equal(pg_pipeline_queue(session, &sleep, &err), PG_OK);
-    assert_int_equal(pg_pipeline_send(session, soon(), &err), PG_OK);
-    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), PG_WOKEN);
-    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), PG_WOKEN);
+    assert_int_equal(pg_session_connect(session, soon(), &err), SERVER_OK);
+    assert_int_equal(pg_session_execute(session, &sleep, NULL, soon(), &err), SERVER_OK);
+    assert_int_equal(pg_pipeline_begin(session, &err), SERVER_OK);
+    assert_int_equal(pg_pipeline_queue(session, &sleep, &err), SERVER_OK);
+    assert_int_equal(pg_pipeline_send(session, soon(), &err), SERVER_OK);
+    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), SERVER_WOKEN);
+    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), SERVER_WOKEN);
     eventfd_t value;
     assert_int_equal(eventfd_read(fd, &value), 0);
-    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), PG_OK);
-    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), PG_END);
-    assert_int_equal(pg_pipeline_finish(session, soon(), &err), PG_OK);
+    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), SERVER_OK);
+    assert_int_equal(pg_pipeline_next(session, NULL, soon(), &err), SERVER_END);
+    assert_int_equal(pg_pipeline_finish(session, soon(), &err), SERVER_OK);
     assert_false(err_is_set(&err));
     close(fd);
 }

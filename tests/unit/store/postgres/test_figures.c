@@ -90,7 +90,7 @@ static struct pg_session *connect_to(struct fixture *fixture)
         fail_msg("%.*s", SLICE_ARG(fixture->err.message));
     struct pg_session *session =
         pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), PG_OK);
+    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
     return session;
 }
 
@@ -99,7 +99,7 @@ static void hide(struct fixture *fixture)
     store_close(fixture_open(fixture));
     struct pg_session *session = connect_to(fixture);
     for (size_t i = 0; i < sizeof(HIDE) / sizeof(HIDE[0]); i++)
-        if (pg_session_run(session, HIDE[i], "changed", soon(), &fixture->err) != PG_OK)
+        if (pg_session_run(session, HIDE[i], "changed", soon(), &fixture->err) != SERVER_OK)
             fail_msg("%.*s", SLICE_ARG(fixture->err.message));
     pg_session_destroy(session);
 }
@@ -124,15 +124,16 @@ static void test_no_numbers_in_sessions(void **state)
     struct pg_session *session = connect_to(fixture);
     struct pg_id_figure ids[PG_ID_TABLES];
     int64_t number;
-    expect_no_number(fixture, pg_id_figures_read(session, ids, soon(), err) == PG_OK);
-    expect_no_number(fixture, standard_names_count_missing(session, &number, soon(), err) == PG_OK);
+    expect_no_number(fixture, pg_id_figures_read(session, ids, soon(), err) == SERVER_OK);
+    expect_no_number(fixture,
+                     standard_names_count_missing(session, &number, soon(), err) == SERVER_OK);
     number = 1;
     expect_no_number(fixture,
-                     pg_figure_ask(session, "SELECT NULL::int", &number, soon(), err) == PG_OK);
+                     pg_figure_ask(session, "SELECT NULL::int", &number, soon(), err) == SERVER_OK);
     assert_int_equal(number, 0);
-    expect_no_number(fixture,
-                     pg_figure_ask(session, "SELECT 1 WHERE 1 = 2", &number, soon(), err) == PG_OK);
-    assert_int_equal(pg_figure_ask(session, "SELECT -7", &number, soon(), err), PG_OK);
+    expect_no_number(
+        fixture, pg_figure_ask(session, "SELECT 1 WHERE 1 = 2", &number, soon(), err) == SERVER_OK);
+    assert_int_equal(pg_figure_ask(session, "SELECT -7", &number, soon(), err), SERVER_OK);
     assert_int_equal(number, -7);
     pg_session_destroy(session);
 }

@@ -252,7 +252,7 @@ static void append_rows(struct store *store, int count)
     buf_append_char(&sql, '\0');
     assert_int_equal(pg_session_run(postgres_of(store)->follower, sql.data, "written",
                                     postgres_deadline(postgres_of(store)), &err),
-                     PG_OK);
+                     SERVER_OK);
     buf_free(&sql);
 }
 
@@ -287,7 +287,7 @@ static enum log_newest newest_of(struct store *store, const char *sql)
     struct pg_rows rows = {0};
     assert_int_equal(
         pg_session_execute(session, &statement, &rows, postgres_deadline(postgres_of(store)), &err),
-        PG_OK);
+        SERVER_OK);
     enum log_newest newest = log_newest_state(&rows, NULL, &found);
     pg_rows_free(&rows);
     return newest;

@@ -200,13 +200,13 @@ static void test_replaced(void **state)
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
     struct postgres_store *other = postgres_of(pair.other);
-    struct pg_old_primary old;
+    struct server_old_primary old;
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
-    struct pg_server_id id = pg_session_server(other->follower)->id;
+    struct server_id id = pg_session_server(other->follower)->id;
     assert_true(follows(&pair, &head));
     id.started++;
-    assert_true(pg_lineage_join(other->lineage, &id, &old));
+    assert_true(server_lineage_join(other->lineage, &id, &old));
     assert_false(store_take_head(pair.other));
     assert_int_not_equal(other->followed.number, other->head_read.state.number);
     end(&pair);

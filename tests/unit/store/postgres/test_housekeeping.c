@@ -46,8 +46,8 @@ static void value_is(const char *sql, const char *expected)
 static void write_row(const struct instance_row *row, int64_t followed)
 {
     struct attempt tried = begin_attempt();
-    enum pg_outcome outcome = instance_row_write(session, row, followed, soon(), &tried.err);
-    expect_outcome(&tried, session, outcome, PG_OK, NULL);
+    enum server_outcome outcome = instance_row_write(session, row, followed, soon(), &tried.err);
+    expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
 }
 
 static void test_row_of_an_instance(void **state)
@@ -73,8 +73,8 @@ static void test_row_of_an_instance(void **state)
     write_row(&other, 1);
     value_is("SELECT count(*) FROM berth_instances", "2");
     struct attempt tried = begin_attempt();
-    enum pg_outcome outcome = instance_row_delete(session, &row, soon(), &tried.err);
-    expect_outcome(&tried, session, outcome, PG_OK, NULL);
+    enum server_outcome outcome = instance_row_delete(session, &row, soon(), &tried.err);
+    expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
     value_is("SELECT string_agg(instance, ' ') FROM berth_instances", other.name);
 }
 
@@ -108,8 +108,8 @@ static uint64_t deleted_by(struct prune *prune, int64_t newest)
 {
     struct attempt tried = begin_attempt();
     uint64_t deleted = 0;
-    enum pg_outcome outcome = prune_log(prune, session, newest, &deleted, soon(), &tried.err);
-    expect_outcome(&tried, session, outcome, PG_OK, NULL);
+    enum server_outcome outcome = prune_log(prune, session, newest, &deleted, soon(), &tried.err);
+    expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
     return deleted;
 }
 
@@ -202,7 +202,7 @@ static void test_thread(void **state)
     struct pg_url url;
     struct err err = {.arena = arena};
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
-    struct pg_lineage *lineage = pg_lineage_create();
+    struct server_lineage *lineage = server_lineage_create();
     struct postgres_head *head = postgres_head_create(&url, lineage, &counts, 10000000, 0);
     const struct log_state state_5000 = {.number = 5000};
     assert_true(postgres_head_note(head, &state_5000, NULL, &pg_session_server(session)->id, true));
@@ -217,7 +217,7 @@ static void test_thread(void **state)
     housekeeping_stop(housekeeping);
     value_is("SELECT count(*) FROM berth_instances", "0");
     postgres_head_destroy(head);
-    pg_lineage_destroy(lineage);
+    server_lineage_destroy(lineage);
     assert_in_range(counts.made, 2, 3); /* a stop during the report makes another one for the row */
     assert_int_equal(counts.failed, 0);
 }

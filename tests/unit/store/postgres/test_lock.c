@@ -19,9 +19,10 @@ static struct pg_session *hold_lock(struct fixture *fixture)
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
     struct pg_session *session =
         pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), PG_OK);
-    assert_int_equal(pg_session_run(session, "BEGIN", NULL, soon(), &fixture->err), PG_OK);
-    assert_int_equal(pg_session_run(session, POSTGRES_LOCK, NULL, soon(), &fixture->err), PG_OK);
+    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
+    assert_int_equal(pg_session_run(session, "BEGIN", NULL, soon(), &fixture->err), SERVER_OK);
+    assert_int_equal(pg_session_run(session, POSTGRES_LOCK, NULL, soon(), &fixture->err),
+                     SERVER_OK);
     return session;
 }
 
@@ -33,7 +34,7 @@ static void end_connection(struct fixture *fixture, const struct store *store,
     const struct slice sql =
         arena_printf(fixture->arena, "SELECT pg_terminate_backend(%d, 60000)%c",
                      pg_session_server(postgres->writer)->backend, '\0');
-    assert_int_equal(pg_session_run(by, sql.data, NULL, soon(), &fixture->err), PG_OK);
+    assert_int_equal(pg_session_run(by, sql.data, NULL, soon(), &fixture->err), SERVER_OK);
 }
 
 static enum store_lock lock_at_last(struct fixture *fixture, struct store *store)
@@ -54,11 +55,13 @@ static void test_ends_once(void **state)
         assert_int_equal(store_lock(store, &fixture->err), STORE_LOCK_HELD);
         end_connection(fixture, store, holder);
         assert_int_equal(store_lock(store, &fixture->err), STORE_LOCK_HELD);
-        assert_int_equal(pg_session_run(holder, "ROLLBACK", NULL, soon(), &fixture->err), PG_OK);
+        assert_int_equal(pg_session_run(holder, "ROLLBACK", NULL, soon(), &fixture->err),
+                         SERVER_OK);
         assert_int_equal(lock_at_last(fixture, store), STORE_LOCKED);
         store_unlock(store);
-        assert_int_equal(pg_session_run(holder, "BEGIN", NULL, soon(), &fixture->err), PG_OK);
-        assert_int_equal(pg_session_run(holder, POSTGRES_LOCK, NULL, soon(), &fixture->err), PG_OK);
+        assert_int_equal(pg_session_run(holder, "BEGIN", NULL, soon(), &fixture->err), SERVER_OK);
+        assert_int_equal(pg_session_run(holder, POSTGRES_LOCK, NULL, soon(), &fixture->err),
+                         SERVER_OK);
     }
     pg_session_destroy(holder);
     store_close(store);

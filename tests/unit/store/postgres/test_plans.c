@@ -30,7 +30,7 @@ static void execute(struct fixture *fixture, struct pg_session *session, const c
 {
     const struct pg_statement statement = {.sql = sql};
     struct err err = {.arena = fixture->arena};
-    if (pg_session_execute(session, &statement, rows, UINT64_MAX, &err) != PG_OK)
+    if (pg_session_execute(session, &statement, rows, UINT64_MAX, &err) != SERVER_OK)
         fail_msg("%s: %.*s", sql, SLICE_ARG(err.message));
 }
 

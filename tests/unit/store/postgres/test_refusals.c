@@ -147,9 +147,10 @@ static struct pg_session *lock_row(struct fixture *fixture, int64_t provider)
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
     struct pg_session *session =
         pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, deadline_us, &fixture->err), PG_OK);
-    assert_int_equal(pg_session_run(session, "BEGIN", NULL, deadline_us, &fixture->err), PG_OK);
-    assert_int_equal(pg_session_run(session, lock.data, NULL, deadline_us, &fixture->err), PG_OK);
+    assert_int_equal(pg_session_connect(session, deadline_us, &fixture->err), SERVER_OK);
+    assert_int_equal(pg_session_run(session, "BEGIN", NULL, deadline_us, &fixture->err), SERVER_OK);
+    assert_int_equal(pg_session_run(session, lock.data, NULL, deadline_us, &fixture->err),
+                     SERVER_OK);
     return session;
 }
 
@@ -192,7 +193,7 @@ static void test_known_lock(void **state)
     assert_true(clock_monotonic_us() - began_us < 1200000);
     assert_int_equal(
         pg_session_run(holder, "ROLLBACK", NULL, clock_monotonic_us() + 60000000, &fixture->err),
-        PG_OK);
+        SERVER_OK);
     assert_true(postgres_of(store)->locked.ids[0] == 1);
     assert_int_equal(commit_one(fixture, store, 1, 0), STORE_OK);
     assert_true(postgres_of(store)->locked.ids[0] == 0);
@@ -226,7 +227,7 @@ static void test_locked(void **state)
     assert_true(pg_session_is_open(holder));
     assert_int_equal(
         pg_session_run(holder, "ROLLBACK", NULL, clock_monotonic_us() + 60000000, &fixture->err),
-        PG_OK);
+        SERVER_OK);
     expect_news(fixture, store, STORE_NEWS_NONE);
     assert_int_equal(commit_two(fixture, store, &list), STORE_OK);
     pg_session_destroy(holder);

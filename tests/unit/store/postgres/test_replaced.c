@@ -8,14 +8,14 @@
 static _Atomic(struct postgres_head *) late_answer;
 static struct log_state late_state;
 
-enum pg_outcome __real_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                          struct err *err);
-enum pg_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                          struct err *err);
-enum pg_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                          struct err *err)
+enum server_outcome __real_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                              struct err *err);
+enum server_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                              struct err *err);
+enum server_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                              struct err *err)
 {
-    static const struct pg_server_id unnamed; /* valid, whatever other sessions have joined */
+    static const struct server_id unnamed; /* valid, whatever other sessions have joined */
     struct postgres_head *head = late_answer;
     if (head != NULL)
         (void)!postgres_head_note(head, &late_state, NULL, &unnamed, true);
@@ -26,11 +26,11 @@ enum pg_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t d
 static void replace_server(struct store *base)
 {
     const struct postgres_store *store = postgres_of_const(base);
-    struct pg_server_id id = pg_session_server(store->writer)->id;
-    struct pg_old_primary old;
+    struct server_id id = pg_session_server(store->writer)->id;
+    struct server_old_primary old;
     assert_true(id.timeline > 0);
     id.started++;
-    assert_true(pg_lineage_join(store->lineage, &id, &old));
+    assert_true(server_lineage_join(store->lineage, &id, &old));
 }
 
 static struct change_list new_trait(struct fixture *fixture, int64_t id, const char *name)

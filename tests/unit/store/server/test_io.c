@@ -1,5 +1,5 @@
 /* What is done while a socket is waited for. */
-#include "store/postgres/io.h"
+#include "store/server/io.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -38,33 +38,35 @@ static bool count(void *cls)
 
 static uint64_t in_slices(unsigned slices)
 {
-    return clock_monotonic_us() + slices * (uint64_t)PG_IO_SLICE_US;
+    return clock_monotonic_us() + slices * (uint64_t)SERVER_IO_SLICE_US;
 }
 
 static void test_until_the_deadline(void **state)
 {
     (void)state;
     struct calls calls = {.most = UINT32_MAX};
-    struct pg_meanwhile meanwhile = {.run = count, .cls = &calls};
+    struct server_meanwhile meanwhile = {.run = count, .cls = &calls};
     uint64_t deadline_us = in_slices(4);
-    assert_int_equal(pg_io_wait(&meanwhile, ends[0], POLLIN, -1, deadline_us), PG_IO_TIMEOUT);
+    assert_int_equal(server_io_wait(&meanwhile, ends[0], POLLIN, -1, deadline_us),
+                     SERVER_IO_TIMEOUT);
     assert_true(clock_monotonic_us() >= deadline_us);
     assert_in_range(calls.made, 1, 5); /* fewer on a busy machine */
-    assert_int_equal(pg_io_wait(&meanwhile, ends[0], POLLOUT, -1, in_slices(1000)), PG_IO_READY);
-    assert_int_equal(pg_io_wait(NULL, ends[0], POLLIN, -1, in_slices(1)), PG_IO_TIMEOUT);
+    assert_int_equal(server_io_wait(&meanwhile, ends[0], POLLOUT, -1, in_slices(1000)),
+                     SERVER_IO_READY);
+    assert_int_equal(server_io_wait(NULL, ends[0], POLLIN, -1, in_slices(1)), SERVER_IO_TIMEOUT);
 }
 
 static void test_ends_silence(void **state)
 {
     (void)state;
     struct calls calls = {.most = 3};
-    struct pg_meanwhile meanwhile = {.run = count, .cls = &calls};
+    struct server_meanwhile meanwhile = {.run = count, .cls = &calls};
     uint64_t deadline_us = in_slices(1000);
-    assert_int_equal(pg_io_wait(&meanwhile, ends[0], POLLIN, -1, deadline_us), PG_IO_OVER);
+    assert_int_equal(server_io_wait(&meanwhile, ends[0], POLLIN, -1, deadline_us), SERVER_IO_OVER);
     assert_true(clock_monotonic_us() < deadline_us);
     assert_int_equal(calls.made, 3);
     /* nor does another wait begin */
-    assert_int_equal(pg_io_wait(&meanwhile, ends[0], POLLOUT, -1, deadline_us), PG_IO_OVER);
+    assert_int_equal(server_io_wait(&meanwhile, ends[0], POLLOUT, -1, deadline_us), SERVER_IO_OVER);
     assert_int_equal(calls.made, 3);
 }
 
@@ -73,14 +75,14 @@ static void test_ends_plenty(void **state)
 {
     (void)state;
     struct calls calls = {.most = 3};
-    struct pg_meanwhile meanwhile = {.run = count, .cls = &calls};
+    struct server_meanwhile meanwhile = {.run = count, .cls = &calls};
     uint64_t began_us = clock_monotonic_us();
     unsigned ready = 0;
-    while (pg_io_wait(&meanwhile, ends[0], POLLOUT, -1, in_slices(1000)) == PG_IO_READY)
+    while (server_io_wait(&meanwhile, ends[0], POLLOUT, -1, in_slices(1000)) == SERVER_IO_READY)
         ready++;
     assert_int_equal(calls.made, 3);
     assert_true(ready >= 2);
-    assert_true(clock_monotonic_us() - began_us >= 2 * PG_IO_SLICE_US);
+    assert_true(clock_monotonic_us() - began_us >= 2 * SERVER_IO_SLICE_US);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* See consumer_ids.h. At most half of the slots are in use. */
-#include "store/postgres/consumer_ids.h"
+#include "store/server/consumer_ids.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The ids of consumers by their uuids, while everything is read: allocations refer to consumers by
  * uuid, and a join would take the server more time than all the rest. One thread. */
-#ifndef BERTH_STORE_POSTGRES_CONSUMER_IDS_H
-#define BERTH_STORE_POSTGRES_CONSUMER_IDS_H
+#ifndef BERTH_STORE_SERVER_CONSUMER_IDS_H
+#define BERTH_STORE_SERVER_CONSUMER_IDS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The parts of a database URL, as SQLAlchemy's grammar separates them. */
-#ifndef BERTH_STORE_POSTGRES_URL_PARTS_H
-#define BERTH_STORE_POSTGRES_URL_PARTS_H
+#ifndef BERTH_STORE_SERVER_URL_PARTS_H
+#define BERTH_STORE_SERVER_URL_PARTS_H
 
 #include <stdbool.h>
 

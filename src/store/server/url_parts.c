@@ -6,7 +6,7 @@
  * The expression has no anchor at its end and knows no errors, so SQLAlchemy drops text or takes a
  * piece of the password for the host. Those URLs are refused here: they never work, and the piece
  * would appear in messages. Pure; any thread. */
-#include "store/postgres/url_parts.h"
+#include "store/server/url_parts.h"
 
 #include <ctype.h>
 

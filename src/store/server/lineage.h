@@ -5,40 +5,40 @@
  * connects again before it is used. And a promotion begins a new timeline, so a server on an older
  * timeline than one that was seen before is an old primary: it may accept writes that the cluster
  * will never have. Any thread. */
-#ifndef BERTH_STORE_POSTGRES_LINEAGE_H
-#define BERTH_STORE_POSTGRES_LINEAGE_H
+#ifndef BERTH_STORE_SERVER_LINEAGE_H
+#define BERTH_STORE_SERVER_LINEAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pg_lineage;
+struct server_lineage;
 
 /* All zero: not known. */
-struct pg_server_id {
+struct server_id {
     uint64_t started;  /* when it was started: different for each start of each server */
     uint64_t system;   /* the cluster: the same for a primary and its standbys */
     uint32_t timeline; /* grows with each promotion; 0: of a standby */
 };
 
-static inline bool pg_server_id_equal(const struct pg_server_id *a, const struct pg_server_id *b)
+static inline bool server_id_equal(const struct server_id *a, const struct server_id *b)
 {
     return a->started == b->started && a->system == b->system && a->timeline == b->timeline;
 }
 
-struct pg_lineage *pg_lineage_create(void);
-void pg_lineage_destroy(struct pg_lineage *lineage);
+struct server_lineage *server_lineage_create(void);
+void server_lineage_destroy(struct server_lineage *lineage);
 
 /* What is known of an old primary. */
-struct pg_old_primary {
+struct server_old_primary {
     uint32_t newest; /* the timeline that was seen before */
     bool is_told;    /* it was refused before, since its start */
 };
 
 /* A session is connected to that server. False: it is an old primary. */
-bool pg_lineage_join(struct pg_lineage *lineage, const struct pg_server_id *id,
-                     struct pg_old_primary *old);
+bool server_lineage_join(struct server_lineage *lineage, const struct server_id *id,
+                         struct server_old_primary *old);
 
 /* Whether the newest connection is to another server. */
-bool pg_lineage_has_moved(struct pg_lineage *lineage, const struct pg_server_id *id);
+bool server_lineage_has_moved(struct server_lineage *lineage, const struct server_id *id);
 
 #endif

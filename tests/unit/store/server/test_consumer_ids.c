@@ -1,5 +1,5 @@
 /* The ids of consumers by their uuids: each is found, and nothing else. */
-#include "store/postgres/consumer_ids.h"
+#include "store/server/consumer_ids.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One poll() on a socket and a wake-up descriptor. Any thread. The simulation of the fleet replaces
  * this file. */
-#include "store/postgres/poll.h"
+#include "store/server/poll.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-enum pg_io pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
+enum server_io server_io_poll(int socket, short events, int wake_fd, uint64_t deadline_us)
 {
     struct pollfd polled[] = {{.fd = socket, .events = events}, {.fd = wake_fd, .events = POLLIN}};
     for (;;) {
@@ -19,8 +19,8 @@ enum pg_io pg_io_poll(int socket, short events, int wake_fd, uint64_t deadline_u
         int ready = ppoll(polled, wake_fd >= 0 ? 2 : 1, &limit, NULL);
         check(ready >= 0 || errno == EINTR || errno == ENOMEM);
         if (ready > 0)
-            return polled[0].revents != 0 ? PG_IO_READY : PG_IO_WOKEN;
+            return polled[0].revents != 0 ? SERVER_IO_READY : SERVER_IO_WOKEN;
         if (left_us == 0)
-            return PG_IO_TIMEOUT;
+            return SERVER_IO_TIMEOUT;
     }
 }

@@ -1,0 +1,69 @@
+/* Which server the sessions use: the newest connection decides, and an old primary is refused. */
+#include "store/server/lineage.h"
+#include "unit.h"
+
+static const struct server_id first = {.started = 1, .system = 7, .timeline = 1};
+static const struct server_id promoted = {.started = 2, .system = 7, .timeline = 2};
+static const struct server_id standby = {.started = 3, .system = 7};
+static const struct server_id other = {.started = 4, .system = 8, .timeline = 1};
+
+static bool join(struct server_lineage *lineage, struct server_id id)
+{
+    struct server_old_primary old;
+    return server_lineage_join(lineage, &id, &old);
+}
+
+static void newest_connection_decides(void **state)
+{
+    struct server_lineage *lineage = server_lineage_create();
+    (void)state;
+    assert_true(join(lineage, first));
+    assert_false(server_lineage_has_moved(lineage, &first));
+    assert_true(join(lineage, promoted));
+    assert_true(server_lineage_has_moved(lineage, &first));
+    assert_false(server_lineage_has_moved(lineage, &promoted));
+    server_lineage_destroy(lineage);
+}
+
+static void old_primary_is_refused(void **state)
+{
+    struct server_lineage *lineage = server_lineage_create();
+    struct server_id again = first;
+    struct server_old_primary old;
+    (void)state;
+    again.started = 5;
+    assert_true(join(lineage, promoted));
+    assert_false(server_lineage_join(lineage, &first, &old));
+    assert_int_equal(old.newest, 2);
+    assert_false(old.is_told);
+    assert_false(server_lineage_join(lineage, &first, &old));
+    assert_true(old.is_told);
+    assert_false(server_lineage_join(lineage, &again, &old));
+    assert_false(old.is_told);
+    assert_false(server_lineage_has_moved(lineage, &promoted));
+    server_lineage_destroy(lineage);
+}
+
+/* A standby is its owner's matter, and another cluster has timelines of its own. */
+static void others_are_not(void **state)
+{
+    struct server_lineage *lineage = server_lineage_create();
+    (void)state;
+    assert_true(join(lineage, promoted));
+    assert_true(join(lineage, standby));
+    assert_false(server_lineage_has_moved(lineage, &standby));
+    assert_false(server_lineage_has_moved(lineage, &promoted));
+    assert_true(join(lineage, other));
+    assert_true(server_lineage_has_moved(lineage, &promoted));
+    server_lineage_destroy(lineage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newest_connection_decides),
+        cmocka_unit_test(old_primary_is_refused),
+        cmocka_unit_test(others_are_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
