@@ -17,6 +17,7 @@
 #include "store/observe.h"
 #include "store/postgres/cells.h"
 #include "store/postgres/exchanges.h"
+#include "store/postgres/pipeline.h"
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 #include "store/server/io.h"
@@ -26,7 +27,6 @@ struct postgres_observer {
     struct postgres_store *store;
     struct pg_session *session;
     struct postgres_reader reader;
-    struct pg_array ids;
     struct server_meanwhile meanwhile; /* the session's: ends its waits */
     _Atomic bool is_stopped;
     bool is_open; /* a snapshot is */
@@ -317,7 +317,6 @@ static void observer_free(struct store_observer *base)
     struct postgres_observer *observer = observer_of(base);
     check(!observer->is_open);
     pg_session_destroy(observer->session);
-    buf_free(&observer->ids.bytes);
     free(observer);
 }
 
@@ -346,9 +345,7 @@ struct store_observer *postgres_observe(struct store *base, struct err *err)
         .counts = &store->connections,
         .meanwhile = &observer->meanwhile,
     });
-    observer->reader = (struct postgres_reader){.session = observer->session,
-                                                .target = store->url.target,
-                                                .timeout_us = store->timeout_us,
-                                                .ids = &observer->ids};
+    observer->reader = (struct postgres_reader){
+        .session = observer->session, .target = store->url.target, .timeout_us = store->timeout_us};
     return &observer->base;
 }

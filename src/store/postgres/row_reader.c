@@ -2,7 +2,9 @@
  * session, inside its snapshot. */
 #include "base/clock.h"
 #include "store/postgres/cells.h"
+#include "store/postgres/pipeline.h"
 #include "store/postgres/rows_sql.h"
+#include "store/postgres/session_internal.h"
 #include "store/postgres/store_internal.h"
 
 enum { STEP_ROWS = 100 }; /* for each, as long as for the answer to any other statement */
@@ -112,7 +114,7 @@ static bool stream(void *cls, enum rows_table table, row_take *take, void *take_
 static bool queue_set(struct postgres_reader *reader, const struct row_set *set, struct err *err)
 {
     struct buf sql = {0};
-    struct pg_array *ids = reader->ids;
+    struct pg_array *ids = &reader->session->arrays[0];
     bool is_big = rows_is_record(set->table);
     pg_rows_sql_of_ids(set->table, &sql);
     pg_array_begin(ids, is_big ? PG_INT8_ARRAY : PG_INT4_ARRAY);

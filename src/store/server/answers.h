@@ -45,4 +45,17 @@ struct locked_news {
 
 void locked_news_free(struct locked_news *news);
 
+/* Rows of an entity that have a text which is to be unique. In an arena. */
+struct namesakes {
+    const int64_t *ids;
+    size_t count;
+};
+
+/* Connections that held the lock of batches without using it, and were ended: "server process 7".
+ * In an arena. */
+struct stalled {
+    const struct slice *names;
+    size_t count;
+};
+
 #endif
