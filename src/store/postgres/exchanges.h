@@ -4,9 +4,11 @@
 #define BERTH_STORE_POSTGRES_EXCHANGES_H
 
 #include "store/postgres/session.h"
+#include "store/row_reader.h"
 #include "store/server/answers.h"
 #include "store/server/batch.h"
 #include "store/server/id_tables.h"
+#include "store/server/instance_row.h"
 #include "store/server/question.h"
 
 /* Begins a snapshot and asks in it. The caller frees the answer, whatever comes of it. */
@@ -93,6 +95,44 @@ enum server_outcome pg_namesakes(struct pg_session *session, enum entity entity,
 /* Who has locked a provider's row, for an operator; without data: not known. */
 enum server_outcome pg_row_holder(struct pg_session *session, int64_t provider_id,
                                   struct arena *arena, struct slice *holder, uint64_t deadline_us,
+                                  struct err *err) BERTH_MUST_CHECK;
+
+/* The next ones are within a snapshot; `timeout_us`: for each answer. */
+
+/* Passes all rows of a table in the order of their ids, with bounded memory. Allocations have no
+ * consumer's id. */
+enum server_outcome pg_rows_stream(struct pg_session *session, enum rows_table table,
+                                   server_take *take, void *cls, uint64_t timeout_us,
+                                   struct err *err) BERTH_MUST_CHECK;
+/* Passes the rows of all sets, in their order. */
+enum server_outcome pg_rows_find(struct pg_session *session, const struct row_set *sets,
+                                 size_t count, server_take *take, void *cls, uint64_t timeout_us,
+                                 struct err *err) BERTH_MUST_CHECK;
+/* Passes rows that were written lately, and counts. */
+enum server_outcome pg_rows_examine(struct pg_session *session, struct examination *examination,
+                                    server_take *take, void *cls, uint64_t timeout_us,
+                                    struct err *err) BERTH_MUST_CHECK;
+/* All ids of a table. The caller frees them, whatever comes of it. */
+enum server_outcome pg_rows_ids(struct pg_session *session, enum rows_table table,
+                                struct row_ids *ids, uint64_t deadline_us,
+                                struct err *err) BERTH_MUST_CHECK;
+
+/* Inserts or updates the row of an instance, with the server's time; `followed` is the number of
+ * the newest batch that memory has. Also deletes the rows of instances that have not written for a
+ * day. A failure leaves the session in no transaction, or closed. */
+enum server_outcome pg_instance_write(struct pg_session *session, const struct instance_row *row,
+                                      int64_t followed, uint64_t deadline_us,
+                                      struct err *err) BERTH_MUST_CHECK;
+enum server_outcome pg_instance_delete(struct pg_session *session, const struct instance_row *row,
+                                       uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+
+/* Looks at the oldest rows of the log after that number, `most` of them. */
+enum server_outcome pg_log_oldest(struct pg_session *session, int64_t after, int64_t most,
+                                  int64_t before_us, struct log_oldest *oldest,
+                                  uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
+/* Deletes the rows after the one number, up to the other. */
+enum server_outcome pg_log_delete(struct pg_session *session, int64_t after, int64_t last,
+                                  uint64_t *deleted, uint64_t deadline_us,
                                   struct err *err) BERTH_MUST_CHECK;
 
 /* Ends connections that hold the lock of batches and have done nothing for that long. */

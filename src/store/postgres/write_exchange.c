@@ -44,14 +44,8 @@ struct pg_batch {
 static bool queue_sql(struct pg_session *session, const char *sql,
                       const struct pg_parameter *parameters, size_t count, struct err *err)
 {
-    const struct pg_statement statement = {.sql = sql,
-                                           .parameters = parameters,
-                                           .parameters_n = count,
-                                           .binary_results = true,
-                                           .is_prepared = true,
-                                           .what = "written"};
     session->batch->statements++;
-    return pg_pipeline_queue(session, &statement, err) == SERVER_OK;
+    return pg_pipeline_queue_text(session, sql, parameters, count, "written", err) == SERVER_OK;
 }
 
 static bool queue_begin(struct pg_session *session, const struct server_batch *batch,
