@@ -19,7 +19,7 @@
 #include "latencies.h"
 #include "store/log_changes.h"
 #include "store/postgres/session_internal.h"
-#include "store/postgres/store_internal.h"
+#include "store/server/store_internal.h"
 #include "store/postgres/write_sql.h"
 #include "store/waves.h"
 
@@ -129,7 +129,7 @@ static void open_store(struct limit *limit, const char *url)
     if (limit->store == NULL)
         errx(1, "%.*s", SLICE_ARG(reason.message));
     arena_destroy(reason.arena);
-    limit->conn = postgres_of(limit->store)->writer->conn;
+    limit->conn = server_store_of(limit->store)->writer->conn;
     if (PQsetnonblocking(limit->conn, 0) != 0)
         errx(1, "%s", PQerrorMessage(limit->conn));
     read_providers(limit);

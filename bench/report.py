@@ -69,7 +69,7 @@ def is_on_postgres(row):
     return row.group.startswith(table.ON_POSTGRES)
 
 
-def postgres_lines(results, rows):
+def server_lines(results, rows):
     measured = results["postgres"]
     yield from (POSTGRES_HEADING, "", f"{results['date']}, {results['machine']}, berth {results['berth_version']}.", "")
     if measured["reference_date"] != results["date"]:
@@ -101,7 +101,7 @@ def write_postgres(path, results, rows):
     kept = kept_postgres_lines(path)
     lines = lines[:-len(kept)] if kept else lines + [""]
     with open(path, "w") as file:
-        file.write("\n".join(lines + list(postgres_lines(results, rows))) + "\n")
+        file.write("\n".join(lines + list(server_lines(results, rows))) + "\n")
 
 
 def write(path, results, rows, threads):
@@ -129,6 +129,6 @@ def write(path, results, rows, threads):
               f"{sync['growing_per_s']:.0f}/s at the end of a growing file.", "", "## Facts", ""]
     for target, facts in results["facts"].items():
         lines += [f"- {target}: {name} = {value}" for name, value in facts.items()]
-    lines += ["", *(postgres_lines(results, rows) if "postgres" in results else kept_postgres_lines(path))]
+    lines += ["", *(server_lines(results, rows) if "postgres" in results else kept_postgres_lines(path))]
     with open(path, "w") as file:
         file.write("\n".join(lines).rstrip("\n") + "\n")

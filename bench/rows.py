@@ -269,7 +269,7 @@ class Table:
                      [found], lambda: f"{found['p99_ms']:.2f} ms, {found['failed']} failed",
                      lambda: found["failed"] == 0 and found["p99_ms"] <= max(10, 2 * alone["p99_ms"]))
 
-    def postgres_writes(self):
+    def server_writes(self):
         facts = self.postgres_facts
         for connections, times in ((16, 60), (256, 100)):
             fact, group = facts.get(f"claims_{connections}", {}), f"{ON_POSTGRES}claim, one instance, {connections} connections"
@@ -291,7 +291,7 @@ class Table:
         self.add(group, "answers other than 204", "none", [two], lambda: f"{two['other_answers']}",
                  lambda: two["other_answers"] == 0)
 
-    def postgres_reads(self):
+    def server_reads(self):
         facts = self.postgres_facts
         one, many = facts.get("get_1"), facts.get("get_16")
         group = ON_POSTGRES + "GET /resource_providers/{uuid}, strict"
@@ -313,7 +313,7 @@ class Table:
                  [stale], lambda: f"{'none' if stale['passed'] else 'some'} stale or failed in {stale['attempts']}",
                  lambda: stale["passed"])
 
-    def postgres_starts(self):
+    def server_starts(self):
         facts = self.postgres_facts
         for cloud, what, bound in (("flat10k", "10 000 hosts, 100 000 allocations", 1), ("flat1m", "1 000 000 hosts", 15)):
             ready = facts.get(f"ready_{cloud}")
@@ -339,9 +339,9 @@ class Table:
         self.tail()
         self.occupy()
         self.innocent()
-        self.postgres_writes()
-        self.postgres_reads()
-        self.postgres_starts()
+        self.server_writes()
+        self.server_reads()
+        self.server_starts()
         order = list(dict.fromkeys(row.group for row in self.rows))
         return sorted(self.rows, key=lambda row: order.index(row.group))
 

@@ -112,6 +112,6 @@ struct store_asker {
 const struct store_driver *store_driver_of(struct slice connection);
 
 extern const struct store_driver sqlite_driver;
-extern const struct store_driver postgres_driver;
+extern const struct store_driver server_driver;
 
 #endif

@@ -3,8 +3,8 @@
 #include "store/driver.h"
 
 static const struct store_driver *const servers[] = {
-#ifdef BERTH_POSTGRES
-    &postgres_driver,
+#ifdef BERTH_SERVERS
+    &server_driver,
 #endif
     NULL,
 };

@@ -13,6 +13,7 @@
 #include "log/log.h"
 #include "store/postgres/id_figures.h"
 #include "store/postgres/migrate.h"
+#include "store/server/dialects.h"
 
 static bool print_ids(struct pg_session *session, uint64_t deadline_us, struct err *err)
 {
@@ -43,7 +44,8 @@ int main(int argc, char **argv)
     struct pg_url url;
     bool ok = argc == 3 && pg_url_parse(slice_of(argv[2]), SLICE_LIT(""), arena, &url, &err);
     if (ok) {
-        session = pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+        session = pg_session_create(&(struct server_session_options){
+            .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
         ok = obey(argv[1], session, &err);
     }
     if (ok)

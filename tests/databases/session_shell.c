@@ -14,7 +14,8 @@
 #include "base/json_write.h"
 #include "store/postgres/facts.h"
 #include "store/postgres/pipeline.h"
-#include "store/postgres/session.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
 
 enum { STATEMENTS_MOST = 100 };
 
@@ -24,10 +25,10 @@ static const char *const OUTCOMES[] = {
     [SERVER_END] = "END",       [SERVER_WOKEN] = "WOKEN",
 };
 static const char *const COMMITS[] = {
-    [PG_COMMIT_NONE] = "NONE",
-    [PG_COMMIT_SENT] = "SENT",
-    [PG_COMMIT_DONE] = "DONE",
-    [PG_COMMIT_UNKNOWN] = "UNKNOWN",
+    [SERVER_COMMIT_NONE] = "NONE",
+    [SERVER_COMMIT_SENT] = "SENT",
+    [SERVER_COMMIT_DONE] = "DONE",
+    [SERVER_COMMIT_UNKNOWN] = "UNKNOWN",
 };
 
 struct shell {
@@ -170,7 +171,7 @@ static void answer(const struct shell *shell, enum server_outcome outcome, uint6
         "{\"outcome\": \"%s\", \"ms\": %llu, \"results\": %zu, \"statement\": %zu, \"version\": %d",
         OUTCOMES[outcome], (unsigned long long)(took_us / 1000), shell->results, failure->statement,
         server->version);
-    write_text(&out, "commit", slice_of(COMMITS[pg_session_commit(shell->session)]));
+    write_text(&out, "commit", slice_of(COMMITS[shell->session->base.commit]));
     write_text(&out, "message", shell->err.message);
     write_text(&out, "sqlstate", slice_of(failure->sqlstate));
     write_text(&out, "address", slice_of(server->address));
@@ -205,7 +206,8 @@ static struct pg_session *create(struct arena *arena, int argc, char **argv)
 {
     struct err err = {.arena = arena};
     struct pg_url url;
-    struct pg_session_options options = {.url = &url, .wake_fd = -1};
+    struct server_session_options options = {.wake_fd = -1};
+    enum pg_prepared_use prepared = PG_PREPARED_AUTO;
     if (argc < 2 || !pg_url_parse(slice_of(argv[1]), SLICE_LIT(""), arena, &url, &err)) {
         fprintf(stderr, "session_shell: %s\n", argc < 2 ? "no URL" : err.message.data);
         exit(2);
@@ -215,13 +217,17 @@ static struct pg_session *create(struct arena *arena, int argc, char **argv)
         struct slice name = slice_cut(&value, '=');
         int number = atoi(value.data);
         if (slice_equal(name, SLICE_LIT("prepared")))
-            options.prepared = (enum pg_prepared_use)number;
+            prepared = (enum pg_prepared_use)number;
         else if (slice_equal(name, SLICE_LIT("statement_timeout")))
             options.statement_timeout_ms = number;
         else
             options.idle_in_transaction_ms = number;
     }
-    return pg_session_create(&options);
+    const struct server_address address = {&pg_dialect, &url, url.target};
+    options.address = &address;
+    struct pg_session *session = pg_session_create(&options);
+    pg_session_set_prepared(session, prepared);
+    return session;
 }
 
 int main(int argc, char **argv)

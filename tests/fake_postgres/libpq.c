@@ -101,7 +101,7 @@ PostgresPollingStatusType PQconnectPoll(PGconn *conn)
 {
     conn->is_connecting = false;
     if (!conn->process->is_ending)
-        conn->session = server_connect(conn, conn->process->node);
+        conn->session = fake_server_connect(conn, conn->process->node);
     conn->is_open = conn->session != NULL;
     conn->transaction = PQTRANS_IDLE;
     return conn->is_open ? PGRES_POLLING_OK : PGRES_POLLING_FAILED;
@@ -121,7 +121,7 @@ void PQfinish(PGconn *conn)
     if (conn == NULL)
         return;
     if (conn->session != NULL)
-        server_hang_up(conn->session);
+        fake_server_hang_up(conn->session);
     drop_answers(conn);
     free_messages(conn->unsent);
     connections[conn->slot] = NULL;
@@ -334,7 +334,7 @@ int PQflush(PGconn *conn)
     if (conn->is_swallowed || conn->session == NULL)
         free_messages(messages);
     else if (messages != NULL)
-        server_receive(conn->session, messages);
+        fake_server_receive(conn->session, messages);
     return 0;
 }
 

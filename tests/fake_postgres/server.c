@@ -22,7 +22,7 @@ static void free_messages(struct session *session)
     session->last = NULL;
 }
 
-void server_terminate(struct session *session)
+void fake_server_terminate(struct session *session)
 {
     transaction_roll_back(session);
     free_messages(session);
@@ -39,7 +39,7 @@ void server_terminate(struct session *session)
     session->conn = NULL;
 }
 
-void server_begin(struct rng *rng, int nodes)
+void fake_server_begin(struct rng *rng, int nodes)
 {
     states_begin(&server.states);
     server.rng = rng;
@@ -57,13 +57,13 @@ void server_begin(struct rng *rng, int nodes)
     }
 }
 
-void server_end(void)
+void fake_server_end(void)
 {
-    server_terminate_all(-1);
+    fake_server_terminate_all(-1);
     states_end(&server.states);
 }
 
-struct session *server_connect(struct pg_conn *conn, int node)
+struct session *fake_server_connect(struct pg_conn *conn, int node)
 {
     check(node >= 0 && node < server.node_count);
     if (server.is_down[node])
@@ -89,7 +89,7 @@ struct session *server_connect(struct pg_conn *conn, int node)
     return NULL;
 }
 
-void server_receive(struct session *session, struct message *messages)
+void fake_server_receive(struct session *session, struct message *messages)
 {
     if (session->first == NULL)
         session->first = messages;
@@ -100,7 +100,7 @@ void server_receive(struct session *session, struct message *messages)
     session->last = messages;
 }
 
-void server_hang_up(struct session *session)
+void fake_server_hang_up(struct session *session)
 {
     session->gone_us = session->conn->is_swallowed ? process_now_us() + KEEPALIVE_US : 0;
     session->conn = NULL;
@@ -267,7 +267,7 @@ static bool is_held_no_longer(const struct session *session)
     return session->blocked_by == &server.holder && process_now_us() >= server.holds_until_us;
 }
 
-bool server_session_can_run(const struct session *session)
+bool fake_server_session_can_run(const struct session *session)
 {
     if (!session->is_used || process_now_us() < session->slow_until_us)
         return false;
@@ -289,7 +289,7 @@ static uint64_t blocked_until_us(const struct session *session)
     return is_held && server.holds_until_us < until_us ? server.holds_until_us : until_us;
 }
 
-uint64_t server_session_next_us(const struct session *session)
+uint64_t fake_server_session_next_us(const struct session *session)
 {
     uint64_t now_us = process_now_us();
     if (!session->is_used)
@@ -336,10 +336,10 @@ static void delay_answer(const struct session *session)
     server.slow_answers++;
 }
 
-void server_session_run(struct session *session)
+void fake_server_session_run(struct session *session)
 {
     if (is_abandoned(session) || is_idle_for_too_long(session) || is_snapshot_lost(session)) {
-        server_terminate(session);
+        fake_server_terminate(session);
         return;
     }
     if (is_delayed(session))

@@ -122,49 +122,49 @@ struct server {
 /* The one that libpq.c connects to. */
 extern struct server server;
 
-void server_begin(struct rng *rng, int nodes);
-void server_end(void);
+void fake_server_begin(struct rng *rng, int nodes);
+void fake_server_end(void);
 
 /* ---- what the simulation lets happen ---- */
 
 /* Whether a session can execute a message, or notices that its client has gone. */
-bool server_session_can_run(const struct session *session);
-void server_session_run(struct session *session);
+bool fake_server_session_can_run(const struct session *session);
+void fake_server_session_run(struct session *session);
 /* The earliest world time at which a session's wait ends by itself; UINT64_MAX: never. */
-uint64_t server_session_next_us(const struct session *session);
+uint64_t fake_server_session_next_us(const struct session *session);
 
 /* The connection breaks: a part of what is on its way is lost. */
-void server_cut(struct session *session);
+void fake_server_cut(struct session *session);
 /* Nothing gets through any more, and neither side knows. */
-void server_swallow(struct session *session);
+void fake_server_swallow(struct session *session);
 /* The server ends it: its transaction is rolled back. */
-void server_terminate(struct session *session);
-void server_terminate_all(int node); /* -1: of all nodes */
+void fake_server_terminate(struct session *session);
+void fake_server_terminate_all(int node); /* -1: of all nodes */
 
 /* Another program locks a provider's row on a node, unless somebody has it, until that world time.
  * Afterwards it has not written anything. */
-void server_hold(int node, int64_t provider, uint64_t until_us);
+void fake_server_hold(int node, int64_t provider, uint64_t until_us);
 
 /* A node of a cluster applies the next commit. False: it has all. */
-bool server_apply(int node);
+bool fake_server_apply(int node);
 
 /* The newest `by` states are gone, on all nodes; all sessions end. False: that is not possible. */
-bool server_go_back(uint64_t by);
+bool fake_server_go_back(uint64_t by);
 
 /* At most so many of the log's oldest rows are deleted, as by an instance that prunes it: only
  * those that were committed before that world time, and never the newest. */
-void server_prune(unsigned most, uint64_t before_us);
+void fake_server_prune(unsigned most, uint64_t before_us);
 
 /* Another program's transaction: it writes rows and no log. False: it conflicts with one that is
  * open. */
-bool server_write(const struct row_write *writes, size_t count);
+bool fake_server_write(const struct row_write *writes, size_t count);
 
 /* ---- for libpq.c ---- */
 
 /* NULL: refused. */
-struct session *server_connect(struct pg_conn *conn, int node);
-void server_receive(struct session *session, struct message *messages);
+struct session *fake_server_connect(struct pg_conn *conn, int node);
+void fake_server_receive(struct session *session, struct message *messages);
 /* The client closes the connection. */
-void server_hang_up(struct session *session);
+void fake_server_hang_up(struct session *session);
 
 #endif

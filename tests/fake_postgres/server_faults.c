@@ -7,7 +7,7 @@
 
 enum { LATE_MS = 15000 }; /* what is still on its way arrives within that time */
 
-void server_cut(struct session *session)
+void fake_server_cut(struct session *session)
 {
     int arrive = 0;
     for (struct message *at = session->first; at != NULL; at = at->next)
@@ -32,24 +32,24 @@ void server_cut(struct session *session)
     session->conn = NULL;
 }
 
-void server_swallow(struct session *session)
+void fake_server_swallow(struct session *session)
 {
     if (session->conn != NULL)
         session->conn->is_swallowed = true;
 }
 
-void server_terminate_all(int node)
+void fake_server_terminate_all(int node)
 {
     for (int s = 0; s < server.session_count; s++)
         if (server.sessions[s].is_used && (node < 0 || server.sessions[s].node == node))
-            server_terminate(&server.sessions[s]);
+            fake_server_terminate(&server.sessions[s]);
     if (node < 0 || server.holder.node == node)
         server.holds_until_us = 0;
     for (int n = 0; n < SERVER_NODES; n++)
         server.started[n] += node < 0 || node == n ? SERVER_NODES : 0;
 }
 
-void server_hold(int node, int64_t provider, uint64_t until_us)
+void fake_server_hold(int node, int64_t provider, uint64_t until_us)
 {
     const struct change image = {.kind = CHANGE_PROVIDER_INSERT, .provider.id = provider};
     struct call call = {.session = &server.holder};
@@ -63,7 +63,7 @@ void server_hold(int node, int64_t provider, uint64_t until_us)
     server.holds_until_us = until_us;
 }
 
-bool server_apply(int node)
+bool fake_server_apply(int node)
 {
     if (server.applied[node] == server.states.newest)
         return false;
@@ -74,11 +74,11 @@ bool server_apply(int node)
     return true;
 }
 
-bool server_go_back(uint64_t by)
+bool fake_server_go_back(uint64_t by)
 {
     if (!states_go_back(&server.states, by))
         return false;
-    server_terminate_all(-1);
+    fake_server_terminate_all(-1);
     server.timeline++;
     for (int n = 0; n < SERVER_NODES; n++)
         server.applied[n] = server.states.newest;
@@ -86,7 +86,7 @@ bool server_go_back(uint64_t by)
     return true;
 }
 
-void server_prune(unsigned most, uint64_t before_us)
+void fake_server_prune(unsigned most, uint64_t before_us)
 {
     struct state *draft = states_draft(&server.states);
     unsigned count = 0;

@@ -178,7 +178,7 @@ static enum outcome end_stalled(struct call *call)
             continue;
         result_add_int(call->result, holder->pid);
         result_add_bool(call->result, true);
-        server_terminate(holder);
+        fake_server_terminate(holder);
     }
     return OUTCOME_DONE;
 }

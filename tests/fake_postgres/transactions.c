@@ -487,7 +487,7 @@ static int find_node(const struct written *written)
     return node < server.node_count && find_holder(node, written) == NULL ? node : -1;
 }
 
-bool server_write(const struct row_write *writes, size_t count)
+bool fake_server_write(const struct row_write *writes, size_t count)
 {
     static struct transaction other;
     other.key_count = other.reference_count = 0;

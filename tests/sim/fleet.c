@@ -149,7 +149,7 @@ static void begin_seed(uint64_t seed)
     fleet.favourite = fleet.turn = 0;
     fleet.rng = (struct rng){rng_mix(seed + 4)};
     process_begin_world(seed);
-    server_begin(&fleet.rng, rng_below(&fleet.rng, 3) == 0 ? 2 + rng_below(&fleet.rng, 2) : 1);
+    fake_server_begin(&fleet.rng, rng_below(&fleet.rng, 3) == 0 ? 2 + rng_below(&fleet.rng, 2) : 1);
     server.hooks.on_commit = check_commit;
     fleet.in_turns = rng_below(&fleet.rng, 4) == 0;
     fill();
@@ -181,7 +181,7 @@ static void end_seed(void)
         free(gone);
     }
     epochs_forget();
-    server_end();
+    fake_server_end();
 }
 
 /* ---- steps ---- */
@@ -207,9 +207,9 @@ static bool run_session(void)
     int first = rng_below(&fleet.rng, server.session_count);
     for (int i = 0; i < server.session_count; i++) {
         struct session *session = &server.sessions[(first + i) % server.session_count];
-        if (!server_session_can_run(session))
+        if (!fake_server_session_can_run(session))
             continue;
-        server_session_run(session);
+        fake_server_session_run(session);
         return true;
     }
     return false;
@@ -219,7 +219,7 @@ static bool apply_commit(void)
 {
     int first = rng_below(&fleet.rng, server.node_count);
     for (int i = 0; i < server.node_count; i++)
-        if (server_apply((first + i) % server.node_count))
+        if (fake_server_apply((first + i) % server.node_count))
             return true;
     return false;
 }
@@ -236,7 +236,7 @@ static bool pass_idle_time(void)
     for (int i = 0; i < fleet.count; i++)
         next_us = earlier(next_us, process_next_us(&fleet.instances[i].process));
     for (int s = 0; s < server.session_count; s++)
-        next_us = earlier(next_us, server_session_next_us(&server.sessions[s]));
+        next_us = earlier(next_us, fake_server_session_next_us(&server.sessions[s]));
     if (next_us == UINT64_MAX)
         return false;
     if (next_us > process_now_us())

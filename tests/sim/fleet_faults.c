@@ -54,7 +54,7 @@ static uint64_t some_time_us(void)
 
 static void restart_node(int node)
 {
-    server_terminate_all(node);
+    fake_server_terminate_all(node);
     server.is_down[node] = rng_below(&fleet.rng, 3) == 0;
 }
 
@@ -70,7 +70,7 @@ static void go_back(void)
 {
     uint64_t before = server.states.newest;
     uint64_t by = 1 + (uint64_t)rng_below(&fleet.rng, BACK_MOST);
-    if (server_go_back(by))
+    if (fake_server_go_back(by))
         check_gone(before, by);
 }
 
@@ -80,7 +80,7 @@ static void lock_row(void)
     if (providers->count == 0)
         return;
     const struct row *row = &providers->row[rng_below(&fleet.rng, (int)providers->count)];
-    server_hold(rng_below(&fleet.rng, server.node_count), row->image.provider.id,
+    fake_server_hold(rng_below(&fleet.rng, server.node_count), row->image.provider.id,
                 process_now_us() + (uint64_t)rng_below(&fleet.rng, HELD_MOST_US));
 }
 
@@ -89,9 +89,9 @@ static void strike_session(enum fleet_fault fault, struct session *session)
     if (session == NULL)
         return;
     if (fault == FLEET_CUT)
-        server_cut(session);
+        fake_server_cut(session);
     else if (fault == FLEET_SWALLOW)
-        server_swallow(session);
+        fake_server_swallow(session);
     else
         session->slow_until_us = process_now_us() + some_time_us();
 }
@@ -125,7 +125,7 @@ static void strike(enum fleet_fault fault)
         jump(&some_instance()->process);
         return;
     case FLEET_PRUNE:
-        server_prune((unsigned)rng_below(&fleet.rng, 8), process_now_us() - PRUNED_AFTER_US);
+        fake_server_prune((unsigned)rng_below(&fleet.rng, 8), process_now_us() - PRUNED_AFTER_US);
         return;
     case FLEET_FOREIGN:
         for (int left = 1 + rng_below(&fleet.rng, FOREIGN_MOST); left > 0; left--)

@@ -9,9 +9,9 @@
 #include "engine/pipeline_internal.h"
 #include "fleet.h"
 #include "store/postgres/facts.h"
-#include "store/postgres/housekeeping.h"
+#include "store/server/housekeeping.h"
 #include "store/postgres/migrate.h"
-#include "store/postgres/store_internal.h"
+#include "store/server/store_internal.h"
 
 enum {
     BUSY_TIMEOUT_MS = 5000,
@@ -50,9 +50,9 @@ bool __wrap_pg_facts_read(struct pg_session *session, struct store_server *facts
 }
 
 struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
-                                               struct postgres_head *head);
+                                               struct server_head *head);
 struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
-                                               struct postgres_head *head)
+                                               struct server_head *head)
 {
     static char nothing;
     (void)url;
@@ -111,15 +111,15 @@ struct store_batch __wrap_planned_batch(const struct planned *planned)
 }
 
 /* A batch gets its mark after it has been handed over. */
-void __real_postgres_make_mark(struct postgres_store *store,
+void __real_server_make_mark(struct server_store *store,
                                unsigned char mark[static LOG_MARK_LEN]);
-void __wrap_postgres_make_mark(struct postgres_store *store,
+void __wrap_server_make_mark(struct server_store *store,
                                unsigned char mark[static LOG_MARK_LEN]);
-void __wrap_postgres_make_mark(struct postgres_store *store,
+void __wrap_server_make_mark(struct server_store *store,
                                unsigned char mark[static LOG_MARK_LEN])
 {
     struct instance *instance = (struct instance *)process_current();
-    __real_postgres_make_mark(store, mark);
+    __real_server_make_mark(store, mark);
     struct named_batch *batch = calloc(1, sizeof(*batch));
     check(batch != NULL);
     batch->next = fleet.batches;
@@ -367,7 +367,7 @@ static void cut_connections(const struct instance *instance)
 {
     for (int s = 0; s < server.session_count; s++)
         if (server.sessions[s].is_used && server.sessions[s].process == &instance->process)
-            server_cut(&server.sessions[s]);
+            fake_server_cut(&server.sessions[s]);
 }
 
 static void forget_asked(const struct instance *instance)

@@ -20,8 +20,8 @@ void pg_exchange_free_kept(struct pg_session *session)
 void pg_exchange_drop(struct pg_session *session)
 {
     pg_exchange_free_kept(session);
-    if (session->commit == PG_COMMIT_SENT)
-        session->commit = PG_COMMIT_UNKNOWN;
+    if (session->base.commit == SERVER_COMMIT_SENT)
+        session->base.commit = SERVER_COMMIT_UNKNOWN;
     session->queue.is_open = false;
     session->queue.count = session->queue.next = 0;
     PQclear(session->queue.failed);
@@ -47,7 +47,7 @@ enum server_outcome pg_exchange_lose(struct pg_session *session, const char *wha
 static enum server_io await_socket(struct pg_session *session, short events, int wake_fd,
                                    uint64_t until_us)
 {
-    return server_io_wait(session->options.meanwhile, PQsocket(session->conn), events, wake_fd,
+    return server_io_wait(session->base.options.meanwhile, PQsocket(session->conn), events, wake_fd,
                           until_us);
 }
 

@@ -10,6 +10,7 @@
  * others; and there is one such wait for thousands of ids. */
 #include "base/buf.h"
 #include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
 #include "store/server/id_tables.h"
 
 static const char FROM_SEQUENCE[] =
@@ -34,9 +35,10 @@ static void take_ids(const struct pg_rows *rows, struct id_range *ids)
     }
 }
 
-enum server_outcome pg_ids_reserve(struct pg_session *session, enum store_table table,
+enum server_outcome pg_ids_reserve(struct server_session *base, enum store_table table,
                                    struct id_range *ids, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter parameters[] = {pg_int8((int64_t)ids->room),
                                               pg_text(slice_of(id_table_name(table))),
                                               pg_int8(ids->most), pg_int8(ids->floor)};
@@ -61,9 +63,10 @@ enum server_outcome pg_ids_reserve(struct pg_session *session, enum store_table 
     return outcome;
 }
 
-enum server_outcome pg_ids_mend(struct pg_session *session, enum store_table of, int64_t floor,
+enum server_outcome pg_ids_mend(struct server_session *base, enum store_table of, int64_t floor,
                                 uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const char *table = id_table_name(of);
     struct buf sql = {0};
     buf_printf(&sql,

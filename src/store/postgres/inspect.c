@@ -7,8 +7,8 @@
 #include "store/postgres/facts.h"
 #include "store/postgres/foreign_sql.h"
 #include "store/postgres/foreign_triggers.h"
-#include "store/postgres/prune.h"
 #include "store/postgres/tool_session.h"
+#include "store/server/prune.h"
 
 enum {
     LOG_ROWS_USUAL = 2 * PRUNE_KEPT_MOST,

@@ -1,6 +1,7 @@
 /* What housekeeping writes: the row of the instance, and deletes of old rows of the log. Times are
  * the server's, so that the clocks of instances need not agree. */
 #include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
 
 /* ---- the row of an instance ---- */
 
@@ -15,9 +16,10 @@ static const char DELETE_OLD[] = "DELETE FROM berth_instances"
                                  " WHERE last_seen < now() AT TIME ZONE 'UTC' - interval '1 day'";
 static const char DELETE_ONE[] = "DELETE FROM berth_instances WHERE instance = $1::text";
 
-enum server_outcome pg_instance_write(struct pg_session *session, const struct instance_row *row,
+enum server_outcome pg_instance_write(struct server_session *base, const struct instance_row *row,
                                       int64_t followed, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter parameters[] = {
         pg_text(slice_of(row->name)),
         pg_text(slice_of(row->host)),
@@ -33,9 +35,10 @@ enum server_outcome pg_instance_write(struct pg_session *session, const struct i
     return outcome;
 }
 
-enum server_outcome pg_instance_delete(struct pg_session *session, const struct instance_row *row,
+enum server_outcome pg_instance_delete(struct server_session *base, const struct instance_row *row,
                                        uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter name = pg_text(slice_of(row->name));
     const struct pg_statement statement = {
         .sql = DELETE_ONE, .parameters = &name, .parameters_n = 1, .what = "written"};
@@ -52,10 +55,11 @@ static const char OLDEST[] =
 static const char DELETE[] =
     "DELETE FROM berth_log WHERE number > $1::bigint AND number <= $2::bigint";
 
-enum server_outcome pg_log_oldest(struct pg_session *session, int64_t after, int64_t most,
+enum server_outcome pg_log_oldest(struct server_session *base, int64_t after, int64_t most,
                                   int64_t before_us, struct log_oldest *oldest,
                                   uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter parameters[] = {pg_int8(after), pg_int8(most),
                                               pg_timestamp(before_us)};
     const struct pg_statement statement = {
@@ -72,9 +76,10 @@ enum server_outcome pg_log_oldest(struct pg_session *session, int64_t after, int
     return outcome;
 }
 
-enum server_outcome pg_log_delete(struct pg_session *session, int64_t after, int64_t last,
+enum server_outcome pg_log_delete(struct server_session *base, int64_t after, int64_t last,
                                   uint64_t *deleted, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter range[] = {pg_int8(after), pg_int8(last)};
     const struct pg_statement statement = {
         .sql = DELETE, .parameters = range, .parameters_n = 2, .what = "written"};

@@ -2,6 +2,7 @@
 #include "store/postgres/exchanges.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/pipeline.h"
+#include "store/postgres/session_internal.h"
 #include "store/postgres/write_texts.h"
 
 /* What is said of all rows comes with each of them. */
@@ -13,9 +14,10 @@ enum { EPOCH_COLUMN = 4 };
 /* The results: of BEGIN, of the lock, and these. */
 enum { SINCE_RESULT = 2 };
 
-enum server_outcome pg_lock_send(struct pg_session *session, const struct log_range *since,
+enum server_outcome pg_lock_send(struct server_session *base, const struct log_range *since,
                                  struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter range[] = {pg_int8(since->from), pg_int8(since->most)};
     const struct pg_statement lock = {.sql = PG_TAKE_LOCK, .is_prepared = true, .what = "locked"};
     const struct pg_statement rows = {.sql = SINCE,
@@ -34,9 +36,10 @@ enum server_outcome pg_lock_send(struct pg_session *session, const struct log_ra
     return outcome == SERVER_OK ? pg_pipeline_start(session, err) : outcome;
 }
 
-enum server_outcome pg_lock_drive(struct pg_session *session, struct locked_news *news,
+enum server_outcome pg_lock_drive(struct server_session *base, struct locked_news *news,
                                   uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct pg_rows *kept = pg_session_kept(session);
     enum server_outcome outcome = pg_pipeline_drive(session, kept, until_us, deadline_us, err);
     if (outcome != SERVER_OK)

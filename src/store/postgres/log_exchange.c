@@ -4,6 +4,7 @@
 #include "store/postgres/exchanges.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/pipeline.h"
+#include "store/postgres/session_internal.h"
 #include "store/postgres/write_texts.h"
 
 static const char FROM[] = "SELECT number, mark FROM berth_log WHERE number >= $1::bigint"
@@ -30,9 +31,10 @@ static enum server_outcome execute(struct pg_session *session, const struct pg_s
     return outcome == SERVER_OK ? pg_pipeline_finish(session, deadline_us, err) : outcome;
 }
 
-enum server_outcome pg_log_first(struct pg_session *session, int64_t number, struct log_rows *found,
-                                 uint64_t timeout_us, struct err *err)
+enum server_outcome pg_log_first(struct server_session *base, int64_t number,
+                                 struct log_rows *found, uint64_t timeout_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter from = pg_int8(number);
     const struct pg_statement statement = {.sql = FROM,
                                            .parameters = &from,
@@ -45,23 +47,26 @@ enum server_outcome pg_log_first(struct pg_session *session, int64_t number, str
     return outcome;
 }
 
-enum server_outcome pg_lock_wait(struct pg_session *session, uint64_t timeout_us, struct err *err)
+enum server_outcome pg_lock_wait(struct server_session *base, uint64_t timeout_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_statement lock = {.sql = PG_TAKE_LOCK, .what = "locked"};
     enum server_outcome outcome = execute(session, NULL, NULL, timeout_us, err);
     return outcome == SERVER_OK ? execute(session, &lock, NULL, timeout_us, err) : outcome;
 }
 
-enum server_outcome pg_lock_leave(struct pg_session *session, uint64_t timeout_us, struct err *err)
+enum server_outcome pg_lock_leave(struct server_session *base, uint64_t timeout_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_statement rollback = {.sql = "ROLLBACK", .what = "unlocked"};
     return execute(session, &rollback, NULL, timeout_us, err);
 }
 
-enum server_outcome pg_number_take(struct pg_session *session, const struct log_row *row,
+enum server_outcome pg_number_take(struct server_session *base, const struct log_row *row,
                                    const struct log_state *before, uint64_t timeout_us,
                                    struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter parameters[] = {
         pg_int8(row->number),
         pg_bytes(row->mark),

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "store/postgres/exchanges.h"
 #include "store/postgres/locks.h"
+#include "store/postgres/session_internal.h"
 
 /* ---- namesakes ---- */
 
@@ -21,10 +22,11 @@ static const char *const namesakes[ENTITY_NODE] = {
     [ENTITY_CONSUMER] = CATALOG_ID("consumers", "uuid"),
 };
 
-enum server_outcome pg_namesakes(struct pg_session *session, enum entity entity,
+enum server_outcome pg_namesakes(struct server_session *base, enum entity entity,
                                  const struct slice texts[static 2], struct arena *arena,
                                  struct namesakes *found, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter parameters[] = {pg_text(texts[0]), pg_text(texts[1])};
     const struct pg_statement statement = {.sql = namesakes[entity],
                                            .parameters = parameters,
@@ -57,10 +59,11 @@ static const char HOLDER[] =
     " AND l.granted AND l.mode = 'ExclusiveLock'"
     " AND l.transactionid = (SELECT xmax FROM resource_providers WHERE id = $1)";
 
-enum server_outcome pg_row_holder(struct pg_session *session, int64_t provider_id,
+enum server_outcome pg_row_holder(struct server_session *base, int64_t provider_id,
                                   struct arena *arena, struct slice *holder, uint64_t deadline_us,
                                   struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter id = pg_int4((int32_t)provider_id);
     const struct pg_statement statement = {
         .sql = HOLDER, .parameters = &id, .parameters_n = 1, .what = "read"};
@@ -86,10 +89,11 @@ static const char TERMINATE[] =
     " AND a.wait_event = 'ClientRead'"
     " AND a.state_change < clock_timestamp() - $1::int * interval '1 millisecond'";
 
-enum server_outcome pg_stalled_end(struct pg_session *session, uint64_t least_us,
+enum server_outcome pg_stalled_end(struct server_session *base, uint64_t least_us,
                                    struct arena *arena, struct stalled *ended, uint64_t deadline_us,
                                    struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_parameter least_ms = pg_int4((int32_t)(least_us / 1000));
     const struct pg_statement statement = {
         .sql = TERMINATE, .parameters = &least_ms, .parameters_n = 1, .what = "locked"};

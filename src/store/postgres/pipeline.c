@@ -45,7 +45,7 @@ static enum server_outcome queue_statement(struct pg_session *session,
     if (result != SERVER_OK)
         return result;
     if (statement->is_commit)
-        session->commit = PG_COMMIT_SENT;
+        session->base.commit = SERVER_COMMIT_SENT;
     if (!pg_send_statement(session, statement))
         return pg_exchange_lose(session, statement->what, err);
     pg_queue_append(&session->queue, (struct pg_entry){.kind = kind,
@@ -66,7 +66,7 @@ static enum server_outcome queue_check(struct pg_session *session, struct err *e
     struct pg_parameter values[PG_SERVER_PARAMETERS];
     if (!session->server.is_pooled || !session->is_identified)
         return SERVER_OK;
-    pg_server_values(&session->server.id, values);
+    pg_server_values(&session->base.id, values);
     same.parameters = values;
     same.parameters_n = PG_SERVER_PARAMETERS;
     enum server_outcome result = queue_statement(session, &same, PG_ENTRY_HIDDEN, err);
@@ -115,7 +115,7 @@ enum server_outcome pg_pipeline_queue_begin(struct pg_session *session, const ch
     struct pg_statement settings = {.sql = PG_SETTINGS_OF_TRANSACTION, .what = "configured"};
     struct pg_parameter values[PG_SETTINGS_OWN];
     settings.parameters = values;
-    settings.parameters_n = pg_settings_values(&session->options, values);
+    settings.parameters_n = pg_settings_values(&session->base.options, values);
     enum server_outcome result = queue_statement(session, &begin, PG_ENTRY_STATEMENT, err);
     if (result == SERVER_OK)
         result = queue_check(session, err);
@@ -200,8 +200,8 @@ static bool is_useless(struct pg_session *session, const struct pg_entry *entry,
 static enum server_outcome take_error(struct pg_session *session, const struct pg_entry *entry,
                                       const PGresult *answer, uint64_t deadline_us, struct err *err)
 {
-    if (session->commit == PG_COMMIT_SENT)
-        session->commit = PG_COMMIT_NONE;
+    if (session->base.commit == SERVER_COMMIT_SENT)
+        session->base.commit = SERVER_COMMIT_NONE;
     const char *reason = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
     bool is_lost = is_useless(session, entry, &reason);
     enum server_outcome result =
@@ -239,7 +239,7 @@ static enum server_outcome take_commit(struct pg_session *session, const struct 
                                        PGresult *answer, uint64_t deadline_us, struct err *err)
 {
     bool is_done = strcmp(PQcmdStatus(answer), "COMMIT") == 0;
-    session->commit = is_done ? PG_COMMIT_DONE : PG_COMMIT_NONE;
+    session->base.commit = is_done ? SERVER_COMMIT_DONE : SERVER_COMMIT_NONE;
     if (is_done)
         return SERVER_OK;
     session->failure = (struct pg_failure){.sqlstate = "25P02", .statement = entry->statement};
@@ -363,7 +363,7 @@ static enum server_outcome next_rows(struct pg_session *session, struct pg_rows 
 enum server_outcome pg_pipeline_next(struct pg_session *session, struct pg_rows *rows,
                                      uint64_t deadline_us, struct err *err)
 {
-    return next_rows(session, rows, session->options.wake_fd, deadline_us, err);
+    return next_rows(session, rows, session->base.options.wake_fd, deadline_us, err);
 }
 
 enum server_outcome pg_pipeline_wait(struct pg_session *session, struct pg_rows *rows,
@@ -388,7 +388,7 @@ static enum server_outcome end_pipeline(struct pg_session *session, uint64_t dea
 {
     const struct pg_queue *queue = &session->queue;
     bool is_committed = queue->next > 0 && queue->entries[queue->next - 1].is_commit &&
-                        session->commit == PG_COMMIT_DONE;
+                        session->base.commit == SERVER_COMMIT_DONE;
     struct err lost = {.arena = err->arena};
     enum server_outcome outcome = take_sync(session, deadline_us, is_committed ? &lost : err);
     bool is_lost = outcome == SERVER_LOST || outcome == SERVER_TIMEOUT;

@@ -4,6 +4,7 @@
 #include "store/postgres/foreign_sql.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/pipeline.h"
+#include "store/postgres/session_internal.h"
 
 static const char NEWEST[] = LOG_NEWEST_UNLESS_KNOWN_SQL;
 static const char NEWEST_AND_FOREIGN[] =
@@ -44,10 +45,11 @@ static void question_take(const struct question *question, struct pg_rows *rows,
     answer->newest.is_primary &= is_whole;
 }
 
-enum server_outcome pg_question_ask(struct pg_session *session, const struct question *question,
+enum server_outcome pg_question_ask(struct server_session *base, const struct question *question,
                                     struct question_answer *answer, uint64_t deadline_us,
                                     struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct question_statement made;
     struct pg_rows rows = {0};
     make_statement(question, &made);
@@ -58,8 +60,9 @@ enum server_outcome pg_question_ask(struct pg_session *session, const struct que
     return outcome;
 }
 
-bool pg_question_send(struct pg_session *session, const struct question *question, struct err *err)
+bool pg_question_send(struct server_session *base, const struct question *question, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct question_statement made;
     make_statement(question, &made);
     return pg_pipeline_begin(session, err) == SERVER_OK &&
@@ -67,9 +70,11 @@ bool pg_question_send(struct pg_session *session, const struct question *questio
            pg_pipeline_start(session, err) == SERVER_OK && pg_pipeline_is_sent(session);
 }
 
-enum server_outcome pg_question_receive(struct pg_session *session, const struct question *question,
+enum server_outcome pg_question_receive(struct server_session *base,
+                                        const struct question *question,
                                         struct question_answer *answer, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct pg_rows *rows = pg_session_kept(session);
     enum server_outcome outcome = pg_pipeline_receive(session, rows, err);
     if (outcome == SERVER_OK)

@@ -21,10 +21,11 @@ static struct pg_statement statement_of(const struct buf *sql)
 /* ---- all of one table ---- */
 
 /* The statement is planned for the size that the table has now. */
-enum server_outcome pg_rows_stream(struct pg_session *session, enum rows_table table,
+enum server_outcome pg_rows_stream(struct server_session *base, enum rows_table table,
                                    server_take *take, void *cls, uint64_t timeout_us,
                                    struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct buf sql = {0};
     struct pg_rows rows = {0};
     struct pg_cells cells;
@@ -87,10 +88,11 @@ static enum server_outcome take_rows(struct pg_session *session, enum rows_table
     return outcome;
 }
 
-enum server_outcome pg_rows_find(struct pg_session *session, const struct row_set *sets,
+enum server_outcome pg_rows_find(struct server_session *base, const struct row_set *sets,
                                  size_t count, server_take *take, void *cls, uint64_t timeout_us,
                                  struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     enum server_outcome outcome = pg_pipeline_begin(session, err);
     for (size_t i = 0; outcome == SERVER_OK && i < count; i++)
         outcome = queue_set(session, &sets[i], err);
@@ -136,10 +138,11 @@ static enum server_outcome take_figure(struct pg_session *session, int64_t *figu
     return outcome;
 }
 
-enum server_outcome pg_rows_examine(struct pg_session *session, struct examination *examination,
+enum server_outcome pg_rows_examine(struct server_session *base, struct examination *examination,
                                     server_take *take, void *cls, uint64_t timeout_us,
                                     struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_statement horizon = {.sql = HORIZON, .binary_results = true, .what = "read"};
     enum server_outcome outcome = pg_pipeline_begin(session, err);
     if (outcome == SERVER_OK)
@@ -163,9 +166,10 @@ enum server_outcome pg_rows_examine(struct pg_session *session, struct examinati
                : outcome;
 }
 
-enum server_outcome pg_rows_ids(struct pg_session *session, enum rows_table table,
+enum server_outcome pg_rows_ids(struct server_session *base, enum rows_table table,
                                 struct row_ids *ids, uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct buf sql = {0};
     struct pg_rows rows = {0};
     buf_printf(&sql, "SELECT id FROM %s ORDER BY id%c", rows_name(table), '\0');

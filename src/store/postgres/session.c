@@ -30,25 +30,20 @@ static struct pg_url copy_url(struct arena *arena, const struct pg_url *url)
     return copy;
 }
 
-struct pg_session *pg_session_create(const struct pg_session_options *options)
+struct pg_session *pg_session_create(const struct server_session_options *options)
 {
     struct pg_session *session = calloc(1, sizeof(*session));
     check(session != NULL);
-    const char *name = options->application_name;
     session->arena = arena_create();
     session->scratch = arena_create();
-    session->options = *options;
-    session->stop_fd = -1;
-    session->options.application_name =
-        arena_copy(session->arena, slice_of(name == NULL ? "berthd" : name)).data;
-    session->url = copy_url(session->arena, options->url);
-    session->options.url = &session->url;
+    session->url = copy_url(session->arena, options->address->url);
+    server_session_init(&session->base, options, session->arena);
     return session;
 }
 
-void pg_session_set_stop(struct pg_session *session, int fd)
+void pg_session_set_prepared(struct pg_session *session, enum pg_prepared_use use)
 {
-    session->stop_fd = fd;
+    session->prepared_use = use;
 }
 
 void pg_session_close(struct pg_session *session)
@@ -87,8 +82,8 @@ void pg_session_notice_end(struct pg_session *session)
     if (session->conn == NULL || session->queue.is_open)
         return;
     for (int i = 0; i < READS_MOST; i++) {
-        if (server_io_wait(session->options.meanwhile, PQsocket(session->conn), POLLIN, -1, 0) !=
-            SERVER_IO_READY)
+        if (server_io_wait(session->base.options.meanwhile, PQsocket(session->conn), POLLIN, -1,
+                           0) != SERVER_IO_READY)
             return;
         if (PQconsumeInput(session->conn) == 0)
             break;
@@ -96,34 +91,10 @@ void pg_session_notice_end(struct pg_session *session)
     pg_exchange_drop(session);
 }
 
-bool pg_session_is_old(const struct pg_session *session, uint64_t age_us)
-{
-    return age_us > 0 && session->conn != NULL &&
-           clock_monotonic_us() - session->connected_us >= age_us;
-}
-
-bool pg_session_has_moved(const struct pg_session *session)
-{
-    return session->options.lineage != NULL &&
-           server_lineage_has_moved(session->options.lineage, &session->server.id);
-}
-
 bool pg_session_in_transaction(const struct pg_session *session)
 {
     PGTransactionStatusType status = PQtransactionStatus(session->conn);
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE;
-}
-
-enum pg_commit pg_session_commit(const struct pg_session *session)
-{
-    return session->commit;
-}
-
-bool pg_session_take_unreplicated(struct pg_session *session)
-{
-    bool is_unreplicated = session->is_unreplicated;
-    session->is_unreplicated = false;
-    return is_unreplicated;
 }
 
 struct slice pg_session_target(const struct pg_session *session)
@@ -241,7 +212,7 @@ static enum server_outcome configure(struct pg_session *session, uint64_t deadli
                                      struct err *err)
 {
     struct pg_parameter values[PG_SETTINGS_OWN + 1];
-    size_t n = pg_settings_values(&session->options, values);
+    size_t n = pg_settings_values(&session->base.options, values);
     values[n] = pg_int4(PQbackendPID(session->conn));
     struct pg_statement statement = {.sql = PG_SETTINGS_OF_SESSION,
                                      .parameters = values,
@@ -276,7 +247,7 @@ static enum server_outcome identify(struct pg_session *session, uint64_t deadlin
 {
     const struct pg_statement statement = {
         .sql = IDENTITY, .binary_results = true, .what = "identified"};
-    struct server_id *id = &session->server.id;
+    struct server_id *id = &session->base.id;
     struct err refused = {.arena = err->arena};
     struct pg_rows rows = {0};
     int64_t system = 0;
@@ -289,7 +260,7 @@ static enum server_outcome identify(struct pg_session *session, uint64_t deadlin
     bool is_known = result == SERVER_OK && started.len == sizeof(id->started) &&
                     pg_rows_int(&rows, 0, 1, &system);
     bool is_primary = is_known && pg_rows_int(&rows, 0, 2, &timeline);
-    session->server.is_standby = is_known && !is_primary;
+    session->base.is_standby = is_known && !is_primary;
     if (is_primary) {
         memcpy(&id->started, started.data, sizeof(id->started));
         id->system = (uint64_t)system;
@@ -302,7 +273,7 @@ static enum server_outcome identify(struct pg_session *session, uint64_t deadlin
 static enum server_outcome refuse_old(struct pg_session *session,
                                       const struct server_old_primary *old, struct err *err)
 {
-    const struct server_id *id = &session->server.id;
+    const struct server_id *id = &session->base.id;
     struct slice reason = arena_printf(
         err->arena,
         "the server at %s port %s is an old primary on timeline %u, and timeline %u has been used "
@@ -318,13 +289,13 @@ static enum server_outcome refuse_old(struct pg_session *session,
 static enum server_outcome examine_server(struct pg_session *session, uint64_t deadline_us,
                                           bool *is_old, struct err *err)
 {
-    struct server_lineage *lineage = session->options.lineage;
+    struct server_lineage *lineage = session->base.options.lineage;
     struct server_old_primary old;
     enum server_outcome result = configure(session, deadline_us, err);
     if (result == SERVER_OK && lineage != NULL)
         result = identify(session, deadline_us, err);
     *is_old = result == SERVER_OK && lineage != NULL &&
-              !server_lineage_join(lineage, &session->server.id, &old);
+              !server_lineage_join(lineage, &session->base.id, &old);
     if (*is_old)
         result = refuse_old(session, &old, err);
     if (result != SERVER_OK)
@@ -338,7 +309,7 @@ static void take_notice(void *cls, const PGresult *notice)
 {
     struct pg_session *session = cls;
     const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
-    session->is_unreplicated |= function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0;
+    session->base.is_unreplicated |= function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0;
 }
 
 /* Tries the hosts after an old primary as well. */
@@ -351,9 +322,9 @@ static enum server_outcome connect_and_examine(struct pg_session *session, uint6
         bool is_old;
         struct err failure = {.arena = err->arena};
         enum server_outcome result =
-            pg_connect(&session->url, session->options.application_name, deadline_us,
-                       session->options.meanwhile, session->stop_fd, &attempt, &session->conn,
-                       &session->failure, &failure);
+            pg_connect(&session->url, session->base.options.application_name, deadline_us,
+                       session->base.options.meanwhile, session->base.stop_fd, &attempt,
+                       &session->conn, &session->failure, &failure);
         if (result == SERVER_OK)
             PQsetNoticeReceiver(session->conn, take_notice, session);
         if (result == SERVER_OK)
@@ -383,8 +354,8 @@ static enum server_outcome check_encoding(const struct pg_session *session, stru
         arena_printf(err->arena, "its encoding is %s, and must be UTF8", encoding), err);
 }
 
-static enum server_outcome session_connect(struct pg_session *session, uint64_t deadline_us,
-                                           struct err *err)
+enum server_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     pg_exchange_drop(session);
     session->failure = (struct pg_failure){0};
@@ -396,21 +367,10 @@ static enum server_outcome session_connect(struct pg_session *session, uint64_t 
         pg_exchange_drop(session);
         return result;
     }
-    session->connected_us = clock_monotonic_us();
-    session->is_identified = session->server.id.started != 0;
-    enum pg_prepared_use wanted = session->options.prepared;
+    session->is_identified = session->base.id.started != 0;
+    enum pg_prepared_use wanted = session->prepared_use;
     session->uses_prepared =
         wanted == PG_PREPARED_ALWAYS ||
         (wanted == PG_PREPARED_AUTO && !session->server.is_pooled && !session->prepared_fail);
     return SERVER_OK;
-}
-
-enum server_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                       struct err *err)
-{
-    struct pg_connection_counts *counts = session->options.counts;
-    enum server_outcome result = session_connect(session, deadline_us, err);
-    if (counts != NULL)
-        atomic_fetch_add(result == SERVER_OK ? &counts->made : &counts->failed, 1);
-    return result;
 }

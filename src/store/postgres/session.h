@@ -15,8 +15,12 @@
 #include "store/postgres/statement.h"
 #include "store/postgres/url.h"
 
-/* The session is not connected yet. The caller owns it. */
-struct pg_session *pg_session_create(const struct pg_session_options *options);
+/* What of it all dialects have is in store/server/session.h; the URL of the address is a struct
+ * pg_url. The session is not connected yet. The caller owns it. */
+struct pg_session *pg_session_create(const struct server_session_options *options);
+
+/* Before it is connected; PG_PREPARED_AUTO without it. */
+void pg_session_set_prepared(struct pg_session *session, enum pg_prepared_use use);
 
 /* Closes the connection without waiting for the server. NULL is allowed. */
 void pg_session_destroy(struct pg_session *session);
@@ -28,10 +32,6 @@ void pg_session_destroy(struct pg_session *session);
  * SERVER_FAILED: they refuse this user, database or parameter. */
 enum server_outcome pg_session_connect(struct pg_session *session, uint64_t deadline_us,
                                        struct err *err) BERTH_MUST_CHECK;
-
-/* A descriptor that makes pg_session_connect() give up (SERVER_TIMEOUT or SERVER_RETRY) while it is
- * readable; -1, as after pg_session_create(): none. */
-void pg_session_set_stop(struct pg_session *session, int fd);
 
 /* Closes the connection without waiting for the server: an open transaction is rolled back, and a
  * running statement's result is lost. */
@@ -47,22 +47,8 @@ int pg_session_socket(const struct pg_session *session);
  * would be sent could reach the server. Not in a pipeline. */
 void pg_session_notice_end(struct pg_session *session);
 
-/* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
-bool pg_session_is_old(const struct pg_session *session, uint64_t age_us);
-
-/* Whether the newest connection of its lineage is to another server than the session's own, or its
- * last one. */
-bool pg_session_has_moved(const struct pg_session *session);
-
 /* Whether a transaction is open, even a failed one. It ends with COMMIT or ROLLBACK. */
 bool pg_session_in_transaction(const struct pg_session *session);
-
-/* Stays as it is when the session reconnects. */
-enum pg_commit pg_session_commit(const struct pg_session *session);
-
-/* Whether the server has said, since the last call, that a transaction is committed without having
- * waited for a synchronous standby, because somebody cancelled the wait. */
-bool pg_session_take_unreplicated(struct pg_session *session);
 
 /* "postgresql://user@host:port/db" */
 struct slice pg_session_target(const struct pg_session *session);

@@ -46,10 +46,8 @@ enum { PG_KEPT_MOST = 3 };
 struct pg_batch;
 
 struct pg_session {
-    PGconn *conn; /* NULL: not connected */
-    struct pg_session_options options;
-    uint64_t connected_us; /* time of the last connect */
-    int stop_fd;           /* ends an attempt to connect; -1: none */
+    struct server_session base; /* first */
+    PGconn *conn;               /* NULL: not connected */
     struct pg_url url;
     struct arena *arena;   /* options and url */
     struct arena *scratch; /* one statement's parameters */
@@ -57,8 +55,7 @@ struct pg_session {
     bool is_identified; /* since the connection was made */
     struct pg_queue queue;
     struct pg_failure failure;
-    enum pg_commit commit;
-    bool is_unreplicated; /* the wait for a standby was cancelled after a COMMIT */
+    enum pg_prepared_use prepared_use;
     bool uses_prepared;
     bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
     uint64_t *prepared; /* the hashes of those that this connection has; from malloc */
@@ -67,5 +64,15 @@ struct pg_session {
     struct pg_array arrays[ROWS_CELLS_MAX]; /* of one statement */
     struct pg_batch *batch; /* the last one that was sent, in its arena (write_exchange.c) */
 };
+
+static inline struct pg_session *pg_session_of(struct server_session *session)
+{
+    return (struct pg_session *)session;
+}
+
+static inline const struct pg_session *pg_session_of_const(const struct server_session *session)
+{
+    return (const struct pg_session *)session;
+}
 
 #endif

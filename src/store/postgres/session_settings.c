@@ -40,7 +40,7 @@ void pg_server_values(const struct server_id *id,
     values[1] = id->timeline == 0 ? pg_null(PG_INT8) : pg_int8(id->timeline);
 }
 
-size_t pg_settings_values(const struct pg_session_options *options,
+size_t pg_settings_values(const struct server_session_options *options,
                           struct pg_parameter values[static PG_SETTINGS_OWN])
 {
     const int timeouts_ms[] = {options->statement_timeout_ms, options->idle_in_transaction_ms,

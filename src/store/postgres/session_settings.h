@@ -31,7 +31,7 @@ void pg_server_values(const struct server_id *id,
                       struct pg_parameter values[static PG_SERVER_PARAMETERS]);
 
 /* Fills in those parameters, and returns their number. */
-size_t pg_settings_values(const struct pg_session_options *options,
+size_t pg_settings_values(const struct server_session_options *options,
                           struct pg_parameter values[static PG_SETTINGS_OWN]);
 
 #endif

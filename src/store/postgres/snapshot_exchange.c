@@ -5,6 +5,7 @@
 #include "store/postgres/foreign_sql.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/pipeline.h"
+#include "store/postgres/session_internal.h"
 
 static const char BEGIN[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 static const char NEWEST[] = "SELECT n.*, " EPOCHS_COLUMN " FROM (" LOG_NEWEST_SQL ") n";
@@ -74,11 +75,12 @@ static enum server_outcome take_notes(struct pg_session *session, struct snapsho
     return outcome;
 }
 
-enum server_outcome pg_snapshot_begin(struct pg_session *session,
+enum server_outcome pg_snapshot_begin(struct server_session *base,
                                       const struct snapshot_question *question,
                                       struct snapshot_answer *answer, uint64_t deadline_us,
                                       struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     enum server_outcome outcome = snapshot_send(session, question, deadline_us, err);
     if (outcome == SERVER_OK)
         outcome = pg_pipeline_next(session, NULL, deadline_us, err);
@@ -100,10 +102,11 @@ static const char STATE_AND_FOREIGN[] =
     "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
         "$1", "$2") ") FROM (" LOG_NEWEST_SQL ") n";
 
-enum server_outcome pg_snapshot_ask(struct pg_session *session, const struct foreign_view *view,
+enum server_outcome pg_snapshot_ask(struct server_session *base, const struct foreign_view *view,
                                     bool is_view_of_server, struct question_answer *answer,
                                     uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     struct pg_parameter parameters[FOREIGN_PARAMETERS];
     struct pg_rows rows = {0};
     int64_t has_notes = 0;
@@ -131,9 +134,10 @@ enum server_outcome pg_snapshot_ask(struct pg_session *session, const struct for
     return outcome;
 }
 
-enum server_outcome pg_snapshot_look(struct pg_session *session, struct snapshot_look *look,
+enum server_outcome pg_snapshot_look(struct server_session *base, struct snapshot_look *look,
                                      uint64_t deadline_us, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_statement statement = {
         .sql = FOREIGN_LOOK, .binary_results = true, .what = "read"};
     struct pg_rows rows = {0};

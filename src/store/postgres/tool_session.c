@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "store/server/dialects.h"
 
 enum { CONNECT_S = 30, ANSWER_S = 3600 };
 
@@ -22,8 +23,10 @@ struct pg_session *tool_session_open(struct slice connection, struct err *err)
     struct pg_session *session = NULL;
     struct pg_url url;
     if (pg_url_parse(connection, SLICE_LIT(""), arena, &url, err))
-        session = pg_session_create(&(struct pg_session_options){
-            .url = &url, .application_name = "placement-manage", .wake_fd = -1});
+        session = pg_session_create(&(struct server_session_options){
+            .address = &(struct server_address){server_dialect_of(connection), &url, url.target},
+            .application_name = "placement-manage",
+            .wake_fd = -1});
     arena_destroy(arena);
     if (session == NULL || pg_session_connect(session, after(CONNECT_S), err) == SERVER_OK)
         return session;

@@ -146,14 +146,15 @@ static bool is_unfit(const struct pg_session *session)
     return session->batch->nul_change != STORE_UNNAMED || session->batch->is_out_of_range;
 }
 
-enum server_outcome pg_batch_send(struct pg_session *session, const struct server_batch *batch,
+enum server_outcome pg_batch_send(struct server_session *base, const struct server_batch *batch,
                                   struct arena *arena, struct err *err)
 {
+    struct pg_session *session = pg_session_of(base);
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
     session->batch = arena_zalloc(arena, sizeof(*session->batch));
     *session->batch =
         (struct pg_batch){.arena = arena, .changes = batch->changes, .nul_change = STORE_UNNAMED};
-    session->commit = PG_COMMIT_NONE;
+    session->base.commit = SERVER_COMMIT_NONE;
     bool is_queued = pg_pipeline_begin(session, err) == SERVER_OK &&
                      queue_begin(session, batch, err) && queue_log(session, batch, err) &&
                      queue_look(session, batch, err) && queue_changes(session, batch, err);
@@ -208,8 +209,9 @@ static void name_change(const struct pg_session *session, struct slice message,
         refusal->reason = SERVER_REASON_DUPLICATE_ID;
 }
 
-struct server_refusal pg_batch_refusal(const struct pg_session *session, struct slice message)
+struct server_refusal pg_batch_refusal(const struct server_session *base, struct slice message)
 {
+    const struct pg_session *session = pg_session_of_const(base);
     const struct pg_batch *sent = session->batch;
     const struct pg_failure *failure = &session->failure;
     struct server_refusal refusal = {

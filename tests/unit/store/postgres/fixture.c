@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "store/server/dialects.h"
 
 uint64_t in_ms(unsigned ms)
 {
@@ -34,14 +35,15 @@ const char *url_with(struct arena *arena, const char *host, int port, const char
         .data;
 }
 
-struct pg_session *make_session(const char *url, struct pg_session_options options)
+struct pg_session *make_session(const char *url, struct server_session_options options)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     struct pg_url parsed;
     if (!pg_url_parse(slice_of(url), SLICE_LIT(""), arena, &parsed, &err))
         fail_msg("%s", err.message.data);
-    options.url = &parsed;
+    const struct server_address address = {&pg_dialect, &parsed, parsed.target};
+    options.address = &address;
     struct pg_session *session = pg_session_create(&options);
     arena_destroy(arena);
     return session;
@@ -51,7 +53,7 @@ struct pg_session *open_session(void)
 {
     struct attempt attempt = begin_attempt();
     struct pg_session *session =
-        make_session(url_of_server(attempt.arena), (struct pg_session_options){.wake_fd = -1});
+        make_session(url_of_server(attempt.arena), (struct server_session_options){.wake_fd = -1});
     expect_outcome(&attempt, session, pg_session_connect(session, soon(), &attempt.err), SERVER_OK,
                    NULL);
     return session;

@@ -17,7 +17,7 @@ const char *url_of_server(struct arena *arena);
 const char *url_with(struct arena *arena, const char *host, int port, const char *more);
 
 /* A session that is not connected. */
-struct pg_session *make_session(const char *url, struct pg_session_options options);
+struct pg_session *make_session(const char *url, struct server_session_options options);
 
 /* Connected to the server, with the defaults. */
 struct pg_session *open_session(void);

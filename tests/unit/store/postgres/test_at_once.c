@@ -6,8 +6,11 @@
 #include "store/fixture.h"
 
 #include "base/clock.h"
-#include "store/postgres/asker.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/asker.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 enum { READABLE_MS = 30000 };
 
@@ -41,8 +44,8 @@ static int64_t sql(struct fixture *fixture, const char *text)
     int64_t value = 0;
     assert_true(
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
-    struct pg_session *session =
-        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    struct pg_session *session = pg_session_create(&(struct server_session_options){
+        .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
     assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_execute(session, &statement, &rows, soon(), &fixture->err),
                      SERVER_OK);
@@ -134,7 +137,7 @@ static void test_news_of_the_answer(void **state)
 
 static const struct pg_session *session_of(struct store_asker *asker)
 {
-    return postgres_asker_session((struct postgres_asker *)asker);
+    return pg_session_of_const(server_asker_session((struct server_asker *)asker));
 }
 
 static void test_connection_ends_while_nothing_is_asked(void **state)
@@ -199,14 +202,14 @@ static void grow_old(struct fixture *fixture, struct store *store, const struct 
 {
     (void)fixture;
     (void)store;
-    AWAIT(pg_session_is_old(session, RECYCLE_US));
+    AWAIT(server_session_is_old(&session->base, RECYCLE_US));
 }
 
 static void test_connection_is_old(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    postgres_of(store)->recycle_us = RECYCLE_US;
+    server_store_of(store)->recycle_us = RECYCLE_US;
     expect_replaced(fixture, store, grow_old);
     store_close(store);
 }
@@ -215,11 +218,11 @@ static void test_connection_is_old(void **state)
 static void replace_server(struct fixture *fixture, struct store *store,
                            const struct pg_session *session)
 {
-    struct server_id id = pg_session_server(session)->id;
+    struct server_id id = session->base.id;
     struct server_old_primary old;
     id.started++;
-    assert_true(server_lineage_join(postgres_of(store)->lineage, &id, &old));
-    assert_true(pg_session_has_moved(session));
+    assert_true(server_lineage_join(server_store_of(store)->lineage, &id, &old));
+    assert_true(server_session_has_moved(&session->base));
     (void)fixture;
 }
 
@@ -242,9 +245,9 @@ static void test_standby(void **state)
     sql(fixture, "CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql"
                  " AS 'SELECT true'");
     sql(fixture, "ALTER ROLE berth SET search_path = standby, pg_catalog, public");
-    uint64_t made = postgres_of(store)->connections.made;
+    uint64_t made = server_store_of(store)->connections.made;
     assert_int_equal(store_ask(asker), -1);
-    AWAIT(postgres_of(store)->connections.made > made);
+    AWAIT(server_store_of(store)->connections.made > made);
     sql(fixture, "ALTER ROLE berth RESET search_path");
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
     store_close_asker(asker);
@@ -378,7 +381,7 @@ static void test_connection_is_lost(void **state)
     sql(fixture, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON traits DEFERRABLE"
                  " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()");
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
-    terminate(fixture, postgres_of(attempt.store)->writer);
+    terminate(fixture, pg_session_of(server_store_of(attempt.store)->writer));
     sql(fixture, "DROP TRIGGER late ON traits");
     assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
     store_end_at_once(attempt.store);
@@ -394,7 +397,7 @@ static void test_not_without_a_connection(void **state)
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
     store_end_at_once(attempt.store);
-    terminate(fixture, postgres_of(attempt.store)->writer);
+    terminate(fixture, pg_session_of(server_store_of(attempt.store)->writer));
     assert_false(store_begin_at_once(attempt.store));
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     commit_changes(fixture, attempt.store, &list);
@@ -416,7 +419,7 @@ static void test_not_with_something_to_do_first(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    struct postgres_store *store = postgres_of(attempt.store);
+    struct server_store *store = server_store_of(attempt.store);
     store_end_at_once(attempt.store);
     bool *const flags[] = {&store->mends_sequences, &store->is_locking};
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -439,7 +442,7 @@ static void test_connection_moves_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    pg_session_close(postgres_of(attempt.store)->writer);
+    pg_session_close(pg_session_of(server_store_of(attempt.store)->writer));
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_TAKEN);
     assert_int_equal(store_pending_descriptor(attempt.store), -1);

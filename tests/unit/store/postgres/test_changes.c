@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 
+#include "store/postgres/exchanges.h"
 #include "store/postgres/session_internal.h"
-#include "store/postgres/store_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 enum { RENAMED = 2, CLAIM = 60, CLAIMED = 5, ALTERED = 17 };
 
@@ -121,7 +123,7 @@ static void cannot_read(struct fixture *fixture, bool is_locked,
     struct found found = {0};
     struct store_stamp stamp;
     follow_claim(fixture, one, other, is_locked);
-    spoil(postgres_of(other)->follower);
+    spoil(pg_session_of(server_store_of(other)->follower));
     assert_int_equal(store_follow(other, &memory, note_used, &found, &fixture->err), STORE_FAILED);
     assert_int_equal(found.count, 0);
     assert_false(end_news(other, &stamp));
@@ -138,7 +140,7 @@ static void test_connection_ends(void **state)
 
 static void move_to_other_cluster(struct pg_session *follower)
 {
-    follower->server.id.system++;
+    follower->base.id.system++;
 }
 
 /* The tables are those of a copy of the database, whose log has the same newest row as the log that
@@ -251,7 +253,7 @@ static void see_next_row(struct fixture *fixture, struct store *store)
     struct store_stamp stamp;
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     (void)store_end_read(store, &stamp);
-    postgres_of(store)->seen.at_us -= 1000000;
+    server_store_of(store)->seen.at_us -= 1000000;
 }
 
 /* The batch is seen to be committed, but its answer does not come: that is not awaited for as long
@@ -269,7 +271,7 @@ static void test_answer_does_not_come(void **state)
     psql(fixture, AWAIT_PROJECT);
     see_next_row(fixture, store);
     assert_int_equal(await_decision(fixture, store), STORE_PENDING);
-    assert_false(pg_session_is_open(postgres_of(store)->writer));
+    assert_false(pg_session_is_open(pg_session_of(server_store_of(store)->writer)));
     assert_int_equal(await_last(fixture, store), STORE_OK);
     assert_int_equal(store_figures(store).unknown_done, 1);
     store_close(other);
@@ -313,7 +315,7 @@ static void test_epoch_of_others(void **state)
     assert_true(end_news(other, &stamp));
     assert_int_equal(store_figures(other).epoch, 1);
     /* and one that it has begun itself stays known */
-    postgres_of(other)->epochs.is_due = true;
+    server_store_of(other)->epochs.is_due = true;
     assert_int_equal(commit_project(fixture, other, 101, "one"), STORE_PENDING);
     assert_int_equal(await_decision(fixture, other), STORE_OK);
     assert_int_equal(store_figures(other).epoch, 2);

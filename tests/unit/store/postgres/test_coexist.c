@@ -5,9 +5,12 @@
 
 #include "base/arena.h"
 #include "store/coexist.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/foreign_log.h"
 #include "store/postgres/locks.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 #define RAISE_ONE "UPDATE resource_providers SET generation = generation + 1 WHERE id = 1"
 #define RAISE_TWO "UPDATE resource_providers SET generation = generation + 1 WHERE id = 2"
@@ -75,11 +78,11 @@ static void open_both(struct fixture *fixture, struct store **stores)
 /* Until the store is closed, nobody else moves them. */
 static void keep_notes(struct fixture *fixture, struct store *store)
 {
-    struct postgres_store *postgres = postgres_of(store);
-    assert_true(postgres_ensure_session(postgres, postgres->writer, &fixture->err));
-    assert_int_equal(pg_session_run(postgres->writer,
+    struct server_store *postgres = server_store_of(store);
+    assert_true(server_ensure_session(postgres, postgres->writer, &fixture->err));
+    assert_int_equal(pg_session_run(pg_session_of(postgres->writer),
                                     "SELECT pg_advisory_lock(" PG_LOCK_BATCHES ")", "locked",
-                                    postgres_deadline(postgres), &fixture->err),
+                                    server_deadline(postgres), &fixture->err),
                      SERVER_OK);
 }
 
@@ -92,11 +95,11 @@ static void close_both(struct store **stores)
 static uint64_t move(struct fixture *fixture, struct store *store)
 {
     uint64_t moved = 0;
-    struct postgres_store *postgres = postgres_of(store);
-    assert_true(postgres_ensure_session(postgres, postgres->writer, &fixture->err));
-    assert_int_equal(
-        foreign_log_move(postgres->writer, &moved, postgres_deadline(postgres), &fixture->err),
-        SERVER_OK);
+    struct server_store *postgres = server_store_of(store);
+    assert_true(server_ensure_session(postgres, postgres->writer, &fixture->err));
+    assert_int_equal(foreign_log_move(pg_session_of(postgres->writer), &moved,
+                                      server_deadline(postgres), &fixture->err),
+                     SERVER_OK);
     return moved;
 }
 
@@ -112,8 +115,8 @@ static void test_each_read_sees_it(void **state)
     }
     execute(fixture, RAISE_ONE);
     for (int i = 0; i < 2; i++) {
-        struct store_stamp before = log_state_stamp(&postgres_of(stores[i])->followed,
-                                                    postgres_of(stores[i])->foreign.taken);
+        struct store_stamp before = log_state_stamp(&server_store_of(stores[i])->followed,
+                                                    server_store_of(stores[i])->foreign.taken);
         assert_false(is_newest(stores[i], &before));
         struct store_stamp after =
             take(fixture, stores[i], STORE_NEWS_FOLLOW, "provider_update(1 " UUID_A);
@@ -238,10 +241,10 @@ static void test_another_server(void **state)
     struct store_stamp stamp = take(fixture, stores[0], STORE_NEWS_FOLLOW, NULL);
     assert_true(is_newest(stores[0], &stamp));
     struct foreign_view elsewhere = {0};
-    foreign_view_copy(&elsewhere, &postgres_of(stores[0])->foreign);
+    foreign_view_copy(&elsewhere, &server_store_of(stores[0])->foreign);
     elsewhere.server.started--;
-    postgres_head_note_view(postgres_of(stores[0])->head, &elsewhere);
-    foreign_view_copy(&postgres_of(stores[0])->foreign, &elsewhere);
+    server_head_note_view(server_store_of(stores[0])->head, &elsewhere);
+    foreign_view_copy(&server_store_of(stores[0])->foreign, &elsewhere);
     foreign_view_free(&elsewhere);
     assert_false(is_newest(stores[0], &stamp));
     stamp = take(fixture, stores[0], STORE_NEWS_RELOAD, NULL);

@@ -83,7 +83,7 @@ static void expect_connect(const char *url, unsigned ms, enum server_outcome exp
 {
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
-    session = make_session(url, (struct pg_session_options){.wake_fd = -1});
+    session = make_session(url, (struct server_session_options){.wake_fd = -1});
     enum server_outcome outcome = pg_session_connect(session, in_ms(ms), &attempt.err);
     assert_int_equal(pg_session_is_open(session), expected == SERVER_OK);
     struct slice whole = {0};
@@ -144,7 +144,7 @@ static void test_several_hosts(void **state)
                        "&target_session_attrs=standby");
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
-    session = make_session(url.data, (struct pg_session_options){.wake_fd = -1});
+    session = make_session(url.data, (struct server_session_options){.wake_fd = -1});
     assert_int_equal(pg_session_connect(session, in_ms(1000), &attempt.err), SERVER_RETRY);
     assert_non_null(strstr(attempt.err.message.data, "Connection refused; "));
     assert_non_null(strstr(attempt.err.message.data, "does not answer; "));
@@ -180,7 +180,7 @@ static void test_names(void **state)
     struct attempt attempt = begin_attempt();
     pg_session_destroy(session);
     session = make_session(url_with(arena, "no-such-host.invalid", 5432, ""),
-                           (struct pg_session_options){.wake_fd = -1});
+                           (struct server_session_options){.wake_fd = -1});
     enum server_outcome outcome = pg_session_connect(session, in_ms(20000), &attempt.err);
     /* later, if the name server of this machine does not answer */
     assert_true(outcome == SERVER_RETRY || outcome == SERVER_TIMEOUT);
@@ -328,7 +328,7 @@ static void test_wake_up(void **state)
 {
     (void)state;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct pg_session_options options = {.wake_fd = fd};
+    struct server_session_options options = {.wake_fd = fd};
     struct pg_statement sleep = {.sql = "SELECT pg_sleep(0.1)"};
     session = make_session(url_of_server(arena), options);
     struct err err = {.arena = arena};

@@ -14,7 +14,7 @@ uint64_t process_now_us(void)
     return 0;
 }
 
-void server_terminate(struct session *session)
+void fake_server_terminate(struct session *session)
 {
     (void)session;
     fail();
@@ -167,13 +167,13 @@ static bool other_deletes(int64_t id)
 {
     struct row_write write = provider_row(id, 0);
     write.is_delete = true;
-    return server_write(&write, 1);
+    return fake_server_write(&write, 1);
 }
 
 static bool other_inserts(int64_t id, int64_t parent)
 {
     const struct row_write write = provider_row(id, parent);
-    return server_write(&write, 1);
+    return fake_server_write(&write, 1);
 }
 
 /* ---- tests ---- */
@@ -193,7 +193,7 @@ static int begin(void **state)
                  .image = {.kind = CHANGE_TRAIT_INSERT,
                            .catalog = {.id = TRAIT, .name = SLICE_LIT("CUSTOM_X")}}}}};
     server.states.clock = 1000;
-    assert_true(server_write(writes, 2));
+    assert_true(fake_server_write(writes, 2));
     server.applied[1] = server.applied[0];
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "store/postgres/migrate.h"
 #include "store/postgres/standard_names.h"
 #include "store/repair.h"
+#include "store/server/dialects.h"
 
 static _Atomic bool is_answered;
 
@@ -88,8 +89,8 @@ static struct pg_session *connect_to(struct fixture *fixture)
     struct pg_url url;
     if (!pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err))
         fail_msg("%.*s", SLICE_ARG(fixture->err.message));
-    struct pg_session *session =
-        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    struct pg_session *session = pg_session_create(&(struct server_session_options){
+        .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
     assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
     return session;
 }

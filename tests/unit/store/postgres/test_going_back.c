@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 
+#include "store/postgres/exchanges.h"
 #include "store/postgres/log_sql.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 static void run_sql(const struct fixture *fixture, const char *sql)
 {
@@ -24,7 +27,7 @@ static void delete_log_after(const struct fixture *fixture, int64_t number)
 /* Batches until the log has that many rows. */
 static void commit_until(struct fixture *fixture, struct store *store, int64_t number)
 {
-    while (postgres_of(store)->followed.number < number) {
+    while (server_store_of(store)->followed.number < number) {
         struct change_list list = changes_of(fixture);
         int64_t id = store_next_id(store, STORE_PROJECTS);
         add_catalog(&list, CHANGE_PROJECT_INSERT, id,
@@ -96,7 +99,7 @@ static int64_t remembered(struct fixture *fixture, struct store *store)
     struct epochs_left left;
     fixture_shell(fixture, "rm -rf copy && mkdir copy && cp acknowledged-* copy/");
     int64_t number = acknowledged_open(&file, slice_of(fixture_file(fixture, "copy")),
-                                       postgres_of(store)->url.target, &left)
+                                       server_store_of(store)->address.target, &left)
                          .number;
     acknowledged_close(&file);
     return number;
@@ -135,13 +138,13 @@ static void test_ends_before_epoch(void **state)
     store = open_remembering(fixture);
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     commit_until(fixture, store, 6);
-    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).epoch, 1);
-    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).number, 6);
+    assert_int_equal(epochs_newest(&server_store_of(store)->epochs).epoch, 1);
+    assert_int_equal(epochs_newest(&server_store_of(store)->epochs).number, 6);
     store_close(store);
     store = open_remembering(fixture);
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     commit_until(fixture, store, 7);
-    assert_int_equal(epochs_newest(&postgres_of(store)->epochs).epoch, 1);
+    assert_int_equal(epochs_newest(&server_store_of(store)->epochs).epoch, 1);
     store_close(store);
 }
 
@@ -150,7 +153,8 @@ static void test_ends_before_epoch(void **state)
 static struct store_stamp stamp_at(struct fixture *fixture, struct store *store, int64_t number)
 {
     commit_until(fixture, store, number);
-    return log_state_stamp(&postgres_of(store)->followed, postgres_of(store)->foreign.taken);
+    return log_state_stamp(&server_store_of(store)->followed,
+                           server_store_of(store)->foreign.taken);
 }
 
 /* The same number in another history. */
@@ -177,7 +181,7 @@ static void test_covers(void **state)
     assert_false(store_covers(store, &late, &other_early));
     assert_false(store_covers(store, &other_late, &early));
     assert_false(store_covers(store, &late, &other_late));
-    postgres_of(store)->has_state = false;
+    server_store_of(store)->has_state = false;
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_true(store_covers(store, &late, &late));
     assert_false(store_covers(store, &late, &early));
@@ -223,7 +227,7 @@ static void test_broken_chain(void **state)
     struct store *other = fixture_open(fixture);
     expect_news(fixture, other, STORE_NEWS_RELOAD);
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-        commit_until(fixture, store, postgres_of(other)->followed.number + 4);
+        commit_until(fixture, store, server_store_of(other)->followed.number + 4);
         run_sql(fixture, damages[i]);
         expect_news(fixture, other, STORE_NEWS_RELOAD);
     }
@@ -234,9 +238,9 @@ static void test_broken_chain(void **state)
 /* Empty batches of another instance, on top of a state. */
 static void append_rows(struct store *store, int count)
 {
-    struct log_state state = postgres_of(store)->followed;
+    struct log_state state = server_store_of(store)->followed;
     struct buf sql = {0};
-    struct err err = {.arena = postgres_of(store)->scratch};
+    struct err err = {.arena = server_store_of(store)->scratch};
     char before[2 * LOG_DIGEST_LEN + 1];
     for (int i = 0; i < count; i++) {
         const struct log_state last = state;
@@ -251,8 +255,8 @@ static void append_rows(struct store *store, int count)
         assert_true(log_row_state(&row, &state));
     }
     buf_append_char(&sql, '\0');
-    assert_int_equal(pg_session_run(postgres_of(store)->follower, sql.data, "written",
-                                    postgres_deadline(postgres_of(store)), &err),
+    assert_int_equal(pg_session_run(pg_session_of(server_store_of(store)->follower), sql.data,
+                                    "written", server_deadline(server_store_of(store)), &err),
                      SERVER_OK);
     buf_free(&sql);
 }
@@ -281,14 +285,14 @@ static void test_other_row(void **state)
 
 static enum log_found newest_of(struct store *store, const char *sql)
 {
-    struct pg_session *session = postgres_of(store)->follower;
+    struct pg_session *session = pg_session_of(server_store_of(store)->follower);
     const struct pg_statement statement = {.sql = sql, .binary_results = true, .what = "read"};
     struct log_state found;
-    struct err err = {.arena = postgres_of(store)->scratch};
+    struct err err = {.arena = server_store_of(store)->scratch};
     struct pg_rows rows = {0};
-    assert_int_equal(
-        pg_session_execute(session, &statement, &rows, postgres_deadline(postgres_of(store)), &err),
-        SERVER_OK);
+    assert_int_equal(pg_session_execute(session, &statement, &rows,
+                                        server_deadline(server_store_of(store)), &err),
+                     SERVER_OK);
     struct log_newest newest;
     pg_log_newest(&rows, &newest);
     enum log_found what = log_newest_state(&newest, NULL, &found);
@@ -365,7 +369,7 @@ static void test_wrong_memory(void **state)
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     expect_news(fixture, store, STORE_NEWS_NONE);
-    postgres_of(store)->has_state = false;
+    server_store_of(store)->has_state = false;
     assert_int_equal(commit_blindly(fixture, store, "p"), STORE_TAKEN);
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_true(store_suspect(store, ENTITY_PROVIDER, 2, (struct slice){0}));
@@ -418,8 +422,8 @@ static void test_lower_numbers(void **state)
     struct store_observer *observer = store_observe(store, &fixture->err);
     expect_news(fixture, store, STORE_NEWS_NONE);
     assert_true(look_knows(fixture, observer));
-    postgres_of(store)->load.horizon += 1000000;
-    postgres_of(store)->load.number++;
+    server_store_of(store)->load.horizon += 1000000;
+    server_store_of(store)->load.number++;
     assert_false(look_knows(fixture, observer));
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_true(look_knows(fixture, observer));
@@ -434,11 +438,11 @@ static void test_other_cluster(void **state)
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
     expect_news(fixture, store, STORE_NEWS_NONE);
-    postgres_of(store)->examined_system++;
+    server_store_of(store)->examined_system++;
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     expect_news(fixture, store, STORE_NEWS_NONE);
     struct store_observer *observer = store_observe(store, &fixture->err);
-    postgres_of(store)->load.system++;
+    server_store_of(store)->load.system++;
     assert_false(look_knows(fixture, observer));
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_true(look_knows(fixture, observer));

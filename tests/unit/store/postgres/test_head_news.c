@@ -2,7 +2,10 @@
  * it; anything else is left to an ordinary read. */
 #include "store/fixture.h"
 
-#include "store/postgres/store_internal.h"
+#include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 enum { CLAIM = 60 };
 
@@ -129,7 +132,7 @@ static void test_another_history(void **state)
     struct pair pair = begin(fixture);
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
-    postgres_of(pair.other)->followed.digest[0] ^= 1;
+    server_store_of(pair.other)->followed.digest[0] ^= 1;
     assert_false(follows(&pair, &head));
     end(&pair);
 }
@@ -165,11 +168,11 @@ static void test_new_epoch(void **state)
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
     claim(fixture, &pair);
-    postgres_of(pair.one)->epochs.is_due = true;
+    server_store_of(pair.one)->epochs.is_due = true;
     claim(fixture, &pair);
     expect_news(fixture, pair.other, STORE_NEWS_FOLLOW);
     assert_int_equal(store_figures(pair.other).epoch, 1);
-    postgres_of(pair.one)->epochs.is_due = true;
+    server_store_of(pair.one)->epochs.is_due = true;
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
     assert_false(follows(&pair, &head));
@@ -183,7 +186,7 @@ static void test_new_epoch(void **state)
     /* one that it has begun itself stays known */
     struct change_list list = changes_of(fixture);
     add_catalog(&list, CHANGE_PROJECT_INSERT, 101, "another");
-    postgres_of(pair.other)->epochs.is_due = true;
+    server_store_of(pair.other)->epochs.is_due = true;
     commit_changes(fixture, pair.other, &list);
     expect_news(fixture, pair.one, STORE_NEWS_FOLLOW);
     claim(fixture, &pair);
@@ -199,11 +202,11 @@ static void test_replaced(void **state)
 {
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
-    struct postgres_store *other = postgres_of(pair.other);
+    struct server_store *other = server_store_of(pair.other);
     struct server_old_primary old;
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
-    struct server_id id = pg_session_server(other->follower)->id;
+    struct server_id id = other->follower->id;
     assert_true(follows(&pair, &head));
     id.started++;
     assert_true(server_lineage_join(other->lineage, &id, &old));
@@ -219,7 +222,7 @@ static void test_other_timeline(void **state)
     struct pair pair = begin(fixture);
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
-    postgres_of(pair.other)->examined_timeline++;
+    server_store_of(pair.other)->examined_timeline++;
     assert_false(follows(&pair, &head));
     end(&pair);
 }
@@ -241,7 +244,7 @@ static void test_after_going_back(void **state)
 {
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
-    struct postgres_store *other = postgres_of(pair.other);
+    struct server_store *other = server_store_of(pair.other);
     other->read.went_back = true; /* of the last read */
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
@@ -257,7 +260,7 @@ static void test_more_is_due(void **state)
 {
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
-    struct postgres_store *other = postgres_of(pair.other);
+    struct server_store *other = server_store_of(pair.other);
     bool *const due[] = {&other->has_state, &other->must_remember};
     for (size_t i = 0; i < sizeof(due) / sizeof(due[0]); i++) {
         claim(fixture, &pair);
@@ -273,9 +276,9 @@ static void test_more_is_due(void **state)
     other->is_replaced = true;
     assert_false(follows(&pair, &head));
     other->is_replaced = false;
-    postgres_head_set_coexists(other->head, true);
+    server_head_set_coexists(other->head, true);
     assert_false(follows(&pair, &head));
-    postgres_head_set_coexists(other->head, false);
+    server_head_set_coexists(other->head, false);
     assert_true(follows(&pair, &head));
     end(&pair);
 }

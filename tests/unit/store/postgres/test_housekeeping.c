@@ -6,9 +6,11 @@
 
 #include "await.h"
 #include "store/postgres/exchanges.h"
-#include "store/postgres/housekeeping.h"
-#include "store/postgres/prune.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/housekeeping.h"
 #include "store/server/instance_row.h"
+#include "store/server/prune.h"
 
 static struct pg_session *session;
 static struct arena *arena;
@@ -47,7 +49,8 @@ static void value_is(const char *sql, const char *expected)
 static void write_row(const struct instance_row *row, int64_t followed)
 {
     struct attempt tried = begin_attempt();
-    enum server_outcome outcome = pg_instance_write(session, row, followed, soon(), &tried.err);
+    enum server_outcome outcome =
+        pg_instance_write(&session->base, row, followed, soon(), &tried.err);
     expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
 }
 
@@ -74,7 +77,7 @@ static void test_row_of_an_instance(void **state)
     write_row(&other, 1);
     value_is("SELECT count(*) FROM berth_instances", "2");
     struct attempt tried = begin_attempt();
-    enum server_outcome outcome = pg_instance_delete(session, &row, soon(), &tried.err);
+    enum server_outcome outcome = pg_instance_delete(&session->base, &row, soon(), &tried.err);
     expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
     value_is("SELECT string_agg(instance, ' ') FROM berth_instances", other.name);
 }
@@ -109,7 +112,8 @@ static uint64_t deleted_by(struct prune *prune, int64_t newest)
 {
     struct attempt tried = begin_attempt();
     uint64_t deleted = 0;
-    enum server_outcome outcome = prune_log(prune, session, newest, &deleted, soon(), &tried.err);
+    enum server_outcome outcome =
+        prune_log(prune, &session->base, newest, &deleted, soon(), &tried.err);
     expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
     return deleted;
 }
@@ -199,16 +203,17 @@ static void test_log_that_has_gone_back(void **state)
 static void test_thread(void **state)
 {
     (void)state;
-    struct pg_connection_counts counts = {0};
+    struct server_connection_counts counts = {0};
     struct pg_url url;
     struct err err = {.arena = arena};
     assert_true(pg_url_parse(slice_of(url_of_server(arena)), SLICE_LIT(""), arena, &url, &err));
+    const struct server_address address = {&pg_dialect, &url, url.target};
     struct server_lineage *lineage = server_lineage_create();
-    struct postgres_head *head = postgres_head_create(&url, lineage, &counts, 10000000, 0);
+    struct server_head *head = server_head_create(&address, lineage, &counts, 10000000, 0);
     const struct log_state state_5000 = {.number = 5000};
-    assert_true(postgres_head_note(head, &state_5000, NULL, &pg_session_server(session)->id, true));
+    assert_true(server_head_note(head, &state_5000, NULL, &session->base.id, true));
     log_rows(1, 5000, PRUNE_KEPT_S + 600);
-    struct housekeeping *housekeeping = housekeeping_start(&url, NULL, &counts, 0, head);
+    struct housekeeping *housekeeping = housekeeping_start(&address, NULL, &counts, 0, head);
     assert_non_null(housekeeping);
     AWAIT(value_of(arena, session, "SELECT 1 FROM berth_instances") != NULL);
     value_is("SELECT followed FROM berth_instances", "5000");
@@ -217,7 +222,7 @@ static void test_thread(void **state)
     value_is("SELECT min(number) FROM berth_log", "4001");
     housekeeping_stop(housekeeping);
     value_is("SELECT count(*) FROM berth_instances", "0");
-    postgres_head_destroy(head);
+    server_head_destroy(head);
     server_lineage_destroy(lineage);
     assert_in_range(counts.made, 2, 3); /* a stop during the report makes another one for the row */
     assert_int_equal(counts.failed, 0);

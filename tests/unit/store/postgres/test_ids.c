@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/postgres/store_internal.h"
+#include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 enum { LEFT = 5, MOST = INT32_MAX };
 
@@ -230,7 +233,7 @@ static void test_new_connection(void **state)
     struct store_stamp stamp;
     int64_t id = store_next_id(store, STORE_PROJECTS);
     assert_int_equal(store_next_id(store, STORE_PROJECTS), id + 1);
-    pg_session_close(postgres_of(store)->follower);
+    pg_session_close(pg_session_of(server_store_of(store)->follower));
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_NONE);
     (void)store_end_read(store, &stamp);
     assert_true(store_next_id(store, STORE_PROJECTS) > id + 16); /* of the block's 32 ids */
@@ -253,7 +256,7 @@ static void test_unknown_batch(void **state)
     add_catalog(&list, CHANGE_PROJECT_INSERT, id, "p");
     const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
     assert_int_equal(store_commit(store, &batch, &stamp, &foreign, &fixture->err), STORE_PENDING);
-    pg_session_close(postgres_of(store)->writer);
+    pg_session_close(pg_session_of(server_store_of(store)->writer));
     enum store_result result;
     do {
         result = store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);

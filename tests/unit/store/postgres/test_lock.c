@@ -3,9 +3,12 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/locks.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/session_internal.h"
 #include "store/postgres/write_texts.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 static uint64_t soon(void)
 {
@@ -18,8 +21,8 @@ static struct pg_session *hold_lock(struct fixture *fixture)
     struct pg_url url;
     assert_true(
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
-    struct pg_session *session =
-        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    struct pg_session *session = pg_session_create(&(struct server_session_options){
+        .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
     assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_run(session, "BEGIN", NULL, soon(), &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_run(session, PG_TAKE_LOCK, NULL, soon(), &fixture->err), SERVER_OK);
@@ -27,13 +30,12 @@ static struct pg_session *hold_lock(struct fixture *fixture)
 }
 
 /* Ends the writer's connection, and waits until it has ended. */
-static void end_connection(struct fixture *fixture, const struct store *store,
-                           struct pg_session *by)
+static void end_connection(struct fixture *fixture, struct store *store, struct pg_session *by)
 {
-    const struct postgres_store *postgres = postgres_of_const(store);
+    const struct server_store *postgres = server_store_of(store);
     const struct slice sql =
         arena_printf(fixture->arena, "SELECT pg_terminate_backend(%d, 60000)%c",
-                     pg_session_server(postgres->writer)->backend, '\0');
+                     pg_session_server(pg_session_of(postgres->writer))->backend, '\0');
     assert_int_equal(pg_session_run(by, sql.data, NULL, soon(), &fixture->err), SERVER_OK);
 }
 

@@ -5,9 +5,12 @@
 
 #include <stdio.h>
 
+#include "store/postgres/exchanges.h"
 #include "store/postgres/rows_sql.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/session_internal.h"
 #include "store/postgres/write_sql.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 static const char *value(struct fixture *fixture, const struct pg_rows *rows, size_t row)
 {
@@ -74,26 +77,26 @@ static void expect_indexed(struct fixture *fixture, struct pg_session *session, 
     pg_rows_free(&rows);
 }
 
-static void expect_good_plans(struct fixture *fixture, struct postgres_store *store)
+static void expect_good_plans(struct fixture *fixture, struct server_store *store)
 {
     struct buf sql = {0};
     struct err err = {.arena = fixture->arena};
-    assert_true(postgres_ensure_session(store, store->follower, &err));
+    assert_true(server_ensure_session(store, store->follower, &err));
     for (unsigned kind = 0; kind < BUNDLE_KIND_COUNT; kind++) {
         sql.len = 0;
         write_sql_append((enum bundle_kind)kind, &sql);
-        expect_indexed(fixture, store->writer, sql.data);
+        expect_indexed(fixture, pg_session_of(store->writer), sql.data);
     }
     for (unsigned table = 0; table < ROWS_TABLE_COUNT; table++) {
         sql.len = 0;
         pg_rows_sql_of_ids((enum rows_table)table, &sql);
-        expect_indexed(fixture, store->follower, sql.data);
+        expect_indexed(fixture, pg_session_of(store->follower), sql.data);
     }
     for (unsigned table = 0; table < ROWS_TABLE_COUNT; table++) {
         struct pg_rows rows = {0};
         sql.len = 0;
         pg_rows_sql_all((enum rows_table)table, &sql);
-        explain(fixture, store->follower, sql.data, &rows);
+        explain(fixture, pg_session_of(store->follower), sql.data, &rows);
         pg_rows_free(&rows);
     }
     buf_free(&sql);
@@ -104,21 +107,21 @@ static void test_small_tables(void **state)
 {
     struct fixture *fixture = *state;
     struct store *base = fixture_open(fixture);
-    struct postgres_store *store = postgres_of(base);
+    struct server_store *store = server_store_of(base);
     expect_good_plans(fixture, store);
-    execute(fixture, store->writer, "VACUUM ANALYZE", NULL);
+    execute(fixture, pg_session_of(store->writer), "VACUUM ANALYZE", NULL);
     expect_good_plans(fixture, store);
-    execute(fixture, store->writer,
+    execute(fixture, pg_session_of(store->writer),
             "INSERT INTO consumers (id, uuid, project_id, user_id) VALUES (1, 'a', 1, 1)", NULL);
-    execute(fixture, store->writer,
+    execute(fixture, pg_session_of(store->writer),
             "INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)"
             " VALUES (1, 'a', 0, 1)",
             NULL);
-    execute(fixture, store->writer,
+    execute(fixture, pg_session_of(store->writer),
             "INSERT INTO resource_providers (id, uuid, name, root_provider_id)"
             " VALUES (1, 'p', 'p', 1)",
             NULL);
-    execute(fixture, store->writer, "VACUUM ANALYZE", NULL);
+    execute(fixture, pg_session_of(store->writer), "VACUUM ANALYZE", NULL);
     expect_good_plans(fixture, store);
     store_close(base);
 }

@@ -6,8 +6,11 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "model/node.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/session.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 enum { REQUESTS = 4, CULPRIT = 2, FREE_ID = 100 };
 
@@ -145,8 +148,8 @@ static struct pg_session *lock_row(struct fixture *fixture, int64_t provider)
                      (long long)provider, '\0');
     assert_true(
         pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
-    struct pg_session *session =
-        pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
+    struct pg_session *session = pg_session_create(&(struct server_session_options){
+        .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
     assert_int_equal(pg_session_connect(session, deadline_us, &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_run(session, "BEGIN", NULL, deadline_us, &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_run(session, lock.data, NULL, deadline_us, &fixture->err),
@@ -194,11 +197,11 @@ static void test_known_lock(void **state)
     assert_int_equal(
         pg_session_run(holder, "ROLLBACK", NULL, clock_monotonic_us() + 60000000, &fixture->err),
         SERVER_OK);
-    assert_true(postgres_of(store)->locked.ids[0] == 1);
+    assert_true(server_store_of(store)->locked.ids[0] == 1);
     assert_int_equal(commit_one(fixture, store, 1, 0), STORE_OK);
-    assert_true(postgres_of(store)->locked.ids[0] == 0);
+    assert_true(server_store_of(store)->locked.ids[0] == 0);
     /* what is not there is not locked */
-    postgres_of(store)->locked.ids[0] = 77;
+    server_store_of(store)->locked.ids[0] = 77;
     assert_int_equal(commit_one(fixture, store, 77, 0), STORE_REFUSED);
     assert_false(why->is_locked);
     assert_true(why->memory_is_wrong);

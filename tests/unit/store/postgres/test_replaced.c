@@ -2,10 +2,13 @@
 #include "store/fixture.h"
 
 #include "base/arena.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/exchanges.h"
+#include "store/postgres/session_internal.h"
+#include "store/server/dialects.h"
+#include "store/server/store_internal.h"
 
 /* The answer to a commit, which arrives while a session connects. */
-static _Atomic(struct postgres_head *) late_answer;
+static _Atomic(struct server_head *) late_answer;
 static struct log_state late_state;
 
 enum server_outcome __real_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
@@ -16,17 +19,17 @@ enum server_outcome __wrap_pg_session_connect(struct pg_session *session, uint64
                                               struct err *err)
 {
     static const struct server_id unnamed; /* valid, whatever other sessions have joined */
-    struct postgres_head *head = late_answer;
+    struct server_head *head = late_answer;
     if (head != NULL)
-        (void)!postgres_head_note(head, &late_state, NULL, &unnamed, true);
+        (void)!server_head_note(head, &late_state, NULL, &unnamed, true);
     return __real_pg_session_connect(session, deadline_us, err);
 }
 
 /* Some session of the store has reached another server, which has just been started. */
 static void replace_server(struct store *base)
 {
-    const struct postgres_store *store = postgres_of_const(base);
-    struct server_id id = pg_session_server(store->writer)->id;
+    const struct server_store *store = server_store_of_const(base);
+    struct server_id id = store->writer->id;
     struct server_old_primary old;
     assert_true(id.timeline > 0);
     id.started++;
@@ -102,10 +105,10 @@ static void test_query(void **state)
     const struct store_stamp none = log_stamp_of_none();
     expect_news(fixture, store, STORE_NEWS_NONE);
     (void)ask_newest(store);
-    late_state = postgres_of(store)->followed;
+    late_state = server_store_of(store)->followed;
     late_state.number++;
     late_state.mark[0] ^= 1;
-    late_answer = postgres_of(store)->head;
+    late_answer = server_store_of(store)->head;
     replace_server(store);
     const struct store_stamp answer = ask_newest(store);
     late_answer = NULL;
@@ -121,9 +124,10 @@ static void test_promotion(void **state)
     struct store *store = open_seeded(fixture, NULL);
     struct store_stamp stamp;
     expect_news(fixture, store, STORE_NEWS_NONE);
-    postgres_of(store)->examined_timeline--; /* as if memory had been read before the promotion */
+    server_store_of(store)
+        ->examined_timeline--; /* as if memory had been read before the promotion */
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
-    postgres_of(store)->read_again_us = 0;
+    server_store_of(store)->read_again_us = 0;
     assert_false(store_should_read(store));
     assert_false(store_end_read(store, &stamp)); /* it has failed */
     assert_true(store_should_read(store));
@@ -140,7 +144,7 @@ static void test_commit_after_promotion(void **state)
     struct change_list list = new_trait(fixture, 50001, "CUSTOM_A");
     struct store_stamp stamp;
     bool foreign;
-    postgres_of(store)->examined_timeline--;
+    server_store_of(store)->examined_timeline--;
     assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_TAKEN);
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     assert_int_equal(commit_list(store, &list, &stamp, &foreign, &fixture->err), STORE_OK);

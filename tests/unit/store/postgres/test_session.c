@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "store/postgres/session_internal.h"
+
 static struct pg_session *session;
 static struct arena *arena;
 
@@ -74,10 +76,10 @@ static void test_options(void **state)
     (void)state;
     pg_session_destroy(session);
     session = make_session(url_of_server(arena),
-                           (struct pg_session_options){.application_name = "berthd: follower",
-                                                       .statement_timeout_ms = 12000,
-                                                       .idle_in_transaction_ms = 34000,
-                                                       .wake_fd = -1});
+                           (struct server_session_options){.application_name = "berthd: follower",
+                                                           .statement_timeout_ms = 12000,
+                                                           .idle_in_transaction_ms = 34000,
+                                                           .wake_fd = -1});
     EXPECT(pg_session_connect(session, soon(), err), SERVER_OK, NULL);
     value_is("SHOW application_name", "berthd: follower");
     value_is("SHOW statement_timeout", "12s");
@@ -92,7 +94,7 @@ static void test_isolation(void **state)
         arena_printf(arena, "%s?options=-cdefault_transaction_isolation=serializable%c",
                      url_of_server(arena), '\0');
     pg_session_destroy(session);
-    session = make_session(url.data, (struct pg_session_options){.wake_fd = -1});
+    session = make_session(url.data, (struct server_session_options){.wake_fd = -1});
     EXPECT(pg_session_connect(session, soon(), err), SERVER_OK, NULL);
     value_is("SHOW transaction_isolation", "read committed");
 }
@@ -252,17 +254,17 @@ static void test_commit(void **state)
 {
     (void)state;
     struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     run(session, "BEGIN");
     EXPECT(execute(commit, err), SERVER_OK, NULL);
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_DONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
     /* the server answers the COMMIT of a failed transaction with success */
     run(session, "BEGIN");
     EXPECT(execute((struct pg_statement){.sql = "SELECT 1/0"}, err), SERVER_REFUSED,
            "used: division by zero");
     EXPECT(execute(commit, err), SERVER_FAILED,
            "written: the transaction had failed before, and was rolled back");
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     assert_false(pg_session_in_transaction(session));
     /* a constraint that is checked at the end */
     run(session, "BEGIN");
@@ -271,7 +273,7 @@ static void test_commit(void **state)
     EXPECT(execute(commit, err), SERVER_REFUSED,
            "written: insert or update on table \"child\" violates foreign key constraint "
            "\"child_parent_fkey\"");
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     assert_false(pg_session_in_transaction(session));
 }
 
@@ -311,7 +313,7 @@ static void test_killed_by_the_server(void **state)
     assert_true(err_is_set(&attempt.err));
     assert_false(pg_session_is_open(session));
     assert_false(pg_session_in_transaction(session));
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     arena_destroy(attempt.arena);
     EXPECT(pg_session_run(session, "SELECT 1", "read", soon(), err), SERVER_LOST,
            "used: not connected");
@@ -348,7 +350,7 @@ static void test_pipeline(void **state)
     queue((struct pg_statement){.sql = "SELECT count(*) FROM parent"});
     queue((struct pg_statement){.sql = "COMMIT", .is_commit = true});
     EXPECT(pg_pipeline_send(session, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_SENT);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_SENT);
     struct pg_rows rows = {0};
     for (int i = 0; i < 101; i++)
         expect_next(SERVER_OK, NULL);
@@ -357,7 +359,7 @@ static void test_pipeline(void **state)
     assert_true(pg_rows_int(&rows, 0, 0, &count) && count == 100);
     pg_rows_free(&rows);
     expect_next(SERVER_OK, NULL);
-    assert_int_equal(pg_session_commit(session), PG_COMMIT_DONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
     expect_next(SERVER_END, NULL);
     EXPECT(pg_pipeline_finish(session, soon(), err), SERVER_OK, NULL);
     value_is("SELECT count(*) FROM pg_prepared_statements", "1");
@@ -395,7 +397,7 @@ static void test_pipeline_names_the_failed_statement(void **state)
             EXPECT(pg_pipeline_finish(session, soon(), err), SERVER_REFUSED, message);
         }
         assert_int_equal(pg_session_failure(session)->statement, 38);
-        assert_int_equal(pg_session_commit(session), PG_COMMIT_NONE);
+        assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
         EXPECT(pg_pipeline_finish(session, soon(), err), SERVER_OK, NULL);
         assert_true(pg_session_in_transaction(session));
         run(session, "ROLLBACK");

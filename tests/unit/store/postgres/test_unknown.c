@@ -1,5 +1,5 @@
 /* What is found out about a batch whose COMMIT was not answered, on a real server. */
-#include "store/postgres/unknown.h"
+#include "store/server/unknown.h"
 
 #include "base/clock.h"
 #include "store/fixture.h"
@@ -37,35 +37,35 @@ static void insert(const struct fixture *fixture, int number, const char *mark)
 }
 
 /* A store whose log has that many rows, the last one with the mark BEFORE. */
-static struct postgres_store *open_written(struct fixture *fixture)
+static struct server_store *open_written(struct fixture *fixture)
 {
     struct store *store = fixture_open(fixture);
     run_sql(fixture, "DELETE FROM berth_log");
     for (int number = 1; number <= WRITTEN; number++)
         insert(fixture, number, number == WRITTEN ? BEFORE : OTHER);
-    return postgres_of(store);
+    return server_store_of(store);
 }
 
-static void begin(struct postgres_store *store, int64_t number)
+static void begin(struct server_store *store, int64_t number)
 {
     const struct log_row row = {.number = number, .mark = {MARK, LOG_MARK_LEN}};
     struct log_state before = {.number = number - 1};
     memcpy(before.mark, BEFORE, LOG_MARK_LEN);
-    postgres_unknown_begin(store->unknown, &row, &before);
+    server_unknown_begin(store->unknown, &row, &before);
 }
 
-static enum store_result resolved(struct postgres_store *store)
+static enum store_result resolved(struct server_store *store)
 {
     enum store_result result = STORE_PENDING;
     while (result == STORE_PENDING)
-        result = postgres_unknown_wait(store->unknown, clock_monotonic_us() + 100000);
+        result = server_unknown_wait(store->unknown, clock_monotonic_us() + 100000);
     return result;
 }
 
 static void test_row_is_there(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     insert(fixture, WRITTEN + 1, MARK);
     begin(store, WRITTEN + 1);
     assert_int_equal(resolved(store), STORE_OK);
@@ -76,7 +76,7 @@ static void test_row_is_there(void **state)
 static void test_row_of_another(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     insert(fixture, WRITTEN + 1, OTHER);
     begin(store, WRITTEN + 1);
     assert_int_equal(resolved(store), STORE_TAKEN);
@@ -88,7 +88,7 @@ static void test_row_of_another(void **state)
 static void test_row_is_missing(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     begin(store, WRITTEN + 1);
     assert_int_equal(resolved(store), STORE_TAKEN);
     expect(fixture,
@@ -102,7 +102,7 @@ static void test_row_is_missing(void **state)
 static void test_row_before_is_missing(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     begin(store, WRITTEN + 2);
     assert_int_equal(resolved(store), STORE_TAKEN);
     expect(fixture, "SELECT max(number) FROM berth_log", "10");
@@ -114,7 +114,7 @@ static void test_row_before_is_missing(void **state)
 static void test_committed_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     struct store *holder = fixture_open(fixture);
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
     begin(store, WRITTEN + 1);
@@ -134,7 +134,7 @@ static void test_committed_meanwhile(void **state)
 static void test_row_was_pruned(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     run_sql(fixture, "DELETE FROM berth_log WHERE number <= 5");
     begin(store, 5);
     assert_int_equal(resolved(store), STORE_UNKNOWN);
@@ -148,14 +148,14 @@ static void test_row_was_pruned(void **state)
 static void test_given_up(void **state)
 {
     struct fixture *fixture = *state;
-    struct postgres_store *store = open_written(fixture);
+    struct server_store *store = open_written(fixture);
     struct store *holder = fixture_open(fixture);
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
     begin(store, WRITTEN + 1);
-    assert_int_equal(postgres_unknown_wait(store->unknown, clock_monotonic_us() + 300000),
+    assert_int_equal(server_unknown_wait(store->unknown, clock_monotonic_us() + 300000),
                      STORE_PENDING);
     uint64_t from_us = clock_monotonic_us();
-    postgres_unknown_give_up(store->unknown);
+    server_unknown_give_up(store->unknown);
     assert_int_equal(resolved(store), STORE_UNKNOWN);
     assert_in_range(clock_monotonic_us() - from_us, 0, 4000000); /* the lock's limit is 5 s */
     store_unlock(holder);

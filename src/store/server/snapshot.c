@@ -1,0 +1,131 @@
+/* The log's rows and the snapshot of a read, in a session of its own. The writer only. */
+#include "base/clock.h"
+#include "store/server/dialect.h"
+#include "store/server/store_internal.h"
+
+struct log_range server_since(const struct server_store *store)
+{
+    return (struct log_range){.from =
+                                  store->followed.number > 0 ? store->followed.number : INT64_MAX,
+                              .most = SERVER_FOLLOWED_ROWS_MOST + 1};
+}
+
+static bool take_snapshot(struct server_store *store, struct snapshot_answer *answer,
+                          struct err *err)
+{
+    const struct snapshot_question question = {
+        .since = server_since(store),
+        .view = server_head_coexists(store->head) ? &store->foreign : NULL,
+        .is_view_of_server = server_is_view_of_server(store),
+    };
+    bool ok = store->follower->dialect->snapshot_begin(store->follower, &question, answer,
+                                                       server_deadline(store), err) == SERVER_OK;
+    if (!ok)
+        server_session_close(store->follower);
+    return ok;
+}
+
+/* A connection that was idle may have ended: then a new one serves as well. */
+bool server_begin_snapshot(struct server_store *store, struct snapshot_answer *answer,
+                           struct err *err)
+{
+    struct server_session *session = store->follower;
+    server_session_notice_end(session);
+    bool was_open = server_session_is_open(session);
+    uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
+    if (!server_ensure_session(store, session, err))
+        return false;
+    if (take_snapshot(store, answer, err))
+        return true;
+    if (!was_open || clock_monotonic_us() > soon_us)
+        return false;
+    snapshot_answer_free(answer);
+    *err = (struct err){.arena = err->arena};
+    return server_ensure_session(store, session, err) && take_snapshot(store, answer, err);
+}
+
+bool server_read_head(struct server_store *store, struct snapshot_answer *answer,
+                      struct log_state *head, struct err *err)
+{
+    enum log_found found = log_newest_state(&answer->newest, NULL, head);
+    epochs_note(&store->epochs, &answer->epochs);
+    if (found == LOG_FOUND_STANDBY)
+        server_session_close(store->follower); /* the next one may lead to the primary */
+    if (found != LOG_FOUND_FOREIGN)
+        return found == LOG_FOUND_STATE || server_refuse_standby(store, err);
+    return err_set(err, 503, NULL,
+                   "the database '%.*s' cannot be used: another program wrote to berth_log; delete "
+                   "its rows",
+                   SLICE_ARG(store->address.target));
+}
+
+/* The session through which the open read has learnt of its state. */
+static struct server_session *session_of(const struct server_store *store)
+{
+    return store->read.has_snapshot ? store->follower : store->writer;
+}
+
+bool server_is_server_of_memory(const struct server_store *store, const struct server_id *server)
+{
+    return server->system == store->examined_system && server->timeline == store->examined_timeline;
+}
+
+bool server_is_other_cluster(const struct server_store *store)
+{
+    return !server_is_server_of_memory(store, &(session_of(store))->id);
+}
+
+bool server_need_snapshot(struct server_store *store, struct err *err)
+{
+    struct snapshot_answer answer = {0};
+    struct log_state state;
+    check(store->read.is_open);
+    if (store->read.has_snapshot)
+        return true;
+    bool ok =
+        server_begin_snapshot(store, &answer, err) && server_read_head(store, &answer, &state, err);
+    snapshot_answer_free(&answer);
+    store->read.has_snapshot = ok && log_state_equal(&state, &store->read.head) &&
+                               store->follower->id.system == store->writer->id.system;
+    return store->read.has_snapshot ||
+           (ok ? err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
+                         SLICE_ARG(store->address.target))
+               : false);
+}
+
+void server_free_read(struct server_store *store)
+{
+    log_entries_free(&store->read.to_follow);
+    log_rows_free(&store->read.since);
+    foreign_view_free(&store->read.foreign);
+}
+
+void server_have(struct server_store *store, const struct log_state *state, bool went_back)
+{
+    epochs_take(&store->epochs, went_back ? store->followed.number : 0);
+    store->told_gone = 0;
+    counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
+    store->followed = *state;
+    store->has_read = true;
+    store->has_state = true;
+    if (went_back)
+        store->must_remember = true;
+    else
+        server_remember(store);
+}
+
+bool server_mark_read(struct server_store *store, bool is_continued, struct err *err)
+{
+    check(store->sending == NULL);
+    const struct foreign_view *view = server_foreign_view(store, is_continued);
+    const struct server_id *server = &(session_of(store))->id;
+    if (!server_head_note(store->head, &store->read.head, view, server, is_continued))
+        return server_refuse_replaced(store, "read", err);
+    server_take_foreign(store);
+    if (!is_continued) {
+        server_distrust_ids(store); /* it may have gone back, and its sequences with it */
+        server_note_load(store);
+    }
+    server_have(store, &store->read.head, store->read.went_back);
+    return true;
+}
