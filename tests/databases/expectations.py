@@ -70,6 +70,24 @@ def expect_frozen(server, connection):
     expect([list(rows) for rows in answers] == [[(2,)]], answers)
 
 
+def expect_bad_start(server, word):
+    """A server that cannot start says why, and leaves nothing."""
+    said = expect_failure(processes.Failure, server.__enter__)
+    expect(word in said, said)
+    expect(not os.path.exists(server.place.path), "its directory is left")
+
+
+def expect_end_with_test(module, kind, processes_least, also=contextlib.nullcontext):
+    """SIGKILL for a test, its server frozen or killed, ends everything. also(path): a context with more expectations."""
+    for action, least, most in (("freeze", processes_least, 1000), ("kill", 0, 0)):
+        with contextlib.ExitStack() as more:
+            with killed_test(f"from {module} import {kind}\nserver = {kind}().start()\nserver.{action}()\n"
+                             "print(server.place.path, flush=True)") as path:
+                running = processes.guard.processes_below(path)
+                expect(os.path.isdir(path) and least <= len(running) <= most, f"{action}: {path} {running}")
+                more.enter_context(also(path))
+
+
 @contextlib.contextmanager
 def killed_test(script):
     """Runs a test that prints where its server is and then waits; kills it after the block. No process and no directory may be

@@ -8,7 +8,8 @@ import threading
 
 import postgres
 import processes
-from expectations import ask, connect_by_url, expect, expect_failure, expect_frozen, expect_unprivileged, killed_test
+from expectations import (ask, connect_by_url, expect, expect_bad_start, expect_end_with_test, expect_failure, expect_frozen,
+                          expect_unprivileged)
 from pgbouncer import PgBouncer
 from postgres import Postgres, psycopg2, servers
 from standby import Standby
@@ -231,22 +232,18 @@ class Alone:
             expect("certificate verify failed" in said, said)
 
     def bad_start(self):
-        """A server that cannot start says why, and leaves nothing."""
-        server = Postgres(options={"shared_buffers": "nonsense"})
-        said = expect_failure(processes.Failure, server.__enter__)
-        expect("shared_buffers" in said, said)
-        expect(not os.path.exists(server.place.path), "its directory is left")
+        expect_bad_start(Postgres(options={"shared_buffers": "nonsense"}), "shared_buffers")
 
     def end_of_test(self):
-        """SIGKILL for a test, its server frozen or killed: no process, no directory and no shared memory are left."""
-        for action, runs in (("freeze", True), ("kill", False)):
-            with killed_test(f"from postgres import Postgres\nserver = Postgres().start()\nserver.{action}()\n"
-                             "print(server.place.path, flush=True)") as path:
-                running = processes.guard.processes_below(path)
-                expect(os.path.isdir(path) and (len(running) >= 5) == runs, f"{action}: {path} {running}")
-                segment = processes.guard.postmaster_lines(os.path.join(path, "data"))[6].split()[1]
-                expect(segment in segments(), f"{action}: {segment} is not shared: {segments()}")
-            expect(segment not in segments(), f"{action}: shared memory is left: {segment}")
+        """No process, no directory and no shared memory are left."""
+        @contextlib.contextmanager
+        def shared_memory(path):
+            segment = processes.guard.postmaster_lines(os.path.join(path, "data"))[6].split()[1]
+            expect(segment in segments(), f"{segment} is not shared: {segments()}")
+            yield
+            expect(segment not in segments(), f"shared memory is left: {segment}")
+
+        expect_end_with_test("postgres", "Postgres", 5, shared_memory)
 
 
 def segments():
