@@ -20,7 +20,7 @@ import uuid
 import processes
 import pymysql
 import servers
-from mariadb import PROGRAM, SYSTEM, Mariadb, new_data
+from mariadb import PROGRAM, SYSTEM, Mariadb, empty_data
 from processes import state_of, wait_until
 
 LIBRARY = "/usr/lib/galera/libgalera_smm.so"
@@ -139,7 +139,7 @@ class Galera:
 
     def start(self):
         """The first start; creates the user and the database."""
-        source = processes.made_once(f"galera-{processes.version_of(PROGRAM)}", new_member)
+        source = processes.made_once("galera-on-" + os.path.basename(empty_data()), new_member)
         names = {node: str(uuid.uuid4()) for node in self.nodes}
         members = "".join(f"member: {name} 0\n" for name in names.values())
         for node, name in names.items():
@@ -242,7 +242,7 @@ def new_member():
     cluster = Galera(nodes=1)
     node = cluster.nodes[0]
     try:
-        node.place.copy(processes.made_once(f"mariadb-{processes.version_of(PROGRAM)}", new_data), "data")
+        node.place.copy(empty_data(), "data")
         node.start(bootstrap=True)
         node.stop()
         for name in os.listdir(node.data):

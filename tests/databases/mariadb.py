@@ -52,6 +52,10 @@ def new_data():
         place.remove()
 
 
+def empty_data():
+    return processes.made_once(f"mariadb-{processes.version_of(PROGRAM)}", new_data)
+
+
 def as_words(options):
     """Settings as an option file has them; an option whose value is None has a name only."""
     shown = {name: {True: "ON", False: "OFF"}[value] if isinstance(value, bool) else value for name, value in options.items()}
@@ -88,7 +92,7 @@ class Mariadb(Database):
         return {}
 
     def make_data(self):
-        self.place.copy(processes.made_once(f"mariadb-{processes.version_of(PROGRAM)}", new_data), "data")
+        self.place.copy(empty_data(), "data")
 
     # Starting and ending.
 

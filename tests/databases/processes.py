@@ -2,6 +2,7 @@
 processes."""
 
 import fcntl
+import inspect
 import os
 import pwd
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -136,8 +138,8 @@ def version_of(program):
 
 def made_once(name, make):
     """The path of the data directory that `with make()` provides, as no server runs in it, to be copied. Making it takes
-    seconds, so this happens once for each build directory and name."""
-    path = os.path.join(MADE_ONCE, f"{name}-{os.getuid()}")
+    seconds, so this happens once for each build directory and name, and again when make() has changed."""
+    path = os.path.join(MADE_ONCE, f"{name}-{os.getuid()}-{zlib.crc32(inspect.getsource(make).encode()):08x}")
     os.makedirs(MADE_ONCE, exist_ok=True)
     with open(path + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

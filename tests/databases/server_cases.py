@@ -228,7 +228,8 @@ class Alone:
             said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(sslmode="disable"))
             expect("no encryption" in said, said)
             other = postgres.Authority(server.place.make_directory("other"))
-            said = expect_failure(psycopg2.OperationalError, connect_by_url, server.url(sslmode="verify-full", sslrootcert=other.cert))
+            wrong = server.url(sslmode="verify-full", sslrootcert=other.cert)
+            said = expect_failure(psycopg2.OperationalError, connect_by_url, wrong)
             expect("certificate verify failed" in said, said)
 
     def bad_start(self):
