@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 import processes  # noqa: E402
 import pymysql  # noqa: E402
-from database import Authority, Database, servers, url_of  # noqa: E402, F401
+from database import Database, url_of  # noqa: E402
 from processes import Place, wait_until  # noqa: E402
 
 PROGRAM, INSTALL = "/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db"

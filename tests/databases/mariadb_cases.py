@@ -6,9 +6,11 @@ import subprocess
 import tempfile
 
 import mariadb
+import servers
+from database import Authority
 from expectations import (HERE, ask, expect, expect_bad_start, expect_end_with_test, expect_ended_with, expect_failure,
                           expect_frozen, expect_statuses, expect_unprivileged, run_beside)
-from mariadb import Authority, Mariadb, connect_by_url, pymysql, servers
+from mariadb import Mariadb, connect_by_url, pymysql
 
 PROVIDER, CONSUMER = "bbbbbbbb-0000-4000-8000-000000000002", "cccccccc-0000-4000-8000-000000000003"
 AWKWARD = "p@ss:w/rd %41'\\\"#"  # PyMySQL can only send Latin-1
