@@ -4,16 +4,7 @@
 
 #include "base/buf.h"
 #include "store/bundle.h"
-
-/* Indexes of upstream's tables by which rows are found. If the database has one under another name,
- * the server chooses an index itself, and may lock other rows of a small table. */
-#define MARIADB_INVENTORY_INDEX "uniq_inventories0resource_provider_resource_class"
-#define MARIADB_CONSUMER_INDEX  "allocations_consumer_id_idx"
-
-struct mariadb_indexes {
-    bool has_inventory_index;
-    bool has_consumer_index;
-};
+#include "store/mariadb/indexes.h"
 
 enum { JOIN_VALUES_MOST = 9 };
 

@@ -1,7 +1,7 @@
 /* See rows_sql.h. The same rows are visible as on SQLite.
  *
  * The text of a statement is planned each time, but by statistics that may be of a table that was
- * empty: so ids are looked up in the primary key, and joins have an order. What a row refers to is
+ * empty: so indexes are named (indexes.h), and joins have an order. What a row refers to is
  * found by a subquery that cannot become a join. Texts are compared byte by byte where memory
  * compares them so, in addition to the column's collation, which the indexes have. Pure; any
  * thread. */
@@ -147,30 +147,42 @@ static void append_references(struct buf *sql, enum rows_table table)
     }
 }
 
-/* The column by whose values rows are asked for. */
-static struct slice append_from(enum rows_table table, struct buf *sql)
+static void append_hint(bool has_index, const char *index, struct buf *sql)
 {
+    if (has_index)
+        buf_printf(sql, " FORCE INDEX(%s)", index);
+}
+
+/* Returns the column by whose values rows are asked for. */
+static struct slice append_from(enum rows_table table, const struct mariadb_indexes *indexes,
+                                struct buf *sql)
+{
+    static const struct slice provider = {"t.resource_provider_id", 22};
     if (table == ROWS_ALLOCATIONS) {
-        buf_append_lit(sql, " FROM consumers c FORCE INDEX(PRIMARY) STRAIGHT_JOIN allocations t"
-                            " ON t.consumer_id=c.uuid AND " SAME_UUID);
+        buf_append_lit(sql, " FROM consumers c FORCE INDEX(PRIMARY) STRAIGHT_JOIN allocations t");
+        append_hint(indexes->has_consumer_index, MARIADB_CONSUMER_INDEX, sql);
+        buf_append_lit(sql, " ON t.consumer_id=c.uuid AND " SAME_UUID);
         return SLICE_LIT("c.id");
     }
     buf_printf(sql, " FROM %s t", rows_name(table));
     if (table == ROWS_HOLDERS) {
+        append_hint(indexes->has_provider_index, MARIADB_PROVIDER_INDEX, sql);
         buf_append_lit(sql, " STRAIGHT_JOIN consumers c ON c.uuid=t.consumer_id AND " SAME_UUID);
-        return SLICE_LIT("t.resource_provider_id");
+        return provider;
     }
+    if (table == ROWS_INVENTORIES)
+        append_hint(indexes->has_inventory_index, MARIADB_INVENTORY_INDEX, sql);
     if (!has_id(table) || table == ROWS_INVENTORIES)
-        return SLICE_LIT("t.resource_provider_id");
-    buf_append_lit(sql, " FORCE INDEX(PRIMARY)");
+        return provider;
+    append_hint(true, "PRIMARY", sql);
     return SLICE_LIT("t.id");
 }
 
 void mariadb_rows_sql_of_ids(enum rows_table table, const int64_t *ids, size_t count,
-                             struct buf *sql)
+                             const struct mariadb_indexes *indexes, struct buf *sql)
 {
     append_select(table, is_of_consumers(table), true, sql);
-    struct slice column = append_from(table, sql);
+    struct slice column = append_from(table, indexes, sql);
     append_ids(column, ids, count, sql);
     if (!rows_is_record(table))
         append_references(sql, table);

@@ -3,6 +3,7 @@
 #define BERTH_STORE_MARIADB_ROWS_SQL_H
 
 #include "base/buf.h"
+#include "store/mariadb/indexes.h"
 #include "store/rows.h"
 
 /* Each appends a statement with a ";" after it, whose columns are the table's cells. */
@@ -15,7 +16,7 @@ void mariadb_rows_sql_all(enum rows_table table, struct buf *sql);
  * one, in the order of that column, and then of their own ids. Only those that refer to visible
  * rows; the one they were asked for by is not checked. */
 void mariadb_rows_sql_of_ids(enum rows_table table, const int64_t *ids, size_t count,
-                             struct buf *sql);
+                             const struct mariadb_indexes *indexes, struct buf *sql);
 
 /* The rows of a table with ids whose ids are larger than that one, in the order of their ids. */
 void mariadb_rows_sql_above(enum rows_table table, int64_t id, struct buf *sql);

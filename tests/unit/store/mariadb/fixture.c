@@ -76,7 +76,7 @@ static const char UPSTREAM[] =
     "(resource_provider_id,resource_class_id,used), KEY allocations_resource_class_id_idx "
     "(resource_class_id), KEY allocations_consumer_id_idx (consumer_id));";
 
-static const struct mariadb_indexes INDEXES = {true, true};
+const struct mariadb_indexes MARIADB_ALL_INDEXES = {true, true, true};
 
 /* ---- connections ---- */
 
@@ -225,7 +225,8 @@ struct text write_text(struct server *server)
         const struct bundle_limit limit = mariadb_write_limit(waves.bundles[i].kind);
         struct bundle chunk = {0};
         while (bundle_next_chunk(&waves.bundles[i], batch.changes, &limit, &chunk)) {
-            text.results += mariadb_write_append(&chunk, batch.changes, &INDEXES, &text.sql);
+            text.results +=
+                mariadb_write_append(&chunk, batch.changes, &MARIADB_ALL_INDEXES, &text.sql);
             text.chunks[text.count] = chunk;
             text.ends[text.count++] = text.results;
         }
@@ -348,7 +349,7 @@ static size_t read_by_id(struct server *server, enum rows_table table, int64_t i
                          struct change *change)
 {
     struct buf sql = {0};
-    mariadb_rows_sql_of_ids(table, &id, 1, &sql);
+    mariadb_rows_sql_of_ids(table, &id, 1, &MARIADB_ALL_INDEXES, &sql);
     return read_rows(server, table, &sql, change, 1);
 }
 

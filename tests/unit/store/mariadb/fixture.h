@@ -11,6 +11,8 @@
 #include "store/rows.h"
 #include "unit.h"
 
+extern const struct mariadb_indexes MARIADB_ALL_INDEXES;
+
 struct server {
     MYSQL *mysql;
     struct arena *arena;

@@ -91,16 +91,38 @@ static void test_many_ids(void **state)
     for (int64_t i = 0; i < IDS; i++)
         ids[i] = i;
     struct buf sql = {0};
-    mariadb_rows_sql_of_ids(ROWS_PROVIDERS, ids, IDS, &sql);
+    mariadb_rows_sql_of_ids(ROWS_PROVIDERS, ids, IDS, &MARIADB_ALL_INDEXES, &sql);
     assert_int_equal(read_rows(&server, ROWS_PROVIDERS, &sql, rows, 8), 4);
     assert_int_equal(rows[3].provider.id, IDS - 1);
-    mariadb_rows_sql_of_ids(ROWS_ALLOCATIONS, ids, IDS, &sql);
+    mariadb_rows_sql_of_ids(ROWS_ALLOCATIONS, ids, IDS, &MARIADB_ALL_INDEXES, &sql);
     assert_int_equal(read_rows(&server, ROWS_ALLOCATIONS, &sql, rows, 8), 4);
     assert_int_equal(rows[3].allocation.consumer_id, 700);
-    mariadb_rows_sql_of_ids(ROWS_HOLDERS, ids, IDS, &sql);
+    mariadb_rows_sql_of_ids(ROWS_HOLDERS, ids, IDS, &MARIADB_ALL_INDEXES, &sql);
     assert_int_equal(read_rows(&server, ROWS_HOLDERS, &sql, rows, 8), 4);
-    mariadb_rows_sql_of_ids(ROWS_PROVIDER_TRAITS, ids, IDS, &sql);
+    mariadb_rows_sql_of_ids(ROWS_PROVIDER_TRAITS, ids, IDS, &MARIADB_ALL_INDEXES, &sql);
     assert_int_equal(read_rows(&server, ROWS_PROVIDER_TRAITS, &sql, rows, 8), 3);
+    server_end(&server);
+}
+
+/* A database may have indexes under other names. */
+static void test_without_indexes(void **state)
+{
+    static const struct mariadb_indexes none = {false, false, false};
+    struct server server;
+    struct change rows[8];
+    const int64_t ids[] = {1, 3};
+    (void)state;
+    begin(&server, "utf8mb3");
+    run(server.mysql, "ALTER TABLE allocations DROP INDEX " MARIADB_CONSUMER_INDEX
+                      ", DROP INDEX " MARIADB_PROVIDER_INDEX ";"
+                      "ALTER TABLE inventories DROP INDEX " MARIADB_INVENTORY_INDEX);
+    struct buf sql = {0};
+    mariadb_rows_sql_of_ids(ROWS_ALLOCATIONS, ids, 2, &none, &sql);
+    assert_int_equal(read_rows(&server, ROWS_ALLOCATIONS, &sql, rows, 8), 2);
+    mariadb_rows_sql_of_ids(ROWS_HOLDERS, ids, 2, &none, &sql);
+    assert_int_equal(read_rows(&server, ROWS_HOLDERS, &sql, rows, 8), 2);
+    mariadb_rows_sql_of_ids(ROWS_INVENTORIES, ids, 2, &none, &sql);
+    assert_int_equal(read_rows(&server, ROWS_INVENTORIES, &sql, rows, 8), 4);
     server_end(&server);
 }
 
@@ -110,6 +132,7 @@ int main(void)
         cmocka_unit_test(test_visible),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_many_ids),
+        cmocka_unit_test(test_without_indexes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

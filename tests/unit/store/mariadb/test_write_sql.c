@@ -9,8 +9,8 @@
 #include "unit.h"
 
 static const struct bundle_row ROWS[] = {{0, 0}, {1, 1}, {2, 2}};
-static const struct mariadb_indexes ALL = {true, true};
-static const struct mariadb_indexes NONE = {false, false};
+static const struct mariadb_indexes ALL = {true, true, true};
+static const struct mariadb_indexes NONE = {false, false, false};
 
 static void expect(const struct change *changes, size_t count,
                    const struct mariadb_indexes *indexes, const char *text)
