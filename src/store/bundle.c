@@ -226,18 +226,24 @@ static bool cut_text(struct slice *rest, struct slice text)
     return true;
 }
 
+struct slice bundle_value(const struct change *change, struct slice column,
+                          char digits[static BUNDLE_DIGITS])
+{
+    struct found found = find_column(change, column);
+    if (!found.is_there)
+        return (struct slice){NULL, 0};
+    if (found.is_text)
+        return found.text;
+    int len = snprintf(digits, BUNDLE_DIGITS, "%lld", (long long)found.number);
+    return (struct slice){digits, (size_t)len};
+}
+
 /* Cuts what the change has in that column off the beginning of *values. */
 static bool cut_value(const struct change *change, struct slice column, struct slice *values)
 {
-    char digits[24];
-    struct found found = find_column(change, column);
-    if (!found.is_there)
-        return false;
-    if (!found.is_text) {
-        int len = snprintf(digits, sizeof(digits), "%lld", (long long)found.number);
-        found.text = (struct slice){digits, (size_t)len};
-    }
-    return cut_text(values, found.text);
+    char digits[BUNDLE_DIGITS];
+    struct slice value = bundle_value(change, column, digits);
+    return value.data != NULL && cut_text(values, value);
 }
 
 static bool has_key(const struct change *change, const struct bundle_key *key)
@@ -267,7 +273,7 @@ size_t bundle_find(const struct bundle *bundle, const struct change *changes,
 
 size_t bundle_find_id(const struct bundle *bundle, const struct change *changes, int64_t id)
 {
-    char digits[24];
+    char digits[BUNDLE_DIGITS];
     int len = snprintf(digits, sizeof(digits), "%lld", (long long)id);
     const struct bundle_key key = {SLICE_LIT("id"), {digits, (size_t)len}};
     return bundle_find(bundle, changes, &key);

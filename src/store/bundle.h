@@ -90,6 +90,13 @@ struct bundle_key {
     struct slice values;  /* likewise; numbers in decimal */
 };
 
+enum { BUNDLE_DIGITS = 24 };
+
+/* What the change has in that column; a number in decimal, written to `digits`. data NULL: it does
+ * not have the column, or no value in it. */
+struct slice bundle_value(const struct change *change, struct slice column,
+                          char digits[static BUNDLE_DIGITS]);
+
 /* The index in the batch of the first change that writes a row with all these values. For folded
  * compare-and-sets that is the first change of the provider. SIZE_MAX: there is none, or the
  * change, such as a delete, does not have one of the columns. Searches all rows. */
