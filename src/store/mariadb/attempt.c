@@ -281,18 +281,28 @@ static struct slice place_of(const struct mariadb_attempt *attempt)
     return arena_printf(attempt->arena, "%s port %u", login->host, login->port);
 }
 
-/* A name that cannot be resolved, and the like: what libmariadb says of other failures of the
- * network lacks the port. */
+/* libmariadb's message of a failed connect() lacks the port, and ends with the errno of the wait
+ * for it (EINPROGRESS), which says nothing. */
+static struct slice reason_of(const struct mariadb_attempt *attempt, const struct job *job)
+{
+    static const struct slice in_progress = SLICE_LIT(" (115)");
+    struct slice line = server_failure_line(attempt->arena, job->message);
+    if (job->code != 2002 && job->code != 2003 && job->code != 2013)
+        return line;
+    if (line.len > in_progress.len &&
+        memcmp(line.data + line.len - in_progress.len, in_progress.data, in_progress.len) == 0)
+        line.len -= in_progress.len;
+    return arena_printf(attempt->arena, "%.*s: %.*s", SLICE_ARG(place_of(attempt)),
+                        SLICE_ARG(line));
+}
+
 static enum server_outcome take_failure(const struct mariadb_attempt *attempt,
                                         const struct job *job, struct mariadb_failure *failure,
                                         struct slice *reason)
 {
     bool passes = job->code == 0 || mariadb_failure_of_login_passes(job->code, job->message);
     mariadb_failure_read(failure, job->code, job->sqlstate, job->message);
-    *reason = server_failure_line(attempt->arena, job->message);
-    if (job->code == 2002 || job->code == 2003 || job->code == 2013)
-        *reason = arena_printf(attempt->arena, "%.*s: %.*s", SLICE_ARG(place_of(attempt)),
-                               SLICE_ARG(*reason));
+    *reason = reason_of(attempt, job);
     return passes ? SERVER_RETRY : SERVER_FAILED;
 }
 

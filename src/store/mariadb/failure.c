@@ -154,16 +154,14 @@ bool mariadb_failure_of_commit_is_certain(unsigned code)
 
 bool mariadb_failure_of_login_passes(unsigned code, const char *message)
 {
-    static const unsigned short final[] = {
-        1044, 1045, 1049, 1130, 1227, 1251, 1275, 1524, 1698, 1820, 1862,
-        2007, 2047, 2049, 2054, 2059, 2061, 3118, 3955, 4151, 5004, 5010,
-    };
+    static const unsigned short final[] = {2007, 2047, 2049, 2054, 2059, 2061, 5004, 5010};
     for (size_t i = 0; i < sizeof(final) / sizeof(final[0]); i++)
         if (final[i] == code)
             return false;
-    bool is_about_tls = code == 2026;
-    return !is_about_tls ||
-           (strstr(message, "ertificate") == NULL && strstr(message, "SSL is required") == NULL);
+    if (code == 2026) /* TLS */
+        return strstr(message, "ertificate") == NULL && strstr(message, "SSL is required") == NULL;
+    enum server_outcome outcome = mariadb_failure_classify(code);
+    return outcome == SERVER_RETRY || outcome == SERVER_LOST;
 }
 
 /* ---- names in messages ---- */
