@@ -23,9 +23,9 @@ UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME)\b")
 ONLY_IN = {
     "sqlite3.h": "store/sqlite/",
     "libpq-fe.h": "store/postgres/",
-    "mysql.h": "store/mysql/",
-    "mysql/mysql.h": "store/mysql/",
-    "mariadb/mysql.h": "store/mysql/",
+    "mysql.h": "store/mariadb/",
+    "mysql/mysql.h": "store/mariadb/",
+    "mariadb/mysql.h": "store/mariadb/",
     "microhttpd.h": "http/",
     "gnutls/gnutls.h": "http/",
     "gnutls/abstract.h": "http/",
@@ -286,7 +286,7 @@ def check_static_names(paths):
 
 def check_headers(headers):
     """Each compiles alone."""
-    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libpq", "libcurl", "nettle"],
+    flags = subprocess.run(["pkg-config", "--cflags", "libmicrohttpd", "jansson", "sqlite3", "libpq", "libmariadb", "libcurl", "nettle"],
                            capture_output=True, text=True, check=True).stdout.split()
 
     def compile_one(path):

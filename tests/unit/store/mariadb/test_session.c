@@ -1,5 +1,5 @@
 /* Texts, failures, commits and streams on a real server. */
-#include "fixture.h"
+#include "sessions.h"
 
 #include <stdio.h>
 #include <sys/eventfd.h>

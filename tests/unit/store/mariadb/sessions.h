@@ -1,6 +1,6 @@
 /* Sessions on the server that tests/databases/with_mariadb.py has started for this program. */
-#ifndef BERTH_TESTS_UNIT_STORE_MARIADB_FIXTURE_H
-#define BERTH_TESTS_UNIT_STORE_MARIADB_FIXTURE_H
+#ifndef BERTH_TESTS_UNIT_STORE_MARIADB_SESSIONS_H
+#define BERTH_TESTS_UNIT_STORE_MARIADB_SESSIONS_H
 
 #include "base/arena.h"
 #include "store/mariadb/session.h"

@@ -1,5 +1,5 @@
 /* Sessions for the tests, and expectations of outcomes. */
-#include "fixture.h"
+#include "sessions.h"
 
 #include <stdlib.h>
 
