@@ -35,7 +35,7 @@ ONLY_IN = {
     "jansson.h": ("api/", "placement/", "baremetal/", "valet/", "policy/", "keystone/", "cli/"),
     "yaml.h": "policy/",
     "curl/curl.h": "keystone/",
-    "nettle/sha2.h": ("valet/api/", "keystone/", "store/postgres/"),
+    "nettle/sha2.h": ("valet/api/", "keystone/", "store/server/"),
 }
 SLEEPS = re.compile(r"\b(?:(?:usleep|nanosleep|clock_nanosleep|sleep|thrd_sleep|wait_sleep_us)(?=\()|poll(?=\(NULL)|select(?=\(0))")
 MAY_SLEEP = {

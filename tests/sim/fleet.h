@@ -23,8 +23,8 @@
 #include "fake_postgres/process.h"
 #include "fake_postgres/server.h"
 #include "products/products.h"
-#include "store/postgres/epochs.h"
-#include "store/postgres/log_rows.h"
+#include "store/server/epochs.h"
+#include "store/server/log_rows.h"
 
 enum { FLEET_INSTANCES = 3, FLEET_NODES = SERVER_NODES, ASKED_AT_ONCE = 512 };
 

@@ -4,7 +4,7 @@
 #include "fleet.h"
 #include "sim.h"
 #include "store/log.h"
-#include "store/postgres/log_rows.h"
+#include "store/server/log_rows.h"
 
 /* ---- commits ---- */
 

@@ -11,10 +11,9 @@
 #include "base/arena.h"
 #include "store/driver.h"
 #include "store/postgres/connector.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/head.h"
 #include "store/postgres/pipeline.h"
-#include "store/postgres/question.h"
-#include "store/postgres/session.h"
 #include "store/server/io.h"
 
 enum asker_state {
@@ -34,7 +33,6 @@ struct postgres_asker {
     uint64_t recycle_us;
     _Atomic int state;
     struct question question;
-    struct pg_rows rows;
     struct arena *arena; /* of errors, which nobody reads */
 };
 
@@ -46,7 +44,6 @@ static struct postgres_asker *asker_of(struct store_asker *base)
 static void close_session(struct postgres_asker *asker)
 {
     pg_session_close(asker->session);
-    pg_rows_free(&asker->rows);
     asker->state = ASKER_CLOSED;
 }
 
@@ -90,7 +87,6 @@ void postgres_asker_close(struct store_asker *base)
     struct postgres_asker *asker = asker_of(base);
     pg_connector_drop(asker->connector, &asker->connecting);
     pg_session_destroy(asker->session);
-    pg_rows_free(&asker->rows);
     question_free(&asker->question);
     arena_destroy(asker->arena);
     free(asker);
@@ -112,13 +108,9 @@ static bool is_ready(struct postgres_asker *asker)
 static bool asker_send(struct postgres_asker *asker)
 {
     struct err ignored = {.arena = asker->arena};
-    struct question_statement made;
     postgres_head_prepare(asker->head, &asker->question);
-    question_state(&asker->question, &pg_session_server(asker->session)->id, &made);
-    return pg_pipeline_begin(asker->session, &ignored) == SERVER_OK &&
-           pg_pipeline_queue(asker->session, &made.statement, &ignored) == SERVER_OK &&
-           pg_pipeline_start(asker->session, &ignored) == SERVER_OK &&
-           pg_pipeline_is_sent(asker->session);
+    question_begin(&asker->question, &pg_session_server(asker->session)->id);
+    return pg_question_send(asker->session, &asker->question, &ignored);
 }
 
 int postgres_asker_ask(struct store_asker *base)
@@ -158,19 +150,22 @@ enum store_asked postgres_asker_take(struct store_asker *base, struct store_head
         look(asker);
         return STORE_ASKED_NOTHING;
     }
-    enum server_outcome outcome = pg_pipeline_receive(asker->session, &asker->rows, &ignored);
+    struct question_answer answer = {0};
+    enum server_outcome outcome =
+        pg_question_receive(asker->session, &asker->question, &answer, &ignored);
     arena_reset(asker->arena);
     if (outcome == SERVER_WOKEN && !pg_pipeline_has_failed(asker->session))
         return STORE_ASKED_PENDING;
-    head->is_known = outcome == SERVER_OK &&
-                     question_answer(&asker->question, &asker->rows, &state, &head->stamp);
+    head->is_known =
+        outcome == SERVER_OK && question_state(&asker->question, &answer, &state, &head->stamp);
     if (!head->is_known) {
+        log_rows_free(&answer.newest.rows);
         close_session(asker);
         return STORE_ASKED_IN_VAIN;
     }
     postgres_head_note_answer(asker->head, &asker->question, &state, &head->stamp,
-                              &pg_session_server(asker->session)->id, &asker->rows);
-    pg_rows_free(&asker->rows);
+                              &pg_session_server(asker->session)->id, &answer.newest);
+    log_rows_free(&answer.newest.rows);
     asker->state = ASKER_READY;
     return STORE_ASKED_ANSWERED;
 }

@@ -9,7 +9,7 @@
 #include "base/wait.h"
 #include "store/postgres/figure.h"
 #include "store/postgres/foreign_log.h"
-#include "store/postgres/foreign_rows.h"
+#include "store/postgres/foreign_sql.h"
 #include "store/postgres/foreign_triggers.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/migrate.h"

@@ -40,6 +40,9 @@ const char POSTGRES_LOG_INSERT[] =
     " $1::bigint - 1 AND mark = $6::bytea) ELSE NOT EXISTS (SELECT FROM berth_log) END"
     " THEN $1::bigint END, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
 
+static const char EPOCH_INSERT[] = "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
+                                   " VALUES ($1::bigint, $2::bigint, $3::timestamp, $4::text)";
+
 static bool sqlstate_is(const struct pg_failure *failure, const char *state)
 {
     return strcmp(failure->sqlstate, state) == 0;
@@ -182,6 +185,19 @@ static bool queue_changes(struct sending *sending, struct err *err)
     return true;
 }
 
+static bool queue_epoch(struct sending *sending, struct err *err)
+{
+    struct epoch_insert insert;
+    if (!epochs_begin(&sending->store->epochs, sending->row.number, &insert))
+        return true;
+    const struct pg_parameter parameters[] = {pg_int8(insert.row.epoch), pg_int8(insert.row.number),
+                                              pg_timestamp(insert.row.began_us),
+                                              pg_text(slice_of(insert.reason))};
+    const struct pg_statement statement = {
+        .sql = EPOCH_INSERT, .parameters = parameters, .parameters_n = 4, .what = "written"};
+    return pg_pipeline_queue(sending->store->writer, &statement, err) == SERVER_OK;
+}
+
 static bool queue_commit(struct sending *sending, struct err *err)
 {
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
@@ -194,8 +210,7 @@ static bool queue_all(struct sending *sending, struct err *err)
     struct pg_session *session = sending->store->writer;
     return pg_pipeline_begin(session, err) == SERVER_OK && queue_begin(sending, err) &&
            queue_log(sending, err) && queue_look(sending, err) && queue_changes(sending, err) &&
-           epochs_queue(&sending->store->epochs, session, sending->row.number, err) == SERVER_OK &&
-           queue_commit(sending, err);
+           queue_epoch(sending, err) && queue_commit(sending, err);
 }
 
 /* The changes themselves, unless others have to read the tables. */

@@ -11,8 +11,15 @@
 #include "store/server/io.h"
 #include "store/store.h"
 
+void pg_exchange_free_kept(struct pg_session *session)
+{
+    for (size_t i = 0; i < PG_KEPT_MOST; i++)
+        pg_rows_free(&session->kept[i]);
+}
+
 void pg_exchange_drop(struct pg_session *session)
 {
+    pg_exchange_free_kept(session);
     if (session->commit == PG_COMMIT_SENT)
         session->commit = PG_COMMIT_UNKNOWN;
     session->queue.is_open = false;

@@ -6,6 +6,9 @@
 
 #include "store/postgres/session_internal.h"
 
+/* Frees the results that were kept. */
+void pg_exchange_free_kept(struct pg_session *session);
+
 /* Closes the connection and forgets everything that belonged to it. */
 void pg_exchange_drop(struct pg_session *session);
 

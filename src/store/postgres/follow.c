@@ -32,11 +32,9 @@ bool postgres_are_changes(struct slice blob, size_t *count)
 /* The entities that the rows after the first name. */
 static bool collect_entries(struct postgres_store *store)
 {
-    struct log_row row;
     bool ok = true;
-    for (size_t i = 1; ok && i < pg_rows_count(&store->read.since); i++)
-        ok = log_row_read(&store->read.since, i, &row) &&
-             log_parse(row.entries, &store->read.to_follow);
+    for (size_t i = 1; ok && i < store->read.since.count; i++)
+        ok = log_parse(store->read.since.at[i].entries, &store->read.to_follow);
     store->read.has_changes = false;
     return ok;
 }
@@ -44,23 +42,23 @@ static bool collect_entries(struct postgres_store *store)
 /* The first row is the state's own. */
 bool postgres_explains(struct postgres_store *store)
 {
-    const struct pg_rows *since = &store->read.since;
+    const struct log_rows *since = &store->read.since;
     struct log_state state = {0};
     size_t changes = 0;
     bool has_changes = true;
-    for (size_t i = 0; i < pg_rows_count(since); i++) {
-        struct log_row row;
+    for (size_t i = 0; i < since->count; i++) {
+        const struct log_row *row = &since->at[i];
         struct log_state next;
-        if (!log_row_read(since, i, &row) || !log_row_state(&row, &next))
+        if (!log_row_state(row, &next))
             return false;
         if (i == 0 && !log_state_equal(&next, &store->followed))
             return false;
         if (i == 1)
             postgres_note_seen(store, &next);
         if (i > 0 && (next.number != state.number + 1 ||
-                      memcmp(row.before.data, state.digest, LOG_DIGEST_LEN) != 0))
+                      memcmp(row->before.data, state.digest, LOG_DIGEST_LEN) != 0))
             return false;
-        has_changes &= i == 0 || postgres_are_changes(row.entries, &changes);
+        has_changes &= i == 0 || postgres_are_changes(row->entries, &changes);
         state = next;
     }
     store->read.has_changes = has_changes;
@@ -95,11 +93,8 @@ void postgres_pass_changes(struct postgres_store *store, struct slice blob, stor
 
 static void pass_all_changes(struct postgres_store *store, store_sink *sink, void *cls)
 {
-    for (size_t i = 1; i < pg_rows_count(&store->read.since); i++) {
-        struct log_row row;
-        check(log_row_read(&store->read.since, i, &row));
-        postgres_pass_changes(store, row.entries, sink, cls);
-    }
+    for (size_t i = 1; i < store->read.since.count; i++)
+        postgres_pass_changes(store, store->read.since.at[i].entries, sink, cls);
 }
 
 static bool reread(struct postgres_store *store, const struct memory_view *memory, store_sink *sink,

@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 #include "store/postgres/figure.h"
-#include "store/postgres/foreign_rows.h"
+#include "store/postgres/foreign_sql.h"
+#include "store/postgres/log_sql.h"
 #include "store/postgres/store_internal.h"
 
 static const char WAITING[] = "SELECT count(*) FROM (SELECT FROM berth_foreign LIMIT 1) f";
@@ -27,13 +28,15 @@ static enum server_outcome append_row(struct pg_session *session, struct slice e
     const struct pg_statement newest = {
         .sql = LOG_NEWEST_SQL, .binary_results = true, .what = "read"};
     struct pg_rows rows = {0};
+    struct log_newest found;
     struct log_state state = {0};
     unsigned char mark[LOG_MARK_LEN];
     enum server_outcome outcome = pg_session_execute(session, &newest, &rows, deadline_us, err);
+    pg_log_newest(&rows, &found);
     bool is_known = outcome == SERVER_OK &&
-                    log_newest_state(&rows, NULL, &state) == LOG_NEWEST_KNOWN &&
+                    log_newest_state(&found, NULL, &state) == LOG_FOUND_STATE &&
                     getentropy(mark, sizeof(mark)) == 0;
-    pg_rows_free(&rows);
+    log_rows_free(&found.rows);
     if (outcome != SERVER_OK)
         return outcome;
     if (!is_known) {
@@ -66,14 +69,14 @@ enum server_outcome foreign_log_everything(struct pg_session *session, uint64_t 
 }
 
 static enum server_outcome append_entries(struct pg_session *session,
-                                          const struct foreign_entries *found, uint64_t deadline_us,
+                                          const struct foreign_notes *notes, uint64_t deadline_us,
                                           struct err *err)
 {
     struct buf entries = {0};
-    if (found->is_everything)
+    if (notes->is_everything)
         return foreign_log_everything(session, deadline_us, err);
-    for (size_t i = 0; i < found->entries->count; i++)
-        log_append_entry(&entries, &found->entries->data[i]);
+    for (size_t i = 0; i < notes->entries.count; i++)
+        log_append_entry(&entries, &notes->entries.data[i]);
     enum server_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
     buf_free(&entries);
     return outcome;
@@ -103,17 +106,16 @@ static enum server_outcome move_within(struct pg_session *session, uint64_t *mov
                                           .binary_results = true,
                                           .what = "written"};
     struct pg_rows rows = {0};
-    struct log_entries entries = {0};
-    struct foreign_entries found = {.entries = &entries};
+    struct foreign_notes notes = {0};
     enum server_outcome outcome = pg_session_execute(session, &take_out, &rows, deadline_us, err);
     *moved = 0;
     if (outcome == SERVER_OK) {
-        foreign_entries_read(&rows, 0, &found);
+        foreign_notes_read(&rows, 0, &notes);
         outcome = count_rows(session, &rows, moved, err);
         if (outcome == SERVER_OK && *moved > 0)
-            outcome = append_entries(session, &found, deadline_us, err);
+            outcome = append_entries(session, &notes, deadline_us, err);
     }
-    log_entries_free(&entries);
+    foreign_notes_free(&notes);
     pg_rows_free(&rows);
     return outcome;
 }

@@ -17,8 +17,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/facts.h"
-#include "store/postgres/session.h"
 #include "store/server/io.h"
 
 enum { QUERIES_MOST = 2, STATES_KEPT = 64, FACTS_EVERY_US = 10000000 };
@@ -107,18 +107,18 @@ void postgres_head_prepare(struct postgres_head *head, struct question *question
 /* What was known before is of no use beside it. */
 void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
                                const struct log_state *state, const struct store_stamp *stamp,
-                               const struct server_id *server, struct pg_rows *rows)
+                               const struct server_id *server, struct log_newest *newest)
 {
-    struct pg_rows old = *rows;
+    struct log_newest old = *newest;
     bool is_next = state->number == question->known.number + 1;
     pthread_mutex_lock(&head->lock);
     head->seen = state->number;
     if (is_next) {
-        old = head->news.rows;
-        head->news = (struct head_news){*rows, *stamp, *server};
+        old = head->news.newest;
+        head->news = (struct head_news){*newest, *stamp, *server};
     }
     pthread_mutex_unlock(&head->lock);
-    *rows = old;
+    *newest = old;
 }
 
 bool postgres_head_take_news(struct postgres_head *head, const struct store_stamp *stamp,
@@ -126,7 +126,7 @@ bool postgres_head_take_news(struct postgres_head *head, const struct store_stam
 {
     pthread_mutex_lock(&head->lock);
     bool is_there =
-        head->news.rows.result != NULL && memcmp(&head->news.head, stamp, sizeof(*stamp)) == 0;
+        head->news.newest.rows.count > 0 && memcmp(&head->news.head, stamp, sizeof(*stamp)) == 0;
     if (is_there) {
         *news = head->news;
         head->news = (struct head_news){0};
@@ -139,20 +139,18 @@ static bool ask_once(struct postgres_head *head, struct question *question,
                      struct store_stamp *stamp, uint64_t deadline_us, struct err *err)
 {
     const struct server_id *server = &pg_session_server(head->session)->id;
-    struct question_statement made;
-    struct pg_rows rows = {0};
+    struct question_answer answer = {0};
     struct log_state state;
     bool ok = connect(head, deadline_us, err);
     postgres_head_prepare(head, question);
-    question_state(question, server, &made);
-    ok = ok &&
-         pg_session_execute(head->session, &made.statement, &rows, deadline_us, err) == SERVER_OK &&
-         question_answer(question, &rows, &state, stamp);
+    question_begin(question, server);
+    ok = ok && pg_question_ask(head->session, question, &answer, deadline_us, err) == SERVER_OK &&
+         question_state(question, &answer, &state, stamp);
     if (ok)
-        postgres_head_note_answer(head, question, &state, stamp, server, &rows);
+        postgres_head_note_answer(head, question, &state, stamp, server, &answer.newest);
     else
         pg_session_close(head->session);
-    pg_rows_free(&rows);
+    log_rows_free(&answer.newest.rows);
     return ok;
 }
 
@@ -294,7 +292,7 @@ void postgres_head_destroy(struct postgres_head *head)
     pthread_join(head->thread, NULL);
     pg_session_destroy(head->session);
     foreign_view_free(&head->foreign);
-    pg_rows_free(&head->news.rows);
+    log_rows_free(&head->news.newest.rows);
     pthread_cond_destroy(&head->wake);
     pthread_mutex_destroy(&head->lock);
     free(head);

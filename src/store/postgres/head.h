@@ -3,9 +3,8 @@
 #ifndef BERTH_STORE_POSTGRES_HEAD_H
 #define BERTH_STORE_POSTGRES_HEAD_H
 
-#include "store/postgres/question.h"
-#include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
+#include "store/server/question.h"
 #include "store/store.h"
 
 struct postgres_head;
@@ -29,15 +28,15 @@ void postgres_head_query(struct postgres_head *head,
 /* What memory has now, which the next query asks about. Any thread. */
 void postgres_head_prepare(struct postgres_head *head, struct question *question);
 
-/* The answer of that server to a query. Takes the rows, and perhaps leaves others that the caller
- * frees. Any thread. */
+/* The answer of that server to a query, and what is in it. Takes its rows, and perhaps leaves
+ * others that the caller frees. Any thread. */
 void postgres_head_note_answer(struct postgres_head *head, const struct question *question,
                                const struct log_state *state, const struct store_stamp *stamp,
-                               const struct server_id *server, struct pg_rows *rows);
+                               const struct server_id *server, struct log_newest *newest);
 
 /* The answer to a query that has found a new state. All zero: none. */
 struct head_news {
-    struct pg_rows rows;     /* of LOG_NEWEST_UNLESS_KNOWN */
+    struct log_newest newest;
     struct store_stamp head; /* as the query was answered */
     struct server_id server; /* that has answered */
 };

@@ -17,11 +17,9 @@ static bool can_follow(struct postgres_store *store)
 }
 
 /* Epochs are only added. */
-static bool has_same_epochs(const struct postgres_store *store, const struct pg_rows *rows)
+static bool has_same_epochs(const struct postgres_store *store, const struct log_newest *newest)
 {
-    int64_t epoch = 0;
-    (void)!pg_rows_int(rows, 0, LOG_NEWEST_EPOCH, &epoch);
-    return epoch == epochs_newest(&store->epochs).epoch;
+    return newest->epoch == epochs_newest(&store->epochs).epoch;
 }
 
 /* Whether that is the row after the one that memory has. */
@@ -36,19 +34,19 @@ bool postgres_follow_head(struct store *base, const struct store_stamp *head, st
 {
     struct postgres_store *store = postgres_of(base);
     struct postgres_head_read *read = &store->head_read;
-    struct log_row row;
+    const struct log_newest *newest = &read->news.newest;
     size_t changes = 0;
-    pg_rows_free(&read->news.rows);
+    log_rows_free(&read->news.newest.rows);
     if (!can_follow(store) || !postgres_head_take_news(store->head, head, &read->news) ||
         !postgres_is_server_of_memory(store, &read->news.server) ||
-        !has_same_epochs(store, &read->news.rows) || !log_row_read(&read->news.rows, 0, &row) ||
-        !continues(store, &row) || !log_row_state(&row, &read->state) ||
-        !postgres_are_changes(row.entries, &changes))
+        !has_same_epochs(store, newest) || !continues(store, &newest->rows.at[0]) ||
+        !log_row_state(&newest->rows.at[0], &read->state) ||
+        !postgres_are_changes(newest->rows.at[0].entries, &changes))
         return false;
     const struct store_stamp stamp = log_state_stamp(&read->state, store->foreign.taken);
     if (memcmp(&stamp, head, sizeof(stamp)) != 0)
         return false;
-    postgres_pass_changes(store, row.entries, sink, cls);
+    postgres_pass_changes(store, newest->rows.at[0].entries, sink, cls);
     return true;
 }
 
@@ -56,7 +54,7 @@ bool postgres_take_head(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     struct postgres_head_read *read = &store->head_read;
-    check(read->news.rows.result != NULL && read->state.number == store->followed.number + 1);
+    check(read->news.newest.rows.count > 0 && read->state.number == store->followed.number + 1);
     if (!postgres_head_note(store->head, &read->state, NULL, &read->news.server, true))
         return false;
     postgres_note_seen(store, &read->state);

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "store/postgres/dangers.h"
 #include "store/postgres/facts.h"
-#include "store/postgres/foreign_rows.h"
+#include "store/postgres/foreign_sql.h"
 #include "store/postgres/foreign_triggers.h"
 #include "store/postgres/prune.h"
 #include "store/postgres/tool_session.h"

@@ -5,6 +5,7 @@
  * another instance on the server; the writer looks for its answer now and then. The writer only.
  */
 #include "base/clock.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/store_internal.h"
 
 enum {
@@ -19,13 +20,10 @@ bool postgres_locks_first(const struct store *base)
 
 static bool send_lock(struct postgres_store *store, struct err *err)
 {
-    struct pg_session *session = store->writer;
-    const struct pg_statement lock = {.sql = POSTGRES_LOCK, .is_prepared = true, .what = "locked"};
+    const struct log_range since = postgres_since(store);
     store->lock_deadline_us = postgres_lock_deadline(store);
-    return postgres_ensure_writer(store, err) && pg_pipeline_begin(session, err) == SERVER_OK &&
-           pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err) == SERVER_OK &&
-           pg_pipeline_queue(session, &lock, err) == SERVER_OK &&
-           postgres_queue_locked_news(store, err) && pg_pipeline_start(session, err) == SERVER_OK;
+    return postgres_ensure_writer(store, err) &&
+           pg_lock_send(store->writer, &since, err) == SERVER_OK;
 }
 
 /* A connection that ended meanwhile is replaced, once. */
@@ -37,7 +35,7 @@ static enum store_lock lock_failed(struct postgres_store *store, enum server_out
     bool is_lost = outcome == SERVER_LOST && !store->has_lost_lock;
     uint64_t now_us = clock_monotonic_us();
     pg_session_close(store->writer);
-    postgres_free_locked(store);
+    locked_news_free(&store->locked_news);
     store->is_locking = false;
     if (store->wanted_us == 0)
         store->wanted_us = now_us;
@@ -63,8 +61,8 @@ enum store_lock postgres_lock(struct store *base, struct err *err)
         return lock_failed(store, SERVER_RETRY, err);
     store->is_locking = true;
     uint64_t until_us = clock_monotonic_us() + CALL_MS * UINT64_C(1000);
-    enum server_outcome outcome = pg_pipeline_drive(store->writer, store->locked_rows, until_us,
-                                                    store->lock_deadline_us, err);
+    enum server_outcome outcome =
+        pg_lock_drive(store->writer, &store->locked_news, until_us, store->lock_deadline_us, err);
     if (outcome == SERVER_WOKEN)
         return STORE_LOCK_HELD;
     if (outcome != SERVER_OK)
@@ -79,7 +77,7 @@ void postgres_unlock(struct store *base)
 {
     struct postgres_store *store = postgres_of(base);
     struct err ignored = postgres_ignored(store);
-    postgres_free_locked(store);
+    locked_news_free(&store->locked_news);
     if (store->is_locking)
         pg_session_close(store->writer); /* the server ends the statement */
     store->is_locking = store->is_locked = false;

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "store/observe.h"
 #include "store/postgres/cells.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 #include "store/server/io.h"
@@ -106,51 +107,23 @@ static bool fail(struct postgres_observer *observer, struct err *err)
     return err_is_set(err) ? false : err_set(err, 503, NULL, STORE_STOPPING);
 }
 
-static const char NEWEST[] = LOG_NEWEST_SQL;
-static const char NEWEST_AND_FOREIGN[] =
-    "SELECT n.*, EXISTS (SELECT FROM berth_foreign WHERE " FOREIGN_IS_NEW(
-        "$1", "$2") ") FROM (" LOG_NEWEST_SQL ") n";
-
-/* `view`: up to which memory had notes before the snapshot; NULL: nobody writes any. */
-static bool take_snapshot(struct postgres_observer *observer, const struct foreign_view *view,
-                          struct pg_rows *head, struct err *err)
-{
-    struct pg_session *session = observer->session;
-    const struct server_id *server = &pg_session_server(session)->id;
-    struct pg_parameter parameters[FOREIGN_PARAMETERS];
-    struct pg_statement newest = statement_of(NEWEST);
-    newest.is_prepared = true;
-    if (view != NULL) {
-        foreign_view_parameters(view, server_id_equal(&view->server, server), parameters);
-        newest.sql = NEWEST_AND_FOREIGN;
-        newest.parameters = parameters;
-        newest.parameters_n = FOREIGN_PARAMETERS;
-    }
-    return pg_pipeline_begin(session, err) == SERVER_OK &&
-           pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == SERVER_OK &&
-           pg_pipeline_queue(session, &newest, err) == SERVER_OK &&
-           pg_pipeline_send(session, deadline(observer), err) == SERVER_OK &&
-           pg_pipeline_next(session, NULL, deadline(observer), err) == SERVER_OK &&
-           pg_pipeline_next(session, head, deadline(observer), err) == SERVER_OK &&
-           pg_pipeline_finish(session, deadline(observer), err) == SERVER_OK;
-}
-
 /* The stamp that a version has to have. If there are notes that memory does not have, no version
  * has it, and memory is brought up to date. */
 static bool begin_with_stamp(struct postgres_observer *observer, struct store_stamp *stamp,
                              struct err *err)
 {
     struct foreign_view view = {0};
-    struct pg_rows head = {0};
+    struct question_answer answer = {0};
     struct log_state state;
-    int64_t is_foreign = 0;
+    const struct server_id *server = &pg_session_server(observer->session)->id;
     bool coexists = postgres_head_view(observer->store->head, &view);
-    bool ok = take_snapshot(observer, coexists ? &view : NULL, &head, err) &&
-              log_newest_state(&head, NULL, &state) == LOG_NEWEST_KNOWN &&
-              (!coexists || pg_rows_int(&head, 0, LOG_NEWEST_COLUMNS, &is_foreign));
+    bool is_view_of_server = server_id_equal(&view.server, server);
+    bool ok = pg_snapshot_ask(observer->session, coexists ? &view : NULL, is_view_of_server,
+                              &answer, deadline(observer), err) == SERVER_OK &&
+              log_newest_state(&answer.newest, NULL, &state) == LOG_FOUND_STATE;
     if (ok)
-        *stamp = is_foreign != 0 ? log_stamp_of_none() : log_state_stamp(&state, view.taken);
-    pg_rows_free(&head);
+        *stamp = answer.has_notes ? log_stamp_of_none() : log_state_stamp(&state, view.taken);
+    log_rows_free(&answer.newest.rows);
     foreign_view_free(&view);
     return ok;
 }

@@ -109,8 +109,8 @@ void postgres_close(struct store *base)
     pg_session_destroy(store->follower);
     server_lineage_destroy(store->lineage);
     postgres_free_read(store);
-    postgres_free_locked(store);
-    pg_rows_free(&store->head_read.news.rows);
+    locked_news_free(&store->locked_news);
+    log_rows_free(&store->head_read.news.newest.rows);
     foreign_view_free(&store->foreign);
     log_entries_free(&store->suspects);
     log_entries_free(&store->refused);

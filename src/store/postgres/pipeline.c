@@ -25,6 +25,7 @@ enum server_outcome pg_pipeline_begin(struct pg_session *session, struct err *er
 {
     check(!session->queue.is_open);
     session->failure = (struct pg_failure){0};
+    pg_exchange_free_kept(session);
     if (session->conn == NULL || PQenterPipelineMode(session->conn) == 0)
         return pg_exchange_lose(session, NULL, err);
     session->queue.is_open = true;

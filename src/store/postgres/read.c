@@ -34,16 +34,15 @@ static void tell_gone(struct postgres_store *store)
 
 /* Whether the database no longer has the state that memory has. If only newer rows are there, the
  * state's own has been pruned, and that is not known. */
-static bool is_gone(const struct postgres_store *store, const struct pg_rows *since)
+static bool is_gone(const struct postgres_store *store, const struct log_rows *since)
 {
-    struct log_row row;
     struct log_state first;
     if (store->followed.number == 0)
         return false;
-    if (pg_rows_count(since) == 0)
+    if (since->count == 0)
         return true;
-    return log_row_read(since, 0, &row) && row.number == store->followed.number &&
-           !(log_row_state(&row, &first) && log_state_equal(&first, &store->followed));
+    return since->at[0].number == store->followed.number &&
+           !(log_row_state(&since->at[0], &first) && log_state_equal(&first, &store->followed));
 }
 
 /* An empty log that memory has read has no row of its own. */
@@ -54,7 +53,7 @@ static bool is_still_empty(const struct postgres_store *store)
 
 static enum store_news find_news(struct postgres_store *store)
 {
-    const struct pg_rows *since = &store->read.since;
+    const struct log_rows *since = &store->read.since;
     bool is_same = is_still_empty(store) || log_state_equal(&store->read.head, &store->followed);
     if (store->has_state && is_same && (store->suspects.count > 0 || store->read.has_foreign))
         return STORE_NEWS_FOLLOW;
@@ -71,34 +70,35 @@ static enum store_news find_news(struct postgres_store *store)
     return STORE_NEWS_WENT_BACK;
 }
 
-static bool read_newest(struct postgres_store *store, struct snapshot_rows *rows, struct err *err)
+static bool read_newest(struct postgres_store *store, struct snapshot_answer *answer,
+                        struct err *err)
 {
     if (!store->read.has_snapshot)
         return true;
-    if (!postgres_begin_snapshot(store, rows, err) ||
-        !postgres_read_head(store, &rows->head, &store->read.head, err))
+    if (!postgres_begin_snapshot(store, answer, err) ||
+        !postgres_read_head(store, answer, &store->read.head, err))
         return false;
-    store->read.since = rows->since;
-    rows->since = (struct pg_rows){0};
+    store->read.since = answer->since;
+    answer->since = (struct log_rows){0};
     return true;
 }
 
 /* A table that is newer than the snapshot looks empty. While a restore replaces all tables in one
  * transaction, a read waits for it, with a snapshot from before, and then finds nothing. So what
  * seems to be gone is looked for once more, in a newer snapshot. */
-static bool read_again_if_gone(struct postgres_store *store, struct snapshot_rows *rows,
+static bool read_again_if_gone(struct postgres_store *store, struct snapshot_answer *answer,
                                struct err *err)
 {
     if (!store->read.has_snapshot || !is_gone(store, &store->read.since))
         return true;
-    postgres_free_snapshot_rows(rows);
+    snapshot_answer_free(answer);
     postgres_free_read(store);
     if (pg_session_run(store->follower, "ROLLBACK", "read", postgres_deadline(store), err) !=
         SERVER_OK) {
         pg_session_close(store->follower);
         return false;
     }
-    return read_newest(store, rows, err);
+    return read_newest(store, answer, err);
 }
 
 enum { READ_AGAIN_US = 1000000, AFTER_FAILURE_US = 5000000 };
@@ -114,7 +114,7 @@ bool postgres_should_read(const struct store *base)
 enum store_news postgres_begin_read(struct store *base, struct err *err)
 {
     struct postgres_store *store = postgres_of(base);
-    struct snapshot_rows rows = {0};
+    struct snapshot_answer answer = {0};
     enum store_news news = STORE_NEWS_FAILED;
     check(!store->read.is_open);
     if (store->must_remember)
@@ -122,10 +122,10 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     postgres_free_read(store);
     store->read = (struct postgres_read){0};
     store->read.has_snapshot = !postgres_take_locked_news(store);
-    if (read_newest(store, &rows, err) && read_again_if_gone(store, &rows, err)) {
+    if (read_newest(store, &answer, err) && read_again_if_gone(store, &answer, err)) {
         store->has_state &=
             !postgres_is_other_cluster(store) && !atomic_exchange(&store->is_replaced, false);
-        postgres_read_foreign(store, &rows.foreign);
+        postgres_read_foreign(store, &answer.notes);
         news = find_news(store);
         store->read.is_open = true;
         if (store->is_locked && store->read.head.number > store->followed.number)
@@ -134,7 +134,7 @@ enum store_news postgres_begin_read(struct store *base, struct err *err)
     }
     store->read_again_us =
         clock_monotonic_us() + (news == STORE_NEWS_FAILED ? AFTER_FAILURE_US : READ_AGAIN_US);
-    postgres_free_snapshot_rows(&rows);
+    snapshot_answer_free(&answer);
     return news;
 }
 

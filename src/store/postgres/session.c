@@ -139,6 +139,11 @@ const struct pg_server *pg_session_server(const struct pg_session *session)
     return &session->server;
 }
 
+struct pg_rows *pg_session_kept(struct pg_session *session)
+{
+    return session->kept;
+}
+
 /* ---- statements ---- */
 
 /* Sends what is queued and reads the first result. */

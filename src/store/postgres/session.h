@@ -72,6 +72,10 @@ const struct pg_failure *pg_session_failure(const struct pg_session *session);
 
 const struct pg_server *pg_session_server(const struct pg_session *session);
 
+/* Room for the results of a pipeline of at most three statements that is read in steps: all zero
+ * when it begins, and freed with the next one, or with the connection. */
+struct pg_rows *pg_session_kept(struct pg_session *session);
+
 /* Executes one statement and fills `rows` (NULL: they are discarded). Not in a pipeline. */
 enum server_outcome pg_session_execute(struct pg_session *session,
                                        const struct pg_statement *statement, struct pg_rows *rows,

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "store/postgres/failure.h"
+#include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/url.h"
 
@@ -38,6 +39,8 @@ struct pg_queue {
     PGresult *failed;  /* so this answer to the next entry was left for later; NULL: none was */
 };
 
+enum { PG_KEPT_MOST = 3 };
+
 struct pg_session {
     PGconn *conn; /* NULL: not connected */
     struct pg_session_options options;
@@ -56,6 +59,7 @@ struct pg_session {
     bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
     uint64_t *prepared; /* the hashes of those that this connection has; from malloc */
     size_t prepared_n, prepared_capacity;
+    struct pg_rows kept[PG_KEPT_MOST]; /* results of a pipeline that is read in steps */
 };
 
 #endif

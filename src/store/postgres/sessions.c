@@ -13,8 +13,6 @@ const char POSTGRES_LOCK[] =
     "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES "), set_config('berth.writer', 'on', true),"
     " set_config('lock_timeout', '1500', true)";
 
-const char POSTGRES_SNAPSHOT[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
 static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 
 /* Statements are planned once, for arrays of any length: without this, a plan would be made for

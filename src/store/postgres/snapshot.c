@@ -1,63 +1,32 @@
 /* The log's rows and the snapshot of a read, in a session of its own. The writer only. */
 #include "base/clock.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/store_internal.h"
 
-static const char NEWEST[] = "SELECT n.*, " EPOCHS_COLUMN " FROM (" LOG_NEWEST_SQL ") n";
-static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log"
-                            " WHERE number >= $1::bigint ORDER BY number LIMIT $2::bigint";
-
-static bool queue(struct pg_session *session, const char *sql,
-                  const struct pg_parameter *parameters, size_t count, struct err *err)
+struct log_range postgres_since(const struct postgres_store *store)
 {
-    const struct pg_statement statement = {.sql = sql,
-                                           .parameters = parameters,
-                                           .parameters_n = count,
-                                           .binary_results = true,
-                                           .is_prepared = true,
-                                           .what = "read"};
-    return pg_pipeline_queue(session, &statement, err) == SERVER_OK;
+    return (struct log_range){.from =
+                                  store->followed.number > 0 ? store->followed.number : INT64_MAX,
+                              .most = POSTGRES_FOLLOWED_ROWS_MOST + 1};
 }
 
-bool postgres_queue_since(const struct postgres_store *store, struct pg_session *session,
-                          const char *sql, struct err *err)
+static bool take_snapshot(struct postgres_store *store, struct snapshot_answer *answer,
+                          struct err *err)
 {
-    int64_t from = store->followed.number > 0 ? store->followed.number : INT64_MAX;
-    const struct pg_parameter range[] = {pg_int8(from), pg_int8(POSTGRES_FOLLOWED_ROWS_MOST + 1)};
-    return queue(session, sql, range, sizeof(range) / sizeof(range[0]), err);
-}
-
-/* Begins the snapshot and reads the log's newest row and those since the one that memory has, and
- * what other programs have written. */
-static bool take_snapshot(struct postgres_store *store, struct snapshot_rows *rows, struct err *err)
-{
-    struct pg_session *session = store->follower;
-    uint64_t deadline_us = postgres_deadline(store);
-    bool coexists = postgres_head_coexists(store->head);
-    bool ok =
-        pg_pipeline_begin(session, err) == SERVER_OK &&
-        pg_pipeline_queue_begin(session, POSTGRES_SNAPSHOT, err) == SERVER_OK &&
-        queue(session, NEWEST, NULL, 0, err) && postgres_queue_since(store, session, SINCE, err) &&
-        (!coexists || postgres_queue_foreign(store, err)) &&
-        pg_pipeline_send(session, deadline_us, err) == SERVER_OK &&
-        pg_pipeline_next(session, NULL, deadline_us, err) == SERVER_OK &&
-        pg_pipeline_next(session, &rows->head, deadline_us, err) == SERVER_OK &&
-        pg_pipeline_next(session, &rows->since, deadline_us, err) == SERVER_OK &&
-        (!coexists || pg_pipeline_next(session, &rows->foreign, deadline_us, err) == SERVER_OK) &&
-        pg_pipeline_finish(session, deadline_us, err) == SERVER_OK;
+    const struct snapshot_question question = {
+        .since = postgres_since(store),
+        .view = postgres_head_coexists(store->head) ? &store->foreign : NULL,
+        .is_view_of_server = postgres_is_view_of_server(store),
+    };
+    bool ok = pg_snapshot_begin(store->follower, &question, answer, postgres_deadline(store),
+                                err) == SERVER_OK;
     if (!ok)
-        pg_session_close(session);
+        pg_session_close(store->follower);
     return ok;
 }
 
-void postgres_free_snapshot_rows(struct snapshot_rows *rows)
-{
-    pg_rows_free(&rows->head);
-    pg_rows_free(&rows->since);
-    pg_rows_free(&rows->foreign);
-}
-
 /* A connection that was idle may have ended: then a new one serves as well. */
-bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows *rows,
+bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_answer *answer,
                              struct err *err)
 {
     struct pg_session *session = store->follower;
@@ -66,25 +35,24 @@ bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows 
     uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
     if (!postgres_ensure_session(store, session, err))
         return false;
-    if (take_snapshot(store, rows, err))
+    if (take_snapshot(store, answer, err))
         return true;
     if (!was_open || clock_monotonic_us() > soon_us)
         return false;
-    postgres_free_snapshot_rows(rows);
+    snapshot_answer_free(answer);
     *err = (struct err){.arena = err->arena};
-    return postgres_ensure_session(store, session, err) && take_snapshot(store, rows, err);
+    return postgres_ensure_session(store, session, err) && take_snapshot(store, answer, err);
 }
 
-/* The newest state. */
-bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
+bool postgres_read_head(struct postgres_store *store, struct snapshot_answer *answer,
                         struct log_state *head, struct err *err)
 {
-    enum log_newest newest = log_newest_state(rows, NULL, head);
-    epochs_note(&store->epochs, pg_rows_bytes(rows, 0, LOG_NEWEST_COLUMNS));
-    if (newest == LOG_NEWEST_STANDBY)
+    enum log_found found = log_newest_state(&answer->newest, NULL, head);
+    epochs_note(&store->epochs, &answer->epochs);
+    if (found == LOG_FOUND_STANDBY)
         pg_session_close(store->follower); /* the next one may lead to the primary */
-    if (newest != LOG_NEWEST_FOREIGN)
-        return newest == LOG_NEWEST_KNOWN || postgres_refuse_standby(store, err);
+    if (found != LOG_FOUND_FOREIGN)
+        return found == LOG_FOUND_STATE || postgres_refuse_standby(store, err);
     return err_set(err, 503, NULL,
                    "the database '%.*s' cannot be used: another program wrote to berth_log; delete "
                    "its rows",
@@ -110,14 +78,14 @@ bool postgres_is_other_cluster(const struct postgres_store *store)
 
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err)
 {
-    struct snapshot_rows rows = {0};
+    struct snapshot_answer answer = {0};
     struct log_state state;
     check(store->read.is_open);
     if (store->read.has_snapshot)
         return true;
-    bool ok = postgres_begin_snapshot(store, &rows, err) &&
-              postgres_read_head(store, &rows.head, &state, err);
-    postgres_free_snapshot_rows(&rows);
+    bool ok = postgres_begin_snapshot(store, &answer, err) &&
+              postgres_read_head(store, &answer, &state, err);
+    snapshot_answer_free(&answer);
     store->read.has_snapshot = ok && log_state_equal(&state, &store->read.head) &&
                                pg_session_server(store->follower)->id.system ==
                                    pg_session_server(store->writer)->id.system;
@@ -130,7 +98,7 @@ bool postgres_need_snapshot(struct postgres_store *store, struct err *err)
 void postgres_free_read(struct postgres_store *store)
 {
     log_entries_free(&store->read.to_follow);
-    pg_rows_free(&store->read.since);
+    log_rows_free(&store->read.since);
     foreign_view_free(&store->read.foreign);
 }
 

@@ -13,18 +13,17 @@
 #include "base/counter.h"
 #include "store/driver.h"
 #include "store/log.h"
-#include "store/postgres/acknowledged.h"
 #include "store/postgres/array.h"
-#include "store/postgres/epochs.h"
-#include "store/postgres/foreign_rows.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
 #include "store/postgres/locked_rows.h"
-#include "store/postgres/log_rows.h"
 #include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
 #include "store/row_reader.h"
+#include "store/server/acknowledged.h"
+#include "store/server/answers.h"
 #include "store/server/consumer_ids.h"
+#include "store/server/epochs.h"
 #include "store/server/io.h"
 #include "store/skipped.h"
 
@@ -39,7 +38,7 @@ struct postgres_read {
     bool has_snapshot;     /* otherwise its rows were read with the lock */
     struct log_state head; /* the newest state */
     bool went_back;        /* it no longer has the state that memory has */
-    struct pg_rows since;  /* of the log, from the state that memory has on */
+    struct log_rows since; /* of the log, from the state that memory has on */
     bool has_changes;      /* these have the changes themselves; otherwise: */
     struct log_entries to_follow;
     bool has_followed;
@@ -56,12 +55,6 @@ struct postgres_head_read {
 
 /* Rows of the log that are followed; if there are more, memory is read again. */
 enum { POSTGRES_FOLLOWED_ROWS_MOST = 10000 };
-
-/* The results of the statements that take the lock. */
-enum {
-    POSTGRES_LOCKED_SINCE = 2,
-    POSTGRES_LOCKED_ROWS,
-};
 
 /* Ids of one table that were reserved. */
 struct id_block {
@@ -162,9 +155,9 @@ struct postgres_store {
     bool is_locking;           /* the writer has sent the statement that takes the lock */
     bool has_lost_lock;        /* a connection has ended since the last answer to that */
     uint64_t lock_deadline_us; /* then its answer must be there */
-    struct pg_rows locked_rows[POSTGRES_LOCKED_ROWS]; /* until a read takes them */
-    bool must_not_wait;                               /* see store_begin_at_once() */
-    struct sending *sending; /* the pending batch, in its err's arena; NULL: there is none */
+    struct locked_news locked_news; /* until a read takes them */
+    bool must_not_wait;             /* see store_begin_at_once() */
+    struct sending *sending;        /* the pending batch, in its err's arena; NULL: there is none */
     struct postgres_unknown *unknown; /* finds out what became of a batch */
     bool waits_in_vain;               /* the lock was not free within the limit */
     struct locked_rows locked;
@@ -270,8 +263,6 @@ bool postgres_reach_server(struct postgres_store *store, const struct store_retr
 /* sessions.c: the first statements of a batch's transaction. */
 extern const char POSTGRES_BEGIN[];
 extern const char POSTGRES_LOCK[];
-/* sessions.c: begins a snapshot. */
-extern const char POSTGRES_SNAPSHOT[];
 /* commit.c: writes the row of the log: number, mark, digest of the row before, time, entries, mark
  * of the row before. */
 extern const char POSTGRES_LOG_INSERT[];
@@ -286,13 +277,9 @@ uint64_t postgres_deadline(const struct postgres_store *store);
 /* Of a statement that may wait for another instance's lock before it is executed. */
 uint64_t postgres_lock_deadline(const struct postgres_store *store);
 
-/* locked_news.c: frees what was read with the lock. */
-void postgres_free_locked(struct postgres_store *store);
-/* locked_news.c: queues the statement that reads the log's rows since the one that memory has,
- * behind the one that takes the lock. */
-bool postgres_queue_locked_news(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
-/* locked_news.c: the open read gets these rows and their newest state, if they are all that is
- * needed; false: a snapshot is needed. Only the first read after the lock gets them. */
+/* locked_news.c: the open read gets the rows that were read with the lock and their newest state,
+ * if they are all that is needed; false: a snapshot is needed. Only the first read after the lock
+ * gets them. */
 bool postgres_take_locked_news(struct postgres_store *store);
 /* follow.c: notes the row after the state that memory has. */
 void postgres_note_seen(struct postgres_store *store, const struct log_state *next);
@@ -306,21 +293,13 @@ void postgres_pass_changes(struct postgres_store *store, struct slice blob, stor
 bool postgres_follow_head(struct store *store, const struct store_stamp *head, store_sink *sink,
                           void *cls) BERTH_MUST_CHECK;
 bool postgres_take_head(struct store *store) BERTH_MUST_CHECK;
-/* snapshot.c: begins the follower's snapshot and reads these rows, which the caller frees. */
-struct snapshot_rows {
-    struct pg_rows head;
-    struct pg_rows since;
-    struct pg_rows foreign; /* only if other programs' writes are noted */
-};
-bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_rows *rows,
+/* snapshot.c: the log's rows since the one that memory has, that one included. */
+struct log_range postgres_since(const struct postgres_store *store);
+/* snapshot.c: begins the follower's snapshot. The caller frees the answer. */
+bool postgres_begin_snapshot(struct postgres_store *store, struct snapshot_answer *answer,
                              struct err *err) BERTH_MUST_CHECK;
-void postgres_free_snapshot_rows(struct snapshot_rows *rows);
-/* snapshot.c: queues a statement about the log's rows since the one that memory has, whose first
- * column is $1 at least, and of which there are at most $2. */
-bool postgres_queue_since(const struct postgres_store *store, struct pg_session *session,
-                          const char *sql, struct err *err) BERTH_MUST_CHECK;
-/* snapshot.c: the state of the newest row. */
-bool postgres_read_head(struct postgres_store *store, const struct pg_rows *rows,
+/* snapshot.c: the state of the newest row; takes the epochs. */
+bool postgres_read_head(struct postgres_store *store, struct snapshot_answer *answer,
                         struct log_state *head, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: tables are going to be read, of the state that the open read has. */
 bool postgres_need_snapshot(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
@@ -339,13 +318,13 @@ bool postgres_is_other_cluster(const struct postgres_store *store);
 /* The opposite, for a session of the store. */
 bool postgres_is_server_of_memory(const struct postgres_store *store,
                                   const struct server_id *server);
-/* foreign.c: queues the statement that reads the notes that memory does not have. */
-bool postgres_queue_foreign(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
-/* foreign.c: takes its rows (none: it was not queued) into the read that begins. */
-void postgres_read_foreign(struct postgres_store *store, const struct pg_rows *rows);
+/* foreign.c: whether the view that memory has is one of the follower's server. */
+bool postgres_is_view_of_server(const struct postgres_store *store);
+/* foreign.c: takes the notes that memory does not have into the read that begins. */
+void postgres_read_foreign(struct postgres_store *store, struct foreign_notes *notes);
 /* foreign.c: for a load: whether there are triggers, a view of all that is read now, and the number
  * of the oldest transaction that the open read does not see, or of the next one. */
-bool postgres_look_at_snapshot(struct postgres_store *store, int64_t *oldest,
+bool postgres_look_at_snapshot(struct postgres_store *store, int64_t *horizon,
                                struct err *err) BERTH_MUST_CHECK;
 /* foreign.c: the view that memory has once the read counts as read; NULL: as before. */
 const struct foreign_view *postgres_foreign_view(struct postgres_store *store, bool is_continued);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "store/postgres/log_sql.h"
 #include "store/postgres/store_internal.h"
 
 static void run_sql(const struct fixture *fixture, const char *sql)
@@ -278,7 +279,7 @@ static void test_other_row(void **state)
     store_close(store);
 }
 
-static enum log_newest newest_of(struct store *store, const char *sql)
+static enum log_found newest_of(struct store *store, const char *sql)
 {
     struct pg_session *session = postgres_of(store)->follower;
     const struct pg_statement statement = {.sql = sql, .binary_results = true, .what = "read"};
@@ -288,9 +289,11 @@ static enum log_newest newest_of(struct store *store, const char *sql)
     assert_int_equal(
         pg_session_execute(session, &statement, &rows, postgres_deadline(postgres_of(store)), &err),
         SERVER_OK);
-    enum log_newest newest = log_newest_state(&rows, NULL, &found);
-    pg_rows_free(&rows);
-    return newest;
+    struct log_newest newest;
+    pg_log_newest(&rows, &newest);
+    enum log_found what = log_newest_state(&newest, NULL, &found);
+    log_rows_free(&newest.rows);
+    return what;
 }
 
 /* What a standby has is not the newest state, whatever it is. */
@@ -302,13 +305,13 @@ static void test_newest(void **state)
     struct fixture *fixture = *state;
     const char *primary = arena_printf(fixture->arena, "%sfalse%c", mark, '\0').data;
     const char *standby = arena_printf(fixture->arena, "%strue%c", mark, '\0').data;
-    assert_int_equal(newest_of(store, primary), LOG_NEWEST_KNOWN);
-    assert_int_equal(newest_of(store, standby), LOG_NEWEST_STANDBY);
+    assert_int_equal(newest_of(store, primary), LOG_FOUND_STATE);
+    assert_int_equal(newest_of(store, standby), LOG_FOUND_STANDBY);
     assert_int_equal(newest_of(store, "SELECT 5::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
-                     LOG_NEWEST_FOREIGN);
+                     LOG_FOUND_FOREIGN);
     assert_int_equal(
         newest_of(store, "SELECT NULL::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
-        LOG_NEWEST_KNOWN);
+        LOG_FOUND_STATE);
     store_close(store);
 }
 

@@ -1,5 +1,5 @@
 /* States of the log: what of a row is in its digest, and stamps. */
-#include "store/postgres/log_rows.h"
+#include "store/server/log_rows.h"
 
 #include "unit.h"
 

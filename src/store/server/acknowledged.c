@@ -1,6 +1,6 @@
 /* See acknowledged.h. Two slots are written in turn: of a slot that was only written in part, the
  * check does not fit, and the other one counts. */
-#include "store/postgres/acknowledged.h"
+#include "store/server/acknowledged.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* See log_rows.h. Pure; any thread. */
-#include "store/postgres/log_rows.h"
+#include "store/server/log_rows.h"
 
 #include <nettle/sha2.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* No log reaches this number: another program wrote it. */
@@ -20,12 +21,12 @@ static void hash_bytes(struct sha256_ctx *hash, struct slice bytes)
     sha256_update(hash, bytes.len, (const uint8_t *)bytes.data);
 }
 
-bool log_row_read(const struct pg_rows *rows, size_t at, struct log_row *row)
+void log_rows_free(struct log_rows *rows)
 {
-    row->mark = pg_rows_bytes(rows, at, 1);
-    row->before = pg_rows_bytes(rows, at, 2);
-    row->entries = pg_rows_bytes(rows, at, 3);
-    return pg_rows_int(rows, at, 0, &row->number);
+    free(rows->at);
+    if (rows->answer != NULL)
+        rows->free_answer(rows->answer);
+    *rows = (struct log_rows){0};
 }
 
 bool log_row_state(const struct log_row *row, struct log_state *state)
@@ -45,30 +46,28 @@ bool log_row_state(const struct log_row *row, struct log_state *state)
     return true;
 }
 
-const char LOG_NEWEST_UNLESS_KNOWN[] = LOG_NEWEST_UNLESS_KNOWN_SQL;
-
 /* A mark is that of one batch, so a row with the same number and mark is the same row. */
-static bool is_known(const struct log_row *row, const struct log_state *known)
+static bool is_same_row(const struct log_row *row, const struct log_state *known)
 {
-    return known != NULL && row->entries.data == NULL && row->number == known->number &&
+    return known != NULL && row->number == known->number &&
            slice_equal(row->mark, (struct slice){(const char *)known->mark, LOG_MARK_LEN});
 }
 
-enum log_newest log_newest_state(const struct pg_rows *rows, const struct log_state *known,
-                                 struct log_state *state)
+enum log_found log_newest_state(const struct log_newest *newest, const struct log_state *known,
+                                struct log_state *state)
 {
-    struct log_row row;
-    int64_t is_standby = 1;
     *state = (struct log_state){0};
-    if (pg_rows_count(rows) != 1 || !pg_rows_int(rows, 0, 4, &is_standby) || is_standby != 0)
-        return LOG_NEWEST_STANDBY;
-    if (!log_row_read(rows, 0, &row))
-        return LOG_NEWEST_KNOWN;
-    if (is_known(&row, known))
-        *state = *known;
-    else if (row.entries.data == NULL || !log_row_state(&row, state))
-        return LOG_NEWEST_FOREIGN;
-    return LOG_NEWEST_KNOWN;
+    if (!newest->is_primary)
+        return LOG_FOUND_STANDBY;
+    if (newest->rows.count == 0)
+        return LOG_FOUND_STATE;
+    const struct log_row *row = &newest->rows.at[0];
+    if (!newest->is_known)
+        return log_row_state(row, state) ? LOG_FOUND_STATE : LOG_FOUND_FOREIGN;
+    if (!is_same_row(row, known))
+        return LOG_FOUND_FOREIGN;
+    *state = *known;
+    return LOG_FOUND_STATE;
 }
 
 bool log_state_equal(const struct log_state *a, const struct log_state *b)

@@ -1,6 +1,6 @@
 /* The file with the newest state of an instance: what is left of it after damage, and who may use
  * it. */
-#include "store/postgres/acknowledged.h"
+#include "store/server/acknowledged.h"
 
 #include <fcntl.h>
 #include <ftw.h>

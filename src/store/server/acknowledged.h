@@ -5,11 +5,11 @@
  * from the file, and never synced. A write() would change the file's time, and a database on the
  * same disk would then wait for that with each of its commits. Without it, only that is not found
  * out. The writer only. */
-#ifndef BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
-#define BERTH_STORE_POSTGRES_ACKNOWLEDGED_H
+#ifndef BERTH_STORE_SERVER_ACKNOWLEDGED_H
+#define BERTH_STORE_SERVER_ACKNOWLEDGED_H
 
-#include "store/postgres/epochs.h"
-#include "store/postgres/log_rows.h"
+#include "store/server/epochs.h"
+#include "store/server/log_rows.h"
 
 struct slot;
 

@@ -2,12 +2,12 @@
  *
  * Of all instances that find it out, the first one that writes inserts the row, in the transaction
  * of its batch. The others see a row that memory did not have. The writer only. */
-#ifndef BERTH_STORE_POSTGRES_EPOCHS_H
-#define BERTH_STORE_POSTGRES_EPOCHS_H
+#ifndef BERTH_STORE_SERVER_EPOCHS_H
+#define BERTH_STORE_SERVER_EPOCHS_H
 
-#include "base/buf.h"
-#include "store/postgres/pipeline.h"
-#include "store/postgres/session.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A row, as far as instances are concerned. All zero: none. */
 struct epoch_row {
@@ -15,6 +15,15 @@ struct epoch_row {
     int64_t number; /* of the batch that inserted it */
     int64_t began_us;
 };
+
+/* Rows in the order of their epochs, from malloc. All zero: none. */
+struct epoch_rows {
+    struct epoch_row *at;
+    size_t count;
+};
+
+void epoch_rows_append(struct epoch_rows *rows, const struct epoch_row *row);
+void epoch_rows_free(struct epoch_rows *rows);
 
 enum { EPOCHS_LEFT = 16 };
 
@@ -26,24 +35,19 @@ struct epochs_left {
 };
 
 struct epochs {
-    int64_t known_below; /* older epochs are known, too: an earlier process has read them */
-    struct buf known;    /* the rows as text, in the state that memory has */
-    struct buf read;     /* and in the snapshot */
-    bool is_due;         /* the next batch inserts one */
-    int64_t gone;        /* the batch that memory had when that was found out */
-    int64_t pending;     /* the number of the row that a batch on its way inserts */
+    int64_t known_below;     /* older epochs are known, too: an earlier process has read them */
+    struct epoch_rows known; /* the rows in the state that memory has */
+    struct epoch_rows read;  /* and in the snapshot */
+    bool is_due;             /* the next batch inserts one */
+    int64_t gone;            /* the batch that memory had when that was found out */
+    int64_t pending;         /* the number of the row that a batch on its way inserts */
     int64_t began_us;
 };
 
 void epochs_free(struct epochs *epochs);
 
-/* An expression for the rows as they are in a snapshot. */
-#define EPOCHS_COLUMN                                                                              \
-    "(SELECT string_agg(epoch || ':' || number || ':' ||"                                          \
-    " (extract(epoch FROM began_at) * 1000000)::bigint, ',' ORDER BY epoch) FROM berth_epochs)"
-
-/* Its value in a snapshot; without data: there are none. */
-void epochs_note(struct epochs *epochs, struct slice rows);
+/* The rows in a snapshot, which then belong to the epochs. */
+void epochs_note(struct epochs *epochs, struct epoch_rows *rows);
 
 /* The snapshot has the rows that memory has. */
 void epochs_note_same(struct epochs *epochs);
@@ -52,9 +56,16 @@ void epochs_note_same(struct epochs *epochs);
  * longer has that one; 0: it has. */
 void epochs_take(struct epochs *epochs, int64_t gone);
 
-/* If one is due, appends its insert to the pipeline of the batch with that number. */
-enum server_outcome epochs_queue(struct epochs *epochs, struct pg_session *session, int64_t number,
-                                 struct err *err) BERTH_MUST_CHECK;
+enum { EPOCH_REASON_BYTES = 512 };
+
+/* A row that is to be inserted. */
+struct epoch_insert {
+    struct epoch_row row;
+    char reason[EPOCH_REASON_BYTES];
+};
+
+/* If an epoch is due, the row that the batch with that number is to insert; false: none is. */
+bool epochs_begin(struct epochs *epochs, int64_t number, struct epoch_insert *insert);
 
 /* That batch was committed. */
 void epochs_commit(struct epochs *epochs, int64_t number);
