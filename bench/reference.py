@@ -2,7 +2,7 @@
 
 Both are started with directories, sockets and ports of their own under a temporary directory, and stopped by pid. Needs
 Debian's mariadb-server, uwsgi-core, uwsgi-plugin-python3, python3-placement and python3-pymysql; if they are installed
-by hand, a /usr/sbin/policy-rc.d that exits with 101 keeps Debian's own MariaDB from starting."""
+by hand and not by ./dev, a /usr/sbin/policy-rc.d that exits with 101 keeps Debian's own MariaDB from starting."""
 
 import os
 import pwd

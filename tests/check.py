@@ -204,6 +204,7 @@ PARTS = [
     Part("clang-tidy", script("tests/clang_tidy.py"), after=("clang",)),
     Part("units", script("tests/units.py", "build"), tier="quick"),
     Part("databases", script("tests/databases/selftest.py"), tier="quick", waits=True),
+    Part("databases-mariadb", script("tests/databases/mariadb_selftest.py"), waits=True),
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",

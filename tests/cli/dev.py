@@ -33,7 +33,7 @@ RUN = os.path.join(ROOT, "build", "run")
 HOST = "dddddddd-0000-4000-8000-000000000001"
 COMMANDS = ("run", "build", "check", "package", "bench", "fuzz", "diff", "format")
 FORBIDS = ("/usr/sbin/policy-rc.d", "/etc/postgresql-common/createcluster.d/berth-dev.conf")
-NOTED = ("apt-get", "dpkg-query", "sudo", "meson", "ninja", "clang-format")
+NOTED = ("apt-get", "dpkg-query", "sudo", "meson", "ninja", "clang-format", "update-rc.d")
 MISUSED = [["run", port] for port in ("0", "99999", "65536", "abc", "-1", "08", "", "8778x", "1 2", "999999999999999999999")] + [
     ["run", "1000", "2000"], ["build", "x"], ["package", "x"], ["format", "x"], ["fuzz", "x"], ["fuzz", "1", "x"]]
 REFUSED = [["nonsense"], ["help", "nonsense"], ["nonsense", "--help"], ["check", "nonsense"], ["check", "--nonsense"]]
@@ -128,8 +128,8 @@ def installs_what_is_missing():
 
 
 def starts_no_database():
-    """While PostgreSQL is installed, no service may start and no cluster be created. Afterwards this applies no more,
-    even if the installation failed."""
+    """While database servers are installed, no service may start and no cluster be created. Afterwards this applies no more,
+    even if the installation failed; and the services do not start at the next boot either."""
     if os.getuid() != 0:
         return
     before = [name for name in FORBIDS if os.path.exists(name)]
@@ -139,11 +139,17 @@ def starts_no_database():
         expect(done.returncode == 1 and "dev: could not install" in done.stderr, done.stderr)
         seen = [call for call in fakes.calls() if call in FORBIDS]
         expect(seen == sorted(FORBIDS), f"the files while apt-get ran: {seen}")
+    for words, disabled in ((["diff"], ["pgbouncer", "mariadb", "haproxy"]), (["bench"], ["mariadb"])):
+        with tempfile.TemporaryDirectory() as directory:
+            fakes = Fakes(directory, installed=False)
+            dev(*words, "--nonsense", env=fakes.environment())  # which is refused after the installation
+            seen = [call.split()[1:] for call in fakes.calls() if call.startswith("update-rc.d ")]
+            expect(seen == [[name, "disable"] for name in disabled], f"{words}: {seen}")
     with tempfile.TemporaryDirectory() as directory:
         fakes = Fakes(directory, installed=False)
         dev("build", env=fakes.environment())
         seen = [call for call in fakes.calls() if call in FORBIDS]
-        expect(FORBIDS[1] not in seen, "without PostgreSQL: " + str(seen))
+        expect(FORBIDS[1] not in seen, "without a database server: " + str(seen))
     expect([name for name in FORBIDS if os.path.exists(name)] == before, "files are left")
 
 

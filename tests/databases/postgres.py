@@ -7,57 +7,42 @@
 Its settings are PostgreSQL's defaults, including the durable ones, unless a test asks for others. All servers of one
 machine start from copies of one new cluster, so they have the same system identifier."""
 
-import fcntl
+import contextlib
 import os
-import re
-import shutil
 import signal
-import subprocess
 import sys
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "running")]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
 import processes  # noqa: E402
 import psycopg2  # noqa: E402
 import psycopg2.extensions  # noqa: E402
 import servers  # noqa: E402
-from certificates import Authority  # noqa: E402
-from processes import Daemon, Place, wait_until  # noqa: E402
+from database import Authority, Database, url_of  # noqa: E402
+from processes import Place, wait_until  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 SUPERUSER = "postgres"
 STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
-NEW_CLUSTERS = os.path.join(processes.ROOT, "build/databases")
 
 
 def program(name):
     return os.path.join(PROGRAMS, name)
 
 
+@contextlib.contextmanager
 def new_cluster():
-    """The path of a cluster that no server runs in, to be copied. initdb takes seconds, so it runs once for each build
-    directory and version."""
-    version = re.search(r"[\d.]+", subprocess.run([program("postgres"), "--version"], capture_output=True, text=True,
-                                                  check=True).stdout).group()
-    path = os.path.join(NEW_CLUSTERS, f"postgres-{version}-{os.getuid()}")
-    os.makedirs(NEW_CLUSTERS, exist_ok=True)
-    with open(path + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(path):
-            place = Place()
-            try:
-                data = os.path.join(place.path, "data")
-                place.run(program("initdb"), "-D", data, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8",
-                          "--locale=C.UTF-8", "--no-sync", "--no-instructions")
-                shutil.rmtree(path + ".part", ignore_errors=True)
-                shutil.copytree(data, path + ".part")
-                os.rename(path + ".part", path)
-            finally:
-                place.remove()
-    return path
+    place = Place()
+    try:
+        data = os.path.join(place.path, "data")
+        place.run(program("initdb"), "-D", data, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                  "--no-sync", "--no-instructions")
+        yield data
+    finally:
+        place.remove()
 
 
 def literal(value):
@@ -66,7 +51,7 @@ def literal(value):
     return "'" + str(text).replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-class Postgres(Daemon):
+class Postgres(Database):
     """options: settings of postgresql.conf that differ from the defaults. access: the lines of pg_hba.conf for TCP; by
     default every user needs a password (SCRAM). tls: offers TLS, with a certificate of the CA in `authority`. The
     superuser is only accepted on the unix socket, without a password, as is everyone else."""
@@ -75,11 +60,8 @@ class Postgres(Daemon):
 
     def __init__(self, options=None, access=("host all all 127.0.0.1/32 scram-sha-256",), tls=False, port=None,
                  user="berth", password="berth-password", database="placement"):
-        self.user, self.password, self.database = user, password, database
         self.access = access
-        self.port = port or servers.free_port()
-        self.authority = None
-        super().__init__()
+        super().__init__(user, password, database, port)
         try:
             self.socket_directory = self.place.path
             self.data = os.path.join(self.place.path, "data")
@@ -90,38 +72,22 @@ class Postgres(Daemon):
                             "dynamic_shared_memory_type": "mmap", **(options or {})}
             self.make_data()
             if tls:
-                self._make_certificate()
+                cert, key = self.make_certificate()
+                self.options.update(ssl=True, ssl_cert_file=cert, ssl_key_file=key, ssl_ca_file=self.authority.cert)
             self._write_access()
         except BaseException:
             self.place.remove()
             raise
 
     def make_data(self):
-        subprocess.run(["cp", "-a", "--reflink=auto", new_cluster(), self.data], check=True)
-        if os.getuid() == 0:
-            user = self.place.user
-            subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", self.data], check=True)
-
-    def _make_certificate(self):
-        self.authority = Authority(self.place.make_directory("tls"))
-        cert, key = self.authority.issue("server")
-        self.place.own(cert)
-        self.place.own(key)
-        self.options.update(ssl=True, ssl_cert_file=cert, ssl_key_file=key, ssl_ca_file=self.authority.cert)
-        self.place.own(self.authority.cert)
+        version = processes.version_of(program("postgres"))
+        self.place.copy(processes.made_once(f"postgres-{version}", new_cluster), "data")
 
     def _write_access(self):
         lines = ["local all all trust", "local replication all trust", *self.access]
         self.place.write("data/pg_hba.conf", "\n".join(lines) + "\n")
 
     # Starting and ending.
-
-    def start(self, seconds=60):
-        """Returns when the server accepts connections. The first start creates the user and the database."""
-        self.launch()
-        self.await_ready(seconds)
-        self.make_database_once()
-        return self
 
     def launch(self):
         """Starts the server without waiting for it."""
@@ -150,11 +116,6 @@ class Postgres(Daemon):
         self.send(STOP_SIGNALS[how])
         self.process.wait(seconds)
 
-    def restart(self, how="fast"):
-        """On the same port; returns when the server accepts connections."""
-        self.stop(how)
-        return self.start()
-
     # Using it.
 
     def connect(self, database=None, user=SUPERUSER, password=None, socket=True, **parameters):
@@ -164,16 +125,6 @@ class Postgres(Daemon):
                                       dbname=database or self.database, **parameters)
         connection.autocommit = True
         return connection
-
-    def sql(self, text, *arguments, database=None):
-        """The rows that a statement returns to the superuser; none if it returns no rows."""
-        connection = self.connect(database)
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(text, arguments or None)
-                return cursor.fetchall() if cursor.description else []
-        finally:
-            connection.close()
 
     def is_standby(self):
         return self.sql("SELECT pg_is_in_recovery()")[0][0]
@@ -208,11 +159,9 @@ def quoted(name):
 
 
 def url(user, password, database, port, socket_directory=None, driver="postgresql+psycopg2", **parameters):
-    """A URL of SQLAlchemy: of a port on 127.0.0.1, or of a unix socket."""
-    name, secret, path = (urllib.parse.quote(text, safe="") for text in (user, password, database))
+    """A URL of a port on 127.0.0.1, or of a unix socket. The database is encoded, as libpq wants it."""
     address = f"127.0.0.1:{port}"
     if socket_directory:
         address = ""
         parameters = {"host": socket_directory, "port": port, **parameters}
-    query = "?" + urllib.parse.urlencode(parameters, safe="/") if parameters else ""
-    return f"{driver}://{name}:{secret}@{address}/{path}{query}"
+    return url_of(driver, user, password, address, urllib.parse.quote(database, safe=""), parameters)

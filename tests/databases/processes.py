@@ -1,8 +1,11 @@
 """What all database servers of the tests need: a directory that ends with the test, a user that they accept, and their
 processes."""
 
+import fcntl
 import os
 import pwd
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +24,7 @@ SOCKET_PATH_MOST = 107  # bytes; sockaddr_un, unix(7)
 SOCKET_NAME_MOST = 40   # of that, for the names below a place
 USUAL = "/tmp"           # the directory of temporary files
 ROOM = 6 << 30           # bytes, for the servers of all tests that run at the same time
+MADE_ONCE = os.path.join(ROOT, "build/databases")
 
 
 class Failure(Exception):
@@ -89,6 +93,14 @@ class Place:
         self.own(path)
         return path
 
+    def copy(self, source, name):
+        """A copy of a directory, which belongs to the servers' user."""
+        path = os.path.join(self.path, name)
+        subprocess.run(["cp", "-a", "--reflink=auto", source, path], check=True)
+        if os.getuid() == 0:
+            subprocess.run(["chown", "-R", f"{self.user.pw_uid}:{self.user.pw_gid}", path], check=True)
+        return path
+
     def as_user(self):
         """Arguments of subprocess for a command that is to run as the servers' user, in the place. Its environment has
         none of the variables that libpq reads."""
@@ -114,6 +126,27 @@ class Place:
         guard.clean(self.path)
         self._guard.stdin.close()
         self._guard.wait()
+
+
+def version_of(program):
+    """The version that it prints."""
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"\d[\d.]+", text).group()
+
+
+def made_once(name, make):
+    """The path of the data directory that `with make()` provides, as no server runs in it, to be copied. Making it takes
+    seconds, so this happens once for each build directory and name."""
+    path = os.path.join(MADE_ONCE, f"{name}-{os.getuid()}")
+    os.makedirs(MADE_ONCE, exist_ok=True)
+    with open(path + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            with make() as data:
+                shutil.rmtree(path + ".part", ignore_errors=True)
+                shutil.copytree(data, path + ".part")
+                os.rename(path + ".part", path)
+    return path
 
 
 def parent_of(pid):

@@ -13,8 +13,6 @@ import contextlib
 import os
 import random
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,18 +20,16 @@ import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "proxies")]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import programs  # noqa: E402
 import servers  # noqa: E402
+from haproxy import HAProxy  # noqa: E402
 from postgres import Postgres  # noqa: E402
-from processes import ROOT, wait_until  # noqa: E402
+from processes import wait_until  # noqa: E402
 
 CONTROLLERS, CLIENTS, HOSTS, CAPACITY = 3, 3, 6, 40
 STEP_S = 1  # for which each mixture is used
 CONFIG = """
-global
-    stats socket {socket} level admin
 defaults
     mode http
     timeout connect 10s
@@ -52,48 +48,24 @@ backend controllers
 """
 
 
-class Proxy:
-    """HAProxy with a server for each service of each controller; none gets requests until it is enabled."""
+class Proxy(HAProxy):
+    """A server for each service of each controller; none gets requests until it is enabled."""
 
-    def __init__(self, directory, python_ports, berth_ports, stack):
-        self.port, self.control = servers.free_port(), os.path.join(directory, "haproxy.sock")
-        found = programs.Programs(os.path.join(ROOT, "build/proxies"))
+    def __init__(self, python_ports, berth_ports):
         lines = {kind: "\n    ".join(f"server {kind}{number} 127.0.0.1:{port} check inter 200ms rise 1 fall 2 disabled"
                                      for number, port in enumerate(ports))
                  for kind, ports in (("python", python_ports), ("berth", berth_ports))}
-        config = os.path.join(directory, "haproxy.cfg")
-        with open(config, "w") as file:
-            file.write(CONFIG.format(socket=self.control, port=self.port, python=lines["python"],
-                                     berth=lines["berth"]))
-        self.process = subprocess.Popen([found.path("haproxy"), "-db", "-f", config], env=found.environment(),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        stack.callback(self.end)
-        wait_until(lambda: os.path.exists(self.control), "HAProxy does not start")
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-
-    def tell(self, command):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(self.control)
-            connection.sendall(command.encode() + b"\n")
-            return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-
-    def field(self, server, name):
-        lines = self.tell("show stat").lstrip("# ").splitlines()
-        names = lines[0].split(",")
-        row = next(line.split(",") for line in lines[1:] if line.split(",")[1:2] == [server])
-        return row[names.index(name)]
+        port = servers.free_port()
+        super().__init__(CONFIG.format(port=port, **lines), "controllers", port)
 
     def put_in(self, server):
-        self.tell(f"enable server controllers/{server}")
-        wait_until(lambda: self.field(server, "status").startswith("UP"), f"{server} is not used", 60)
+        self.set_state(server, "ready")
+        self.await_up(server)
 
     def take_out(self, server):
-        self.tell(f"set server controllers/{server} state drain")
+        self.set_state(server, "drain")
         wait_until(lambda: self.field(server, "scur") == "0", f"{server} still has requests", 60)
-        self.tell(f"disable server controllers/{server}")
+        self.set_state(server, "maint")
 
 
 class Clients:
@@ -158,7 +130,7 @@ def run(build, score, stack):
     hosts = [str(uuid.uuid4()) for _ in range(HOSTS)]
     for number, host in enumerate(hosts):
         python[0].client(timeout=60).make_provider(host, f"host{number}", VCPU=CAPACITY)
-    proxy = Proxy(directory, [one.port for one in python], [one.port for one in berths], stack)
+    proxy = stack.enter_context(Proxy([one.port for one in python], [one.port for one in berths]))
     for number in range(CONTROLLERS):
         proxy.put_in(f"python{number}")
     clients = Clients(proxy.port, hosts)

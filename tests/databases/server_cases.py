@@ -2,21 +2,18 @@
 
 import contextlib
 import os
-import socket
 import subprocess
-import sys
 import tempfile
 import threading
 
 import postgres
 import processes
-from expectations import ask, connect_by_url, expect, expect_failure
+from expectations import (ask, connect_by_url, expect, expect_bad_start, expect_end_with_test, expect_failure, expect_frozen,
+                          expect_unprivileged)
 from pgbouncer import PgBouncer
 from postgres import Postgres, psycopg2, servers
-from processes import wait_until
 from standby import Standby
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 PROVIDER = "bbbbbbbb-0000-4000-8000-000000000001"
 CONSUMER, OTHER_CONSUMER = "cccccccc-0000-4000-8000-000000000001", "cccccccc-0000-4000-8000-000000000002"
 AWKWARD = "p@ss:w/rd %41'\\\"#é"
@@ -64,12 +61,7 @@ class Shared:
 
     def unprivileged(self):
         """The server does not run as root, and its files belong to its user."""
-        uid = os.stat(f"/proc/{self.server.process.pid}").st_uid
-        expect(uid == processes.server_user().pw_uid != 0, uid)
-        status = os.stat(self.server.data)
-        expect((status.st_uid, status.st_mode & 0o777) == (uid, 0o700), status)
-        longest = len(self.server.socket_directory) + processes.SOCKET_NAME_MOST
-        expect(longest <= processes.SOCKET_PATH_MOST, self.server.socket_directory)
+        expect_unprivileged(self.server)
 
     def restarts(self):
         """What was committed is there after each kind of end; the port stays."""
@@ -92,17 +84,7 @@ class Shared:
     def frozen(self):
         """A frozen server accepts connections and answers nothing; then it goes on where it was."""
         with contextlib.closing(self.server.connect()) as connection:
-            ask(connection, "SELECT 1")
-            self.server.freeze()
-            answers = []
-            asker = threading.Thread(target=lambda: answers.append(ask(connection, "SELECT 2")))
-            asker.start()
-            asker.join(0.3)
-            expect(not answers and asker.is_alive(), answers)
-            socket.create_connection(("127.0.0.1", self.server.port), timeout=5).close()
-            self.server.thaw()
-            asker.join(10)
-            expect(answers == [[(2,)]], answers)
+            expect_frozen(self.server, connection)
 
 
     def python_service(self):
@@ -250,29 +232,18 @@ class Alone:
             expect("certificate verify failed" in said, said)
 
     def bad_start(self):
-        """A server that cannot start says why, and leaves nothing."""
-        server = Postgres(options={"shared_buffers": "nonsense"})
-        said = expect_failure(processes.Failure, server.__enter__)
-        expect("shared_buffers" in said, said)
-        expect(not os.path.exists(server.place.path), "its directory is left")
+        expect_bad_start(Postgres(options={"shared_buffers": "nonsense"}), "shared_buffers")
 
     def end_of_test(self):
-        """SIGKILL for a test, its server frozen or killed: no process, no directory and no shared memory are left."""
-        for action, runs in (("freeze", True), ("kill", False)):
-            script = f"from postgres import Postgres\nserver = Postgres().start()\nserver.{action}()\n" \
-                     "print(server.place.path, flush=True)\nimport signal; signal.pause()"
-            test = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
-            path = test.stdout.readline().strip()
-            running = processes.guard.processes_below(path)
-            expect(os.path.isdir(path) and (len(running) >= 5) == runs, f"{action}: {path} {running}")
+        """No process, no directory and no shared memory are left."""
+        @contextlib.contextmanager
+        def shared_memory(path):
             segment = processes.guard.postmaster_lines(os.path.join(path, "data"))[6].split()[1]
-            expect(segment in segments(), f"{action}: {segment} is not shared: {segments()}")
-            test.kill()
-            test.wait()
-            wait_until(lambda: not os.path.exists(path), f"{action}: {path} is left")
-            expect(not processes.guard.processes_below(path), f"{action}: processes are left")
-            expect(segment not in segments(), f"{action}: shared memory is left: {segment}")
-            test.stdout.close()
+            expect(segment in segments(), f"{segment} is not shared: {segments()}")
+            yield
+            expect(segment not in segments(), f"shared memory is left: {segment}")
+
+        expect_end_with_test("postgres", "Postgres", 5, shared_memory)
 
 
 def segments():
