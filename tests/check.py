@@ -265,6 +265,7 @@ PARTS = [
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),
+    Part("mariadb-urls", script("tests/databases/mariadb_urls.py")),
     Part("sessions", script("tests/databases/sessions.py"), waits=True),
     Part("schema", script("tests/databases/schema.py"), waits=True),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),

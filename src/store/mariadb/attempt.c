@@ -173,7 +173,7 @@ static MYSQL *log_in(struct job *job)
 }
 
 /* Frees the job if the other thread has left, too. */
-static void leave(struct job *job)
+static void leave_job(struct job *job)
 {
     bool is_last = job->is_left;
     job->is_left = true;
@@ -197,13 +197,13 @@ static void *run_job(void *cls)
     pthread_mutex_lock(&job->lock);
     job->conn = conn;
     check(eventfd_write(job->done_fd, 1) == 0);
-    leave(job);
+    leave_job(job);
     return NULL;
 }
 
 /* ---- in the waiting thread ---- */
 
-static const char *copy(struct arena *arena, const char *text)
+static const char *copy_text(struct arena *arena, const char *text)
 {
     return text == NULL ? NULL : arena_copy(arena, slice_of(text)).data;
 }
@@ -221,7 +221,7 @@ static void copy_login(struct job *job, const struct mariadb_attempt *attempt)
         &login->ssl_cipher,
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        *texts[i] = copy(job->arena, *texts[i]);
+        *texts[i] = copy_text(job->arena, *texts[i]);
 }
 
 static struct job *create_job(const struct mariadb_attempt *attempt)
@@ -343,6 +343,6 @@ enum server_outcome mariadb_attempt_run(struct mariadb_attempt *attempt,
     pthread_mutex_lock(&job->lock);
     attempt->conn = NULL;
     enum server_outcome outcome = take_job(attempt, job, waited, failure, reason);
-    leave(job);
+    leave_job(job);
     return outcome;
 }

@@ -186,7 +186,7 @@ static enum server_outcome end_result(struct mariadb_session *session)
 }
 
 /* Of a statement without rows, or the columns of one with rows. */
-static enum server_outcome take_answer(struct mariadb_session *session, struct err *err)
+static enum server_outcome begin_result(struct mariadb_session *session, struct err *err)
 {
     struct mariadb_progress *progress = &session->progress;
     struct mariadb_rows *rows = rows_of_result(progress);
@@ -258,9 +258,9 @@ static enum server_outcome take_step(struct mariadb_session *session, bool *is_r
         progress->step = MARIADB_STEP_ANSWER;
         return progress->failed == 0 ? SERVER_OK : take_error(session, err);
     case MARIADB_STEP_ANSWER:
-        return progress->answered == 0 ? take_answer(session, err) : take_error(session, err);
+        return progress->answered == 0 ? begin_result(session, err) : take_error(session, err);
     case MARIADB_STEP_NEXT:
-        return progress->failed == 0 ? take_answer(session, err) : take_error(session, err);
+        return progress->failed == 0 ? begin_result(session, err) : take_error(session, err);
     default:
         return take_row(session, is_row, err);
     }
@@ -269,7 +269,7 @@ static enum server_outcome take_step(struct mariadb_session *session, bool *is_r
 /* ---- texts ---- */
 
 /* Reading a row may not wait even once, as while the socket is always ready. */
-static enum server_io look(struct mariadb_session *session, uint64_t deadline_us)
+static enum server_io look_around(struct mariadb_session *session, uint64_t deadline_us)
 {
     struct mariadb_progress *progress = &session->progress;
     if (progress->steps++ < STEPS_BETWEEN_LOOKS)
@@ -321,7 +321,7 @@ enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int 
     if (!session->progress.is_open)
         return mariadb_exchange_lose(session, NULL, err);
     for (;;) {
-        enum server_io looked = look(session, deadline_us);
+        enum server_io looked = look_around(session, deadline_us);
         if (looked != SERVER_IO_READY)
             return time_out(session, looked, err);
         enum server_outcome outcome = run_step(session, wake_fd, until_us, deadline_us, err);

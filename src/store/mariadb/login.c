@@ -11,8 +11,9 @@
  *   - the host is verified with ssl_verify_identity or ssl_check_hostname, and with a CA alone;
  *   - otherwise any parameter of TLS but ssl_disabled means encryption without verification.
  *
- * So nothing is verified less than there. TLS is never given up because the server has none. With
- * mysqlclient's ssl_mode, that decides alone. A unix socket has no host to verify. Any thread. */
+ * A key without a certificate has no effect. So nothing is verified less than there. TLS is never
+ * given up because the server has none. With mysqlclient's ssl_mode, that decides alone. A unix
+ * socket has no host to verify. Any thread. */
 #include "store/mariadb/login.h"
 
 #include <stdlib.h>
@@ -20,12 +21,12 @@
 
 #include "store/mariadb/option_file.h"
 
-static bool is_on(const char *value)
+static bool is_switched_on(const char *value)
 {
     return value != NULL && value[0] == '1';
 }
 
-static bool is_off(const char *value)
+static bool is_switched_off(const char *value)
 {
     return value != NULL && value[0] == '0';
 }
@@ -56,13 +57,14 @@ static enum mariadb_tls tls_of(const struct mariadb_url *url, const struct maria
                      url->ssl_verify_cert != NULL || url->ssl_verify_identity != NULL;
     if (url->ssl_mode != NULL)
         return tls_of_mode(url->ssl_mode, has_ca);
-    if (is_on(url->ssl_disabled) || !is_wanted)
+    if (is_switched_on(url->ssl_disabled) || !is_wanted)
         return MARIADB_TLS_OFF;
     bool by_ca = has_ca && url->ssl_verify_cert == NULL;
-    bool verifies_host =
-        is_on(url->ssl_verify_identity) || is_on(url->ssl_check_hostname) ||
-        (by_ca && !is_off(url->ssl_verify_identity) && !is_off(url->ssl_check_hostname));
-    bool verifies_chain = verifies_host || by_ca || is_on(url->ssl_verify_cert);
+    bool verifies_host = is_switched_on(url->ssl_verify_identity) ||
+                         is_switched_on(url->ssl_check_hostname) ||
+                         (by_ca && !is_switched_off(url->ssl_verify_identity) &&
+                          !is_switched_off(url->ssl_check_hostname));
+    bool verifies_chain = verifies_host || by_ca || is_switched_on(url->ssl_verify_cert);
     return verifies_host ? MARIADB_TLS_HOST
                          : (verifies_chain ? MARIADB_TLS_CHAIN : MARIADB_TLS_ENCRYPTED);
 }
@@ -88,6 +90,8 @@ static bool set_tls(const struct mariadb_url *url, struct mariadb_login *login,
                     struct slice *reason)
 {
     login->tls = tls_of(url, login);
+    if (login->ssl_cert == NULL)
+        login->ssl_key = NULL;
     if (login->tls == MARIADB_TLS_HOST && login->unix_socket != NULL)
         login->tls = MARIADB_TLS_CHAIN;
     if (login->tls == MARIADB_TLS_OFF)

@@ -2,7 +2,10 @@
 #ifndef BERTH_STORE_MARIADB_LOGIN_H
 #define BERTH_STORE_MARIADB_LOGIN_H
 
-#include "store/mariadb/url.h"
+#include <stdbool.h>
+
+#include "base/check.h"
+#include "store/mariadb/url_fields.h"
 
 enum mariadb_tls {
     MARIADB_TLS_OFF,

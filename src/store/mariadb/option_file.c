@@ -53,7 +53,7 @@ struct file_reading {
     size_t indent;                        /* of the last option or group */
 };
 
-static const char **member_of(struct mariadb_option_file *options, size_t at)
+static const char **option_member(struct mariadb_option_file *options, size_t at)
 {
     return (const char **)(void *)((char *)options + OPTIONS[at].offset);
 }
@@ -107,7 +107,7 @@ static void take_option(struct file_reading *reading, struct slice line)
         if (!slice_equal_nocase(name, slice_of(OPTIONS[i].name)))
             continue;
         reading->is_ours = true;
-        *member_of(reading->current, i) =
+        *option_member(reading->current, i) =
             value.len == 0 ? NULL : arena_copy(reading->arena, value).data;
     }
 }
@@ -147,8 +147,8 @@ bool mariadb_option_text_read(struct slice text, const char *group, struct arena
         }
     }
     for (size_t i = 0; i < OPTIONS_N && reading.has_group; i++)
-        if (*member_of(options, i) == NULL)
-            *member_of(options, i) = *member_of(&defaults, i);
+        if (*option_member(options, i) == NULL)
+            *option_member(options, i) = *option_member(&defaults, i);
     return true;
 }
 

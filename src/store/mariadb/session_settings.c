@@ -95,13 +95,13 @@ static struct slice value_of(const struct mariadb_rows *rows, const char *name)
     return SLICE_LIT("");
 }
 
-static bool is_on(struct slice value)
+static bool is_on_value(struct slice value)
 {
     return slice_equal_nocase(value, SLICE_LIT("ON")) || slice_equal(value, SLICE_LIT("1"));
 }
 
 /* Values end with a NUL byte. */
-static uint64_t number_of(const struct mariadb_rows *rows, const char *name)
+static uint64_t number_value(const struct mariadb_rows *rows, const char *name)
 {
     return strtoull(value_of(rows, name).data, NULL, 10);
 }
@@ -133,7 +133,7 @@ static const uint64_t HASH_START = 0xcbf29ce484222325u;
 static int64_t started_of(const struct mariadb_rows *status)
 {
     int64_t now = 0;
-    uint64_t uptime = number_of(status, "Uptime");
+    uint64_t uptime = number_value(status, "Uptime");
     if (mariadb_rows_count(status) == 0 || !mariadb_rows_int(status, 0, 2, &now) || uptime == 0)
         return 0;
     return now - (int64_t)uptime;
@@ -193,7 +193,7 @@ static const char *check_node(const struct mariadb_rows *status,
 {
     struct slice component = value_of(status, "wsrep_cluster_status");
     bool is_primary = slice_equal_nocase(component, SLICE_LIT("Primary"));
-    if (!server->is_galera || (is_primary && is_on(value_of(status, "wsrep_ready"))))
+    if (!server->is_galera || (is_primary && is_on_value(value_of(status, "wsrep_ready"))))
         return NULL;
     return arena_printf(arena, "the Galera node %s is not ready (%.*s, %.*s)", server->node,
                         SLICE_ARG(component),
@@ -204,13 +204,13 @@ static const char *check_node(const struct mariadb_rows *status,
 static bool is_galera(const struct mariadb_rows *variables)
 {
     struct slice provider = value_of(variables, "wsrep_provider");
-    return is_on(value_of(variables, "wsrep_on")) && provider.len > 0 &&
+    return is_on_value(value_of(variables, "wsrep_on")) && provider.len > 0 &&
            !slice_equal_nocase(provider, SLICE_LIT("none"));
 }
 
 static uint64_t text_bytes_most(const struct mariadb_rows *variables)
 {
-    uint64_t packet = number_of(variables, "max_allowed_packet");
+    uint64_t packet = number_value(variables, "max_allowed_packet");
     if (packet > TEXT_BYTES_MOST)
         return TEXT_BYTES_MOST;
     return packet > 2 * PACKET_BYTES_SPARE ? packet - PACKET_BYTES_SPARE : PACKET_BYTES_SPARE;
@@ -233,16 +233,16 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     server->is_mariadb = server->version >= 100000;
     server->connection_id = (uint64_t)id;
     server->is_proxied = (uint64_t)id != accepted_id;
-    server->is_read_only =
-        is_on(value_of(variables, "read_only")) || is_on(value_of(variables, "super_read_only"));
+    server->is_read_only = is_on_value(value_of(variables, "read_only")) ||
+                           is_on_value(value_of(variables, "super_read_only"));
     server->is_galera = is_galera(variables);
-    server->snapshot_isolation = is_on(value_of(variables, "innodb_snapshot_isolation"));
-    server->rolls_back_on_timeout = is_on(value_of(variables, "innodb_rollback_on_timeout"));
+    server->snapshot_isolation = is_on_value(value_of(variables, "innodb_snapshot_isolation"));
+    server->rolls_back_on_timeout = is_on_value(value_of(variables, "innodb_rollback_on_timeout"));
     server->text_bytes_most = text_bytes_most(variables);
-    server->auto_increment_increment = number_of(variables, "auto_increment_increment");
+    server->auto_increment_increment = number_value(variables, "auto_increment_increment");
     if (server->is_galera)
         copy_fact(server->node, sizeof(server->node), value_of(variables, "wsrep_node_name"));
-    if (is_on(value_of(variables, "log_bin")))
+    if (is_on_value(value_of(variables, "log_bin")))
         copy_fact(server->binlog_format, sizeof(server->binlog_format),
                   value_of(variables, "binlog_format"));
     identify(status, variables, server);

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-static void show(struct buf *out, const char *text, const char *encoded)
+static void show_part(struct buf *out, const char *text, const char *encoded)
 {
     for (; text != NULL && *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
@@ -19,7 +19,7 @@ static void show_host(struct buf *out, const struct mariadb_url *url)
 {
     bool is_v6 = url->host != NULL && strchr(url->host, ':') != NULL;
     buf_append_slice(out, is_v6 ? SLICE_LIT("[") : SLICE_LIT(""));
-    show(out, url->host, "/?@[]");
+    show_part(out, url->host, "/?@[]");
     buf_append_slice(out, is_v6 ? SLICE_LIT("]") : SLICE_LIT(""));
     if (url->port != 0)
         buf_printf(out, ":%u", url->port);
@@ -30,7 +30,7 @@ static void show_parameter(struct buf *out, const char *name, const char *value,
     if (value == NULL)
         return;
     buf_printf(out, "%c%s=", *separator, name);
-    show(out, value, "&#+");
+    show_part(out, value, "&#+");
     *separator = '&';
 }
 
@@ -40,13 +40,13 @@ struct slice mariadb_target_render(struct arena *arena, const struct mariadb_url
     char separator = '?';
     buf_append_lit(&out, "mysql://");
     if (url->user != NULL) {
-        show(&out, url->user, ":/?@");
+        show_part(&out, url->user, ":/?@");
         buf_append_char(&out, '@');
     }
     if (url->unix_socket == NULL)
         show_host(&out, url);
     buf_append_char(&out, '/');
-    show(&out, url->database, "?");
+    show_part(&out, url->database, "?");
     show_parameter(&out, "unix_socket", url->unix_socket, &separator);
     show_parameter(&out, "read_default_file", url->option_file, &separator);
     show_parameter(&out, "read_default_group", url->option_group, &separator);

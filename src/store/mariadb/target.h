@@ -3,7 +3,7 @@
 #define BERTH_STORE_MARIADB_TARGET_H
 
 #include "base/arena.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/url_fields.h"
 
 /* "mysql://user@host:port/db", or "mysql://user@/db?unix_socket=/path"; with
  * "?read_default_file=/path" if there is one, since it may name the server. In the arena. */

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <sys/un.h>
 
-#include "base/hex.h"
 #include "base/utf8.h"
 #include "store/mariadb/target.h"
 #include "store/mariadb/url_parameters.h"
@@ -76,27 +75,6 @@ static bool check_scheme(struct reading *reading, struct slice scheme, struct er
     return true;
 }
 
-/* As Python's unquote(): a "%" without two hexadecimal digits stays. */
-static struct slice decode(struct arena *arena, struct slice raw, bool plus_is_space)
-{
-    char *text = arena_alloc(arena, raw.len + 1);
-    size_t len = 0;
-    for (size_t i = 0; i < raw.len; i++) {
-        char c = raw.data[i];
-        bool is_encoded = c == '%' && raw.len - i > 2 && hex_value(raw.data[i + 1]) >= 0 &&
-                          hex_value(raw.data[i + 2]) >= 0;
-        if (is_encoded) {
-            c = (char)(hex_value(raw.data[i + 1]) << 4 | hex_value(raw.data[i + 2]));
-            i += 2;
-        } else if (c == '+' && plus_is_space) {
-            c = ' ';
-        }
-        text[len++] = c;
-    }
-    text[len] = '\0';
-    return (struct slice){text, len};
-}
-
 static bool check_text(struct slice value, const char *name, struct err *err)
 {
     for (size_t at = 0; at < value.len;) {
@@ -144,8 +122,8 @@ static bool set_port(unsigned *port, struct slice text, struct err *err)
 static bool set_parts(struct reading *reading, const struct url_parts *parts, struct err *err)
 {
     struct mariadb_url *url = reading->parsed;
-    struct slice user = decode(reading->arena, parts->user, false);
-    struct slice password = decode(reading->arena, parts->password, false);
+    struct slice user = url_parts_decode(reading->arena, parts->user, false);
+    struct slice password = url_parts_decode(reading->arena, parts->password, false);
     return set_part(reading, &url->user, user, "user", err) &&
            set_part(reading, &url->password, password, "password", err) &&
            set_part(reading, &url->host, parts->host, "host", err) &&
@@ -176,7 +154,7 @@ static bool fail_parameter(const struct reading *reading, struct slice name, con
                    SLICE_ARG(name), why);
 }
 
-static const char **member_of(const struct reading *reading, size_t offset)
+static const char **text_member(const struct reading *reading, size_t offset)
 {
     return (const char **)(void *)((char *)reading->parsed + offset);
 }
@@ -210,7 +188,7 @@ static bool names_again(const struct reading *reading, const struct mariadb_para
         if (strcmp(parameter->name, others[i]) == 0)
             return parameter->use == MARIADB_SECONDS
                        ? *seconds != 0
-                       : *member_of(reading, parameter->offset) != NULL;
+                       : *text_member(reading, parameter->offset) != NULL;
     return false;
 }
 
@@ -232,7 +210,7 @@ static bool set_value(struct reading *reading, const struct mariadb_parameter *p
                               "is not one of DISABLED, PREFERRED, REQUIRED, VERIFY_CA and "
                               "VERIFY_IDENTITY",
                               err);
-    *member_of(reading, parameter->offset) = kept;
+    *text_member(reading, parameter->offset) = kept;
     return true;
 }
 
@@ -279,8 +257,8 @@ static bool read_query(struct reading *reading, struct slice query, bool plugins
 {
     while (query.len > 0) {
         struct slice raw = slice_cut(&query, '&');
-        struct slice name = decode(reading->arena, slice_cut(&raw, '='), true);
-        struct slice value = decode(reading->arena, raw, true);
+        struct slice name = url_parts_decode(reading->arena, slice_cut(&raw, '='), true);
+        struct slice value = url_parts_decode(reading->arena, raw, true);
         if (value.len == 0)
             continue;
         if (plugins_only && slice_equal(name, SLICE_LIT("plugin")))
@@ -304,7 +282,7 @@ static bool check_host(const char *host, struct err *err)
     return true;
 }
 
-static bool is_on(const char *value)
+static bool is_switched_on(const char *value)
 {
     return value != NULL && value[0] == '1';
 }
@@ -316,8 +294,9 @@ static bool check_whole(const struct mariadb_url *url, struct err *err)
     if (url->unix_socket != NULL &&
         strlen(url->unix_socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
         return err_set(err, 503, NULL, "the unix_socket of the database connection is too long");
-    bool verifies = is_on(url->ssl_verify_identity) || is_on(url->ssl_check_hostname);
-    if (verifies && url->ssl_verify_cert != NULL && !is_on(url->ssl_verify_cert))
+    bool verifies =
+        is_switched_on(url->ssl_verify_identity) || is_switched_on(url->ssl_check_hostname);
+    if (verifies && url->ssl_verify_cert != NULL && !is_switched_on(url->ssl_verify_cert))
         return err_set(err, 503, NULL,
                        "the database connection verifies the host, but with ssl_verify_cert=false "
                        "not the certificate: leave one of these parameters out");

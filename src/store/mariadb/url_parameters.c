@@ -107,7 +107,7 @@ const struct mariadb_parameter *mariadb_parameter_find(struct slice name)
     return NULL;
 }
 
-static bool is_one_of(struct slice text, const char *const *words)
+static bool matches_any(struct slice text, const char *const *words)
 {
     for (; *words != NULL; words++)
         if (slice_equal_nocase(text, slice_of(*words)))
@@ -123,7 +123,7 @@ static const char *switch_value(struct slice text)
                                      "1",    "required", "optional", NULL};
     static const char *const off[] = {"false", "no", "off", "n", "f", "0", "none", NULL};
     struct slice word = slice_trim(text);
-    return is_one_of(word, on) ? "1" : is_one_of(word, off) ? "0" : NULL;
+    return matches_any(word, on) ? "1" : matches_any(word, off) ? "0" : NULL;
 }
 
 static const char *mode_value(struct slice text)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/slice.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/url_fields.h"
 
 /* Which Python driver the URL names. */
 enum mariadb_driver {

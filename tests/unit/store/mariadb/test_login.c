@@ -1,5 +1,6 @@
 /* What a URL and its option file make together: above all, how much of TLS is verified. */
 #include "store/mariadb/login.h"
+#include "store/mariadb/url.h"
 #include "unit.h"
 
 #include <stdio.h>
