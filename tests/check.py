@@ -267,6 +267,7 @@ PARTS = [
     Part("urls", script("tests/databases/urls.py")),
     Part("mariadb-urls", script("tests/databases/mariadb_urls.py")),
     Part("sessions", script("tests/databases/sessions.py"), waits=True),
+    Part("mariadb-sessions", script("tests/databases/mariadb_sessions.py"), waits=True),
     Part("schema", script("tests/databases/schema.py"), waits=True),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),

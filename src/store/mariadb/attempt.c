@@ -41,6 +41,7 @@ struct job {
     char message[MESSAGE_BYTES];
 };
 
+/* libmariadb also makes the process ignore SIGPIPE, which its TLS library would raise. */
 static void init_library(void)
 {
     check(mysql_library_init(0, NULL, NULL) == 0);

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "store/mariadb/tls_errors.h"
 #include "store/server/failure.h"
 #include "store/server/io.h"
 #include "store/store.h"
@@ -93,12 +94,15 @@ void mariadb_exchange_drop(struct mariadb_session *session)
 {
     if (session->commit == MARIADB_COMMIT_SENT)
         session->commit = MARIADB_COMMIT_UNKNOWN;
+    if (session->uses_tls)
+        mariadb_tls_errors_clear();
     if (session->conn != NULL && session->progress.is_open)
         abort_connection(session);
     else if (session->conn != NULL)
         quit(session->conn);
     session->progress = (struct mariadb_progress){0};
     session->conn = NULL;
+    session->uses_tls = false;
 }
 
 enum server_outcome mariadb_exchange_lose(struct mariadb_session *session, const char *what,
@@ -315,11 +319,9 @@ static enum server_outcome run_step(struct mariadb_session *session, int wake_fd
     return SERVER_OK;
 }
 
-enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int wake_fd,
-                                           uint64_t until_us, uint64_t deadline_us, struct err *err)
+static enum server_outcome drive(struct mariadb_session *session, int wake_fd, uint64_t until_us,
+                                 uint64_t deadline_us, struct err *err)
 {
-    if (!session->progress.is_open)
-        return mariadb_exchange_lose(session, NULL, err);
     for (;;) {
         enum server_io looked = look_around(session, deadline_us);
         if (looked != SERVER_IO_READY)
@@ -331,6 +333,16 @@ enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int 
         if (outcome != SERVER_OK || is_row)
             return outcome;
     }
+}
+
+enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int wake_fd,
+                                           uint64_t until_us, uint64_t deadline_us, struct err *err)
+{
+    if (!session->progress.is_open)
+        return mariadb_exchange_lose(session, NULL, err);
+    if (session->uses_tls)
+        mariadb_tls_errors_clear();
+    return drive(session, wake_fd, until_us, deadline_us, err);
 }
 
 /* libmariadb sets the mode of the socket as it likes. */

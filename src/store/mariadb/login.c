@@ -16,6 +16,7 @@
  * socket has no host to verify. Any thread. */
 #include "store/mariadb/login.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -171,4 +172,25 @@ bool mariadb_login_read(const struct mariadb_url *url, struct arena *arena,
     else if (login->host == NULL)
         login->host = "localhost";
     return set_tls(url, login, reason);
+}
+
+bool mariadb_login_check_files(const struct mariadb_login *login, struct arena *arena,
+                               struct slice *reason)
+{
+    const struct {
+        const char *name, *path;
+    } files[] = {
+        {"ssl_ca", login->ssl_ca},
+        {"ssl_capath", login->ssl_capath},
+        {"ssl_cert", login->ssl_cert},
+        {"ssl_key", login->ssl_key},
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i].path == NULL || access(files[i].path, R_OK) == 0)
+            continue;
+        *reason = arena_printf(arena, "the %s %s cannot be read: %s", files[i].name, files[i].path,
+                               strerror(errno));
+        return false;
+    }
+    return true;
 }

@@ -41,4 +41,9 @@ struct mariadb_login {
 bool mariadb_login_read(const struct mariadb_url *url, struct arena *arena,
                         struct mariadb_login *login, struct slice *reason) BERTH_MUST_CHECK;
 
+/* Whether the files of TLS can be read; libmariadb's messages do not name them. False: *reason is a
+ * line in the arena. Any thread. */
+bool mariadb_login_check_files(const struct mariadb_login *login, struct arena *arena,
+                               struct slice *reason) BERTH_MUST_CHECK;
+
 #endif

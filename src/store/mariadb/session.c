@@ -201,7 +201,8 @@ static enum server_outcome reach(struct mariadb_session *session, uint64_t deadl
 {
     struct mariadb_login login;
     struct slice reason;
-    if (!mariadb_login_read(&session->url, err->arena, &login, &reason))
+    if (!mariadb_login_read(&session->url, err->arena, &login, &reason) ||
+        !mariadb_login_check_files(&login, err->arena, &reason))
         return server_failure_set(SERVER_FAILED, session->url.target, "reached", reason, err);
     struct mariadb_attempt attempt = {
         .login = &login,
@@ -213,6 +214,7 @@ static enum server_outcome reach(struct mariadb_session *session, uint64_t deadl
     };
     enum server_outcome outcome = mariadb_attempt_run(&attempt, &session->failure, &reason);
     session->conn = attempt.conn;
+    session->uses_tls = outcome == SERVER_OK && mysql_get_ssl_cipher(attempt.conn) != NULL;
     if (outcome == SERVER_OK)
         return SERVER_OK;
     return server_failure_set(outcome, session->url.target, "reached", reason, err);
@@ -229,7 +231,7 @@ static enum server_outcome read_facts(struct mariadb_session *session,
     if (wrong != NULL)
         return server_failure_set(passes ? SERVER_RETRY : SERVER_FAILED, session->url.target, NULL,
                                   slice_of(wrong), err);
-    session->server.uses_tls = mysql_get_ssl_cipher(session->conn) != NULL;
+    session->server.uses_tls = session->uses_tls;
     struct slice sync_wait = mariadb_settings_sync_wait(
         &session->options, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);
     if (sync_wait.data == NULL)

@@ -41,7 +41,8 @@ struct mariadb_progress {
 };
 
 struct mariadb_session {
-    MYSQL *conn; /* NULL: not connected */
+    MYSQL *conn;   /* NULL: not connected */
+    bool uses_tls; /* the connection */
     struct mariadb_session_options options;
     uint64_t connected_us; /* time of the last connect */
     int stop_fd;           /* ends an attempt to connect; -1: none */

@@ -130,13 +130,14 @@ static uint64_t hash_more(uint64_t hash, struct slice text)
 
 static const uint64_t HASH_START = 0xcbf29ce484222325u;
 
+/* The second of its start; 0: not known. */
 static int64_t started_of(const struct mariadb_rows *status)
 {
     int64_t now = 0;
-    uint64_t uptime = number_value(status, "Uptime");
-    if (mariadb_rows_count(status) == 0 || !mariadb_rows_int(status, 0, 2, &now) || uptime == 0)
+    struct slice uptime = value_of(status, "Uptime");
+    if (uptime.len == 0 || !mariadb_rows_int(status, 0, 2, &now))
         return 0;
-    return now - (int64_t)uptime;
+    return now - (int64_t)strtoull(uptime.data, NULL, 10);
 }
 
 /* Of the server that runs now: the same for all its connections, and another one after a restart,

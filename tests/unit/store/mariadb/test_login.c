@@ -164,6 +164,20 @@ static void test_option_file(void **state)
     assert_false(mariadb_login_read(&url, arena, &login, &reason));
 }
 
+static void test_files(void **state)
+{
+    (void)state;
+    struct slice reason = {0};
+    struct mariadb_login login = login_of("?ssl_ca=/dev/null&ssl_cert=/dev/null&ssl_key=/dev/null");
+    assert_true(mariadb_login_check_files(&login, arena, &reason));
+    login = login_of("?ssl_ca=/dev/null&ssl_cert=/nowhere&ssl_key=/dev/null");
+    assert_false(mariadb_login_check_files(&login, arena, &reason));
+    assert_string_equal(reason.data,
+                        "the ssl_cert /nowhere cannot be read: No such file or directory");
+    login = login_of("?ssl_ca=/nowhere&ssl_disabled=1");
+    assert_true(mariadb_login_check_files(&login, arena, &reason));
+}
+
 static void test_defaults(void **state)
 {
     (void)state;
@@ -180,10 +194,8 @@ static void test_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_verification),
-        TEST(test_ca_of_the_system),
-        TEST(test_option_file),
-        TEST(test_defaults),
+        TEST(test_verification), TEST(test_ca_of_the_system), TEST(test_option_file),
+        TEST(test_files),        TEST(test_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
