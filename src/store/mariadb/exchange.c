@@ -32,7 +32,7 @@ enum {
 
 /* ---- steps ---- */
 
-static int begin_step(struct mariadb_session *session)
+static int start_step(struct mariadb_session *session)
 {
     struct mariadb_progress *progress = &session->progress;
     switch (progress->step) {
@@ -48,7 +48,7 @@ static int begin_step(struct mariadb_session *session)
     }
 }
 
-static int continue_step(struct mariadb_session *session, int events)
+static int resume_step(struct mariadb_session *session, int events)
 {
     struct mariadb_progress *progress = &session->progress;
     switch (progress->step) {
@@ -61,6 +61,17 @@ static int continue_step(struct mariadb_session *session, int events)
     default:
         return mysql_next_result_cont(&progress->failed, session->conn, events);
     }
+}
+
+/* Begins the step, or continues it after these events. Returns what it waits for; 0: it has
+ * ended. */
+static int run_on(struct mariadb_session *session, int events)
+{
+    bool has_begun = session->progress.has_begun;
+    if (session->uses_tls)
+        mariadb_tls_errors_clear();
+    session->progress.has_begun = true;
+    return has_begun ? resume_step(session, events) : start_step(session);
 }
 
 /* ---- the end of a connection ---- */
@@ -82,7 +93,7 @@ static void abort_connection(struct mariadb_session *session)
     struct mariadb_progress *progress = &session->progress;
     shutdown(mysql_get_socket(session->conn), SHUT_RDWR);
     for (int i = 0; progress->waits_for != 0 && i < UNWINDS_MOST; i++)
-        progress->waits_for = continue_step(session, MYSQL_WAIT_TIMEOUT);
+        progress->waits_for = run_on(session, MYSQL_WAIT_TIMEOUT);
     if (progress->result != NULL) {
         progress->result->handle = NULL; /* otherwise the rest of the rows would be read first */
         mysql_free_result(progress->result);
@@ -304,8 +315,7 @@ static enum server_outcome run_step(struct mariadb_session *session, int wake_fd
     struct mariadb_progress *progress = &session->progress;
     uint64_t end_us = until_us < deadline_us ? until_us : deadline_us;
     if (!progress->has_begun)
-        progress->waits_for = begin_step(session);
-    progress->has_begun = true;
+        progress->waits_for = run_on(session, 0);
     while (progress->waits_for != 0) {
         enum server_io ready = await(session, wake_fd, end_us);
         if (ready == SERVER_IO_WOKEN || (ready == SERVER_IO_TIMEOUT && end_us < deadline_us))
@@ -313,15 +323,17 @@ static enum server_outcome run_step(struct mariadb_session *session, int wake_fd
         if (ready != SERVER_IO_READY)
             return time_out(session, ready, err);
         progress->waits_for =
-            continue_step(session, progress->waits_for & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
+            run_on(session, progress->waits_for & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
     }
     progress->has_begun = false;
     return SERVER_OK;
 }
 
-static enum server_outcome drive(struct mariadb_session *session, int wake_fd, uint64_t until_us,
-                                 uint64_t deadline_us, struct err *err)
+enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int wake_fd,
+                                           uint64_t until_us, uint64_t deadline_us, struct err *err)
 {
+    if (!session->progress.is_open)
+        return mariadb_exchange_lose(session, NULL, err);
     for (;;) {
         enum server_io looked = look_around(session, deadline_us);
         if (looked != SERVER_IO_READY)
@@ -333,16 +345,6 @@ static enum server_outcome drive(struct mariadb_session *session, int wake_fd, u
         if (outcome != SERVER_OK || is_row)
             return outcome;
     }
-}
-
-enum server_outcome mariadb_exchange_drive(struct mariadb_session *session, int wake_fd,
-                                           uint64_t until_us, uint64_t deadline_us, struct err *err)
-{
-    if (!session->progress.is_open)
-        return mariadb_exchange_lose(session, NULL, err);
-    if (session->uses_tls)
-        mariadb_tls_errors_clear();
-    return drive(session, wake_fd, until_us, deadline_us, err);
 }
 
 /* libmariadb sets the mode of the socket as it likes. */
@@ -382,4 +384,13 @@ enum server_outcome mariadb_exchange_begin(struct mariadb_session *session,
         session->commit = MARIADB_COMMIT_SENT;
     set_nonblocking(session->conn);
     return SERVER_OK;
+}
+
+enum server_outcome mariadb_exchange_send(struct mariadb_session *session, struct err *err)
+{
+    bool is_row = false;
+    enum server_outcome outcome = run_step(session, -1, 0, UINT64_MAX, err);
+    if (outcome == SERVER_WOKEN)
+        return SERVER_OK;
+    return outcome == SERVER_OK ? take_step(session, &is_row, err) : outcome;
 }

@@ -20,6 +20,11 @@ enum server_outcome mariadb_exchange_begin(struct mariadb_session *session,
                                            struct mariadb_rows *rows, size_t rows_n,
                                            struct err *err) BERTH_MUST_CHECK;
 
+/* Sends what can be sent without a wait. SERVER_OK, also if that is not everything; otherwise a
+ * failure, which ends the text. */
+enum server_outcome mariadb_exchange_send(struct mariadb_session *session,
+                                          struct err *err) BERTH_MUST_CHECK;
+
 /* Goes on with the text until it ends (SERVER_END), a stream has a row (SERVER_OK), the wake-up
  * descriptor is readable (-1: none) or that time has come (SERVER_WOKEN). A failure ends the
  * text. */

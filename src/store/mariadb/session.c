@@ -117,10 +117,7 @@ enum server_outcome mariadb_text_start(struct mariadb_session *session,
                                        size_t rows_n, struct err *err)
 {
     enum server_outcome outcome = mariadb_exchange_begin(session, text, rows, rows_n, err);
-    if (outcome != SERVER_OK)
-        return outcome;
-    outcome = mariadb_exchange_drive(session, -1, 0, UINT64_MAX, err);
-    return outcome == SERVER_WOKEN || outcome == SERVER_END ? SERVER_OK : outcome;
+    return outcome == SERVER_OK ? mariadb_exchange_send(session, err) : outcome;
 }
 
 bool mariadb_text_is_sent(const struct mariadb_session *session)
@@ -167,7 +164,7 @@ enum server_outcome mariadb_stream_begin(struct mariadb_session *session,
 {
     enum server_outcome outcome = mariadb_exchange_begin(session, text, NULL, 0, err);
     session->progress.is_stream = outcome == SERVER_OK;
-    return outcome;
+    return outcome == SERVER_OK ? mariadb_exchange_send(session, err) : outcome;
 }
 
 enum server_outcome mariadb_stream_next(struct mariadb_session *session, struct mariadb_rows *row,

@@ -91,8 +91,7 @@ enum server_outcome mariadb_session_run(struct mariadb_session *session, const c
 /* ---- in steps ---- */
 
 /* Begins a text, without waiting: what cannot be sent at once is sent by mariadb_text_drive().
- * SERVER_OK, SERVER_REFUSED, SERVER_LOST. The text's memory and the rows must stay until the text
- * has ended. */
+ * No answer is read. The text's memory and the rows must stay until the text has ended. */
 enum server_outcome mariadb_text_start(struct mariadb_session *session,
                                        const struct mariadb_text *text, struct mariadb_rows *rows,
                                        size_t rows_n, struct err *err) BERTH_MUST_CHECK;

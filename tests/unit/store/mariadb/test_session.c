@@ -504,6 +504,32 @@ static void test_steps(void **state)
     assert_false(mariadb_session_in_transaction(session));
 }
 
+/* More than the socket takes at once. */
+static void test_steps_of_a_large_text(void **state)
+{
+    (void)state;
+    enum { BYTES = 12 * 1024 * 1024 };
+    char *sql = arena_alloc(arena, BYTES);
+    memset(sql, 'x', BYTES);
+    memcpy(sql, "SELECT LENGTH('", 15);
+    memcpy(sql + BYTES - 2, "')", 2);
+    struct mariadb_text text = {.sql = {sql, BYTES}};
+    struct mariadb_rows rows = {0};
+    int64_t length = 0;
+    EXPECT(mariadb_text_start(session, &text, &rows, 1, err), SERVER_OK, NULL);
+    assert_false(mariadb_text_is_sent(session));
+    struct attempt attempt = begin_attempt();
+    enum server_outcome outcome = SERVER_WOKEN;
+    while (!mariadb_text_is_sent(session) && outcome == SERVER_WOKEN)
+        outcome = mariadb_text_receive(session, &attempt.err);
+    if (outcome == SERVER_WOKEN)
+        outcome = mariadb_text_drive(session, UINT64_MAX, soon(), &attempt.err);
+    expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);
+    assert_true(mariadb_rows_int(&rows, 0, 0, &length) && length == BYTES - 17);
+    assert_false(mariadb_text_is_sent(session));
+    mariadb_rows_free(&rows);
+}
+
 /* An error arrives without a wait, too. */
 static void test_steps_fail(void **state)
 {
@@ -623,6 +649,7 @@ int main(void)
         TEST(test_notice_end),
         TEST(test_age),
         TEST(test_steps),
+        TEST(test_steps_of_a_large_text),
         TEST(test_steps_fail),
         TEST(test_stream),
         TEST(test_stream_fails),
