@@ -331,6 +331,42 @@ static void test_deadline_of_a_text(void **state)
                    SERVER_OK, NULL);
 }
 
+/* A text that is larger than what the kernels keep for the server, while that is stopped. */
+static void test_text_that_waits(void **state)
+{
+    (void)state;
+    enum { BYTES = 14 * 1024 * 1024 };
+    pid_t pid = (pid_t)atoi(getenv("BERTH_TEST_MARIADB_PID"));
+    assert_true(pid > 1);
+    char *sql = arena_alloc(arena, BYTES);
+    memset(sql, 'x', BYTES);
+    memcpy(sql, "SELECT LENGTH('", 15);
+    memcpy(sql + BYTES - 2, "')", 2);
+    struct mariadb_text text = {.sql = {sql, BYTES}};
+    session = open_session();
+    struct attempt attempt = begin_attempt();
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    enum server_outcome started = mariadb_text_start(session, &text, NULL, 0, &attempt.err);
+    enum server_outcome received = mariadb_text_receive(session, &attempt.err);
+    bool is_sent = mariadb_text_is_sent(session);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(started, SERVER_OK);
+    assert_int_equal(received, SERVER_WOKEN);
+    assert_false(is_sent);
+    expect_outcome(&attempt, session, mariadb_text_drive(session, UINT64_MAX, soon(), &attempt.err),
+                   SERVER_OK, NULL);
+    assert_false(mariadb_text_is_sent(session));
+    /* and its deadline passes in the middle of it */
+    attempt = begin_attempt();
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    enum server_outcome outcome =
+        mariadb_session_execute(session, &text, NULL, 0, NULL, in_ms(50), &attempt.err);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    expect_outcome(&attempt, session, outcome, SERVER_TIMEOUT,
+                   "used: the server has not answered in time");
+    assert_false(mariadb_session_is_open(session));
+}
+
 /* The kernel of a stopped server still accepts connections and bytes. */
 static void test_stopped_server(void **state)
 {
@@ -387,6 +423,7 @@ int main(void)
         TEST(test_local_file),
         TEST(test_socket),
         TEST(test_deadline_of_a_text),
+        TEST(test_text_that_waits),
         TEST(test_stopped_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
