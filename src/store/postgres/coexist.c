@@ -13,8 +13,8 @@
 #include "store/postgres/foreign_triggers.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/migrate.h"
-#include "store/postgres/store_internal.h"
 #include "store/postgres/tool_session.h"
+#include "store/postgres/write_texts.h"
 
 enum { ATTEMPTS_FOR_S = 60, AGAIN_US = 300000 };
 
@@ -83,7 +83,7 @@ static bool coexist_begin(struct coexist *c, struct err *err)
 {
     return tool_session_begin(c->session, c->deadline_us, err) == SERVER_OK &&
            coexist_run(c, "SELECT pg_advisory_xact_lock(" PG_LOCK_SCHEMA ")", err) &&
-           coexist_run(c, NOT_FOR_LONG, err) && coexist_run(c, POSTGRES_LOCK, err) &&
+           coexist_run(c, NOT_FOR_LONG, err) && coexist_run(c, PG_TAKE_LOCK, err) &&
            coexist_run(c, NOT_FOR_LONG, err);
 }
 

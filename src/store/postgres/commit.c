@@ -11,49 +11,17 @@
 #include "base/clock.h"
 #include "log/log.h"
 #include "store/log_changes.h"
-#include "store/postgres/detail.h"
-#include "store/postgres/failure.h"
+#include "store/postgres/exchanges.h"
+#include "store/postgres/pipeline.h"
 #include "store/postgres/unknown.h"
-#include "store/postgres/write_sql.h"
-#include "store/waves.h"
 
 enum {
-    STATEMENT_ROWS_MOST = 8192,
-    STATEMENT_BYTES_MOST = 64 << 20, /* the server takes no message of a gigabyte */
-    LOG_NUMBER_PARAMETERS = 6,
     GIVEN_UP_MS = 1000,
     FAILURES_MOST = 2, /* in a row, after each of which the batch is planned again */
     SEEN_MS = 100,     /* for which an answer may come after what it tells was seen */
 };
 
-static const char LOCK_NOT_AVAILABLE[] = "55P03";
-static const char DEADLOCK[] = "40P01";
-static const char SERIALIZATION_FAILURE[] = "40001";
-static const char READ_ONLY[] = "25006";
-static const char UNIQUE_VIOLATION[] = "23505";
-static const char FOREIGN_KEY_VIOLATION[] = "23503";
-/* The number becomes NULL, which is refused, unless the row before is there: a database that went
- * back would otherwise take the batch on top of a state that it does not have. */
-const char POSTGRES_LOG_INSERT[] =
-    "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
-    " VALUES (CASE WHEN CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log WHERE number ="
-    " $1::bigint - 1 AND mark = $6::bytea) ELSE NOT EXISTS (SELECT FROM berth_log) END"
-    " THEN $1::bigint END, $2::bytea, $3::bytea, $4::timestamp, $5::bytea)";
-
-static const char EPOCH_INSERT[] = "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
-                                   " VALUES ($1::bigint, $2::bigint, $3::timestamp, $4::text)";
-
-static bool sqlstate_is(const struct pg_failure *failure, const char *state)
-{
-    return strcmp(failure->sqlstate, state) == 0;
-}
-
-static bool sqlstate_begins(const struct pg_failure *failure, const char *class)
-{
-    return strncmp(failure->sqlstate, class, strlen(class)) == 0;
-}
-
-/* ---- the pipeline ---- */
+/* ---- the batch ---- */
 
 /* A batch on its way to the server. */
 struct sending {
@@ -61,7 +29,6 @@ struct sending {
     struct store_batch batch;
     struct arena *arena;
     uint64_t deadline_us; /* then the server must have answered */
-    bool has_commit;      /* COMMIT is among what is sent */
     bool is_given_up;
     bool is_unknown;    /* unknown.h finds out what became of it */
     struct err failure; /* if is_unknown: why */
@@ -70,147 +37,15 @@ struct sending {
     struct err outcome_err;
     struct log_row row;
     unsigned char mark[LOG_MARK_LEN];
-    unsigned char before[LOG_DIGEST_LEN];
-    size_t log_statement;  /* its position in the pipeline */
-    size_t look_statement; /* that of the look for locked rows; 0: there is none */
+    struct log_state before;
     struct locked_look look;
-    size_t first_chunk;    /* that of the first chunk */
-    size_t statements;     /* queued so far */
-    struct bundle *chunks; /* of the statements after the log's */
-    size_t chunk_count, chunk_capacity;
-    bool is_impossible; /* the database cannot hold the batch */
-    bool is_out_of_range;
-    size_t nul_change; /* the first change with U+0000 in a text; STORE_UNNAMED: none has */
+    struct waves waves;
+    struct epoch_insert epoch;
 };
 
 static size_t changes_of(const struct store_batch *batch)
 {
     return batch->requests == 0 ? 0 : batch->ends[batch->requests - 1];
-}
-
-static bool queue_sql(struct sending *sending, const char *sql,
-                      const struct pg_parameter *parameters, size_t count, struct err *err)
-{
-    const struct pg_statement statement = {.sql = sql,
-                                           .parameters = parameters,
-                                           .parameters_n = count,
-                                           .binary_results = true,
-                                           .is_prepared = true,
-                                           .what = "written"};
-    sending->statements++;
-    return pg_pipeline_queue(sending->store->writer, &statement, err) == SERVER_OK;
-}
-
-static bool queue_begin(struct sending *sending, struct err *err)
-{
-    if (sending->store->is_locked)
-        return true;
-    sending->statements++;
-    return pg_pipeline_queue_begin(sending->store->writer, POSTGRES_BEGIN, err) == SERVER_OK &&
-           queue_sql(sending, POSTGRES_LOCK, NULL, 0, err);
-}
-
-static bool queue_log(struct sending *sending, struct err *err)
-{
-    const struct log_row *row = &sending->row;
-    const struct pg_parameter parameters[LOG_NUMBER_PARAMETERS] = {
-        pg_int8(row->number),
-        pg_bytes(row->mark),
-        pg_bytes(row->before),
-        pg_timestamp(clock_wall_us()),
-        pg_bytes(row->entries),
-        pg_bytes((struct slice){(const char *)sending->store->followed.mark, LOG_MARK_LEN}),
-    };
-    sending->log_statement = sending->statements;
-    return queue_sql(sending, POSTGRES_LOG_INSERT, parameters, LOG_NUMBER_PARAMETERS, err);
-}
-
-static bool queue_look(struct sending *sending, struct err *err)
-{
-    struct postgres_store *store = sending->store;
-    const struct store_batch *batch = &sending->batch;
-    if (locked_rows_ask(&store->locked, &sending->look, sending->arena, batch->changes,
-                        changes_of(batch), &store->arrays[0]) == 0)
-        return true;
-    const struct pg_parameter ids = pg_array_parameter(&store->arrays[0]);
-    sending->look_statement = sending->statements;
-    return queue_sql(sending, LOCKED_ROWS_SQL, &ids, 1, err);
-}
-
-static bool queue_chunk(struct sending *sending, const struct bundle *chunk, struct err *err)
-{
-    struct postgres_store *store = sending->store;
-    struct pg_parameter parameters[WRITE_SQL_ARRAYS_MOST];
-    struct buf sql = {0};
-    size_t count = write_sql_fill(chunk, sending->batch.changes, store->arrays);
-    for (size_t i = 0; i < count; i++) {
-        sending->is_out_of_range |= store->arrays[i].is_out_of_range;
-        if (store->arrays[i].nul_at < chunk->count)
-            sending->nul_change = chunk->rows[store->arrays[i].nul_at].first;
-        parameters[i] = pg_array_parameter(&store->arrays[i]);
-    }
-    sending->chunks = arena_grow(sending->arena, sending->chunks, sending->chunk_count,
-                                 &sending->chunk_capacity, sizeof(*sending->chunks));
-    sending->chunks[sending->chunk_count++] = *chunk;
-    write_sql_append(chunk->kind, &sql);
-    bool ok = queue_sql(sending, sql.data, parameters, count, err);
-    buf_free(&sql);
-    return ok;
-}
-
-/* A value cannot even be sent. */
-static bool is_unfit(const struct sending *sending)
-{
-    return sending->nul_change != STORE_UNNAMED || sending->is_out_of_range;
-}
-
-static bool queue_changes(struct sending *sending, struct err *err)
-{
-    const struct bundle_limit limit = {STATEMENT_ROWS_MOST, STATEMENT_BYTES_MOST, write_sql_bytes};
-    const struct waves waves = waves_arrange(&sending->batch, sending->arena);
-    sending->first_chunk = sending->statements;
-    for (size_t i = 0; i < waves.count; i++) {
-        struct bundle chunk = {0};
-        while (bundle_next_chunk(&waves.bundles[i], sending->batch.changes, &limit, &chunk))
-            if (!queue_chunk(sending, &chunk, err))
-                return false;
-    }
-    sending->is_impossible = is_unfit(sending);
-    if (sending->nul_change != STORE_UNNAMED)
-        return err_set(err, 503, NULL, "the database '%.*s' cannot hold a text with U+0000",
-                       SLICE_ARG(sending->store->url.target));
-    if (sending->is_out_of_range)
-        return err_set(err, 503, NULL, "the database '%.*s' cannot hold a number of 64 bits",
-                       SLICE_ARG(sending->store->url.target));
-    return true;
-}
-
-static bool queue_epoch(struct sending *sending, struct err *err)
-{
-    struct epoch_insert insert;
-    if (!epochs_begin(&sending->store->epochs, sending->row.number, &insert))
-        return true;
-    const struct pg_parameter parameters[] = {pg_int8(insert.row.epoch), pg_int8(insert.row.number),
-                                              pg_timestamp(insert.row.began_us),
-                                              pg_text(slice_of(insert.reason))};
-    const struct pg_statement statement = {
-        .sql = EPOCH_INSERT, .parameters = parameters, .parameters_n = 4, .what = "written"};
-    return pg_pipeline_queue(sending->store->writer, &statement, err) == SERVER_OK;
-}
-
-static bool queue_commit(struct sending *sending, struct err *err)
-{
-    const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    sending->has_commit = true;
-    return pg_pipeline_queue(sending->store->writer, &commit, err) == SERVER_OK;
-}
-
-static bool queue_all(struct sending *sending, struct err *err)
-{
-    struct pg_session *session = sending->store->writer;
-    return pg_pipeline_begin(session, err) == SERVER_OK && queue_begin(sending, err) &&
-           queue_log(sending, err) && queue_look(sending, err) && queue_changes(sending, err) &&
-           queue_epoch(sending, err) && queue_commit(sending, err);
 }
 
 /* The changes themselves, unless others have to read the tables. */
@@ -233,11 +68,11 @@ static void make_row(struct sending *sending)
     const struct store_batch *batch = &sending->batch;
     make_entries(store, batch);
     postgres_make_mark(store, sending->mark);
-    memcpy(sending->before, store->followed.digest, LOG_DIGEST_LEN);
+    sending->before = store->followed;
     sending->row = (struct log_row){
         .number = store->followed.number + 1,
         .mark = {(const char *)sending->mark, LOG_MARK_LEN},
-        .before = {(const char *)sending->before, LOG_DIGEST_LEN},
+        .before = {(const char *)sending->before.digest, LOG_DIGEST_LEN},
         .entries = buf_slice(&store->touched),
     };
 }
@@ -253,94 +88,57 @@ static enum store_result again(const struct postgres_store *store, struct err *e
     return STORE_TAKEN;
 }
 
-/* The change because of which the statement of the chunk failed; STORE_UNNAMED: the error does not
- * tell. */
-static size_t find_culprit(const struct sending *sending, const struct bundle *chunk,
-                           const struct pg_failure *failure)
+static size_t request_of(const struct sending *sending, size_t change)
 {
-    struct bundle_key key;
-    if (!pg_detail_key(slice_of(failure->detail), sizeof(failure->detail) - 1, &key))
-        return STORE_UNNAMED;
-    return bundle_find(chunk, sending->batch.changes, &key);
-}
-
-static bool constraint_ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text);
-    return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
+    return change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change);
 }
 
 /* Another session has locked a row that the batch changes. */
-static enum store_result refuse_locked(const struct sending *sending, struct err *err)
+static enum store_result refuse_locked(const struct sending *sending, size_t row, struct err *err)
 {
-    const struct store_batch *batch = &sending->batch;
-    bool is_new = sending->store->locked.is_unnamed;
-    size_t change =
-        locked_rows_find(&sending->store->locked, &sending->look, batch->changes, err->message);
-    bool is_named = change != SIZE_MAX;
-    if (is_named && is_new)
-        postgres_log_lock_holder(sending->store, locked_rows_provider(&batch->changes[change]));
-    sending->store->refusal = (struct store_refusal){
-        .change = is_named ? change : STORE_UNNAMED,
-        .request = is_named ? bundle_request_of(batch, change) : STORE_UNNAMED,
-        .is_locked = true,
-    };
+    struct postgres_store *store = sending->store;
+    bool is_new = store->locked.is_unnamed;
+    size_t found = locked_rows_find(&store->locked, &sending->look, row);
+    size_t change = found == SIZE_MAX ? STORE_UNNAMED : found;
+    if (found != SIZE_MAX && is_new)
+        postgres_log_lock_holder(store, sending->look.ids[row]);
+    store->refusal = (struct store_refusal){
+        .change = change, .request = request_of(sending, change), .is_locked = true};
     *err = (struct err){.arena = err->arena};
     err_set(err, 503, NULL, "the database '%.*s': another session has locked the row of a provider",
-            SLICE_ARG(sending->store->url.target));
+            SLICE_ARG(store->url.target));
     return STORE_REFUSED;
 }
 
-/* A statement that writes a chunk was refused. */
-static enum store_result refuse(struct sending *sending, const struct pg_failure *failure,
+/* A change was refused. What was planned is valid in memory: so if a row is there twice, or one
+ * that it refers to is not, another program inserted or deleted it. */
+static enum store_result refuse(struct sending *sending, const struct server_refusal *why,
                                 struct err *err)
 {
     struct postgres_store *store = sending->store;
-    const struct bundle *chunk = &sending->chunks[failure->statement - sending->first_chunk];
-    size_t row = sqlstate_is(failure, "22P02") ? write_sql_row(err->message) : SIZE_MAX;
-    bool is_known_row = row < chunk->count;
-    bool is_duplicate = sqlstate_is(failure, UNIQUE_VIOLATION);
-    bool is_link = chunk->kind == BUNDLE_PROVIDER_TRAIT_INSERT ||
-                   chunk->kind == BUNDLE_PROVIDER_AGGREGATE_INSERT; /* they have no ids */
-    /* What was planned is valid in memory: so another program inserted or deleted a row. */
-    bool is_foreign = is_duplicate || sqlstate_is(failure, FOREIGN_KEY_VIOLATION);
-    bool is_id_taken =
-        is_duplicate && !is_link && constraint_ends_with(failure->constraint, "_pkey");
+    bool is_id_taken = why->reason == SERVER_REASON_DUPLICATE_ID;
+    bool is_duplicate = why->reason == SERVER_REASON_DUPLICATE || is_id_taken;
     if (is_id_taken && !store->has_mended) {
         store->mends_sequences = true; /* somebody inserted rows without the sequence */
         return again(store, err);
     }
-    size_t change = is_known_row ? chunk->rows[row].first : find_culprit(sending, chunk, failure);
     store->refusal = (struct store_refusal){
-        .change = change,
-        .request =
-            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change),
+        .change = why->change,
+        .request = request_of(sending, why->change),
         .is_duplicate = is_duplicate,
-        .cannot_hold =
-            !is_known_row && (sqlstate_begins(failure, "22") || sqlstate_begins(failure, "54")),
-        .memory_is_wrong = is_known_row || is_foreign,
-        .is_locked = sqlstate_is(failure, LOCK_NOT_AVAILABLE),
+        .cannot_hold = why->reason == SERVER_REASON_CANNOT_HOLD,
+        .memory_is_wrong = is_duplicate || why->reason == SERVER_REASON_REFERENCE ||
+                           why->reason == SERVER_REASON_NOT_FOUND,
+        .is_locked = why->reason == SERVER_REASON_LOCKED,
     };
     if (store->refusal.is_locked)
         locked_rows_wait_ended(&store->locked);
     if (is_duplicate)
-        snprintf(store->refusal.columns, sizeof(store->refusal.columns), "%s", failure->constraint);
+        memcpy(store->refusal.columns, why->columns, sizeof(why->columns));
     if (store->refusal.memory_is_wrong)
         postgres_suspect_refused(
-            store, change == STORE_UNNAMED ? NULL : &sending->batch.changes[change], is_duplicate);
-    return STORE_REFUSED;
-}
-
-/* What the limits (value_limits.h) do not tell: nothing was sent. */
-static enum store_result refuse_unfit(struct sending *sending)
-{
-    size_t change = sending->nul_change;
-    sending->store->refusal = (struct store_refusal){
-        .change = change,
-        .request =
-            change == STORE_UNNAMED ? STORE_UNNAMED : bundle_request_of(&sending->batch, change),
-        .cannot_hold = true,
-    };
+            store, why->change == STORE_UNNAMED ? NULL : &sending->batch.changes[why->change],
+            is_duplicate);
     return STORE_REFUSED;
 }
 
@@ -348,28 +146,26 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
                                 struct err *err)
 {
     struct postgres_store *store = sending->store;
-    const struct pg_failure *failure = pg_session_failure(store->writer);
     bool is_answer =
         outcome == SERVER_REFUSED || outcome == SERVER_RETRY || outcome == SERVER_FAILED;
-    if (outcome == SERVER_REFUSED && failure->statement == sending->log_statement) {
+    struct server_refusal why = {0};
+    if (is_answer)
+        why = pg_batch_refusal(store->writer, err->message);
+    bool is_late = why.reason == SERVER_REASON_LOCKED;
+    if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOG) {
         store->crowded = POSTGRES_CROWDED;
         return again(store, err);
     }
-    bool is_late = is_answer && sqlstate_is(failure, LOCK_NOT_AVAILABLE);
-    if (outcome == SERVER_REFUSED && sending->look_statement > 0 &&
-        failure->statement == sending->look_statement)
-        return refuse_locked(sending, err);
-    if ((outcome == SERVER_REFUSED || is_late) && failure->statement >= sending->first_chunk &&
-        failure->statement - sending->first_chunk < sending->chunk_count)
-        return refuse(sending, failure, err);
+    if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOOK)
+        return refuse_locked(sending, why.row, err);
+    if ((outcome == SERVER_REFUSED || is_late) && why.part == SERVER_PART_CHANGES)
+        return refuse(sending, &why, err);
     store->waits_in_vain = is_late;
     if (store->waits_in_vain)
         store->crowded = POSTGRES_CROWDED; /* reads are answered between attempts to lock */
-    bool is_conflict =
-        sqlstate_is(failure, DEADLOCK) || sqlstate_is(failure, SERIALIZATION_FAILURE);
-    if (store->waits_in_vain || (is_answer && is_conflict))
+    if (store->waits_in_vain || why.reason == SERVER_REASON_CONFLICT)
         return again(store, err);
-    if (is_answer && outcome == SERVER_RETRY && !sqlstate_is(failure, READ_ONLY) &&
+    if (outcome == SERVER_RETRY && why.reason != SERVER_REASON_READ_ONLY &&
         store->failures++ < FAILURES_MOST)
         return STORE_TAKEN; /* err says why */
     store->failures = 0;
@@ -411,8 +207,7 @@ static enum store_result take_outcome(struct sending *sending, enum server_outco
 {
     if (outcome == SERVER_WOKEN)
         return STORE_PENDING;
-    enum pg_commit commit =
-        sending->has_commit ? pg_session_commit(sending->store->writer) : PG_COMMIT_NONE;
+    enum pg_commit commit = pg_session_commit(sending->store->writer);
     /* a connection that ends after the answer to COMMIT changes nothing */
     if (outcome == SERVER_OK || commit == PG_COMMIT_DONE)
         return trust(sending, sending->store->writer, err);
@@ -476,9 +271,34 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     store->crowded -= store->crowded > 0;
     store->has_mended = false;
     store->failures = 0;
-    locked_rows_passed(&store->locked, &sending->look, sending->batch.changes);
+    locked_rows_passed(&store->locked, &sending->look);
     counter_set(&store->log_head, (uint64_t)store->followed.number);
     *stamp = log_state_stamp(&store->followed, store->foreign.taken);
+}
+
+/* What the limits (value_limits.h) do not tell: nothing was sent. */
+static enum store_result refuse_unfit(struct sending *sending, struct err *err)
+{
+    const struct server_refusal why = pg_batch_refusal(sending->store->writer, err->message);
+    sending->store->refusal = (struct store_refusal){
+        .change = why.change, .request = request_of(sending, why.change), .cannot_hold = true};
+    return STORE_REFUSED;
+}
+
+static enum server_outcome hand_over(struct sending *sending, struct err *err)
+{
+    struct postgres_store *store = sending->store;
+    bool has_epoch = epochs_begin(&store->epochs, sending->row.number, &sending->epoch);
+    const struct server_batch batch = {
+        .has_lock = store->is_locked,
+        .row = &sending->row,
+        .before = &sending->before,
+        .look = &sending->look,
+        .changes = sending->batch.changes,
+        .waves = &sending->waves,
+        .epoch = has_epoch ? &sending->epoch : NULL,
+    };
+    return pg_batch_send(store->writer, &batch, sending->arena, err);
 }
 
 static enum store_result send_batch(struct postgres_store *store, const struct store_batch *batch,
@@ -488,18 +308,17 @@ static enum store_result send_batch(struct postgres_store *store, const struct s
     *sending = (struct sending){.store = store,
                                 .batch = *batch,
                                 .arena = err->arena,
-                                .deadline_us = postgres_lock_deadline(store),
-                                .nul_change = STORE_UNNAMED};
+                                .deadline_us = postgres_lock_deadline(store)};
     make_row(sending);
-    bool is_queued = queue_all(sending, err);
-    if (!is_queued && sending->is_impossible) {
-        pg_session_close(store->writer);
-        return refuse_unfit(sending);
-    }
+    sending->look =
+        locked_rows_ask(&store->locked, sending->arena, batch->changes, changes_of(batch));
+    sending->waves = waves_arrange(batch, sending->arena);
+    enum server_outcome outcome = hand_over(sending, err);
+    if (outcome == SERVER_REFUSED)
+        return refuse_unfit(sending, err);
     postgres_hand_over_ids(store);
     store->sending = sending;
     store->seen = (struct postgres_seen){0};
-    enum server_outcome outcome = is_queued ? pg_pipeline_start(store->writer, err) : SERVER_LOST;
     return outcome == SERVER_OK ? STORE_PENDING : take_outcome(sending, outcome, err);
 }
 

@@ -21,6 +21,23 @@ enum server_outcome pg_failure_classify(const char *sqlstate)
     return SERVER_FAILED;
 }
 
+enum server_reason pg_failure_reason(const char *sqlstate)
+{
+    static const struct {
+        const char *prefix;
+        enum server_reason reason;
+    } known[] = {
+        {"55P03", SERVER_REASON_LOCKED},    {"40P01", SERVER_REASON_CONFLICT},
+        {"40001", SERVER_REASON_CONFLICT},  {"25006", SERVER_REASON_READ_ONLY},
+        {"23505", SERVER_REASON_DUPLICATE}, {"23503", SERVER_REASON_REFERENCE},
+        {"22", SERVER_REASON_CANNOT_HOLD},  {"54", SERVER_REASON_CANNOT_HOLD},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strncmp(sqlstate, known[i].prefix, strlen(known[i].prefix)) == 0)
+            return known[i].reason;
+    return SERVER_REASON_OTHER;
+}
+
 static void copy_field(char *out, size_t room, const PGresult *result, int field)
 {
     const char *text = PQresultErrorField(result, field);

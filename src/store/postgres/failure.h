@@ -32,6 +32,9 @@ struct pg_failure {
  * (25006), or else SERVER_FAILED. */
 enum server_outcome pg_failure_classify(const char *sqlstate);
 
+/* The reason that the SQLSTATE stands for. */
+enum server_reason pg_failure_reason(const char *sqlstate);
+
 /* Fills `failure` from a result of the server that reports an error. */
 void pg_failure_read(struct pg_failure *failure, const PGresult *result);
 

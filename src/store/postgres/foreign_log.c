@@ -9,7 +9,7 @@
 #include "store/postgres/figure.h"
 #include "store/postgres/foreign_sql.h"
 #include "store/postgres/log_sql.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/write_texts.h"
 
 static const char WAITING[] = "SELECT count(*) FROM (SELECT FROM berth_foreign LIMIT 1) f";
 
@@ -44,16 +44,18 @@ static enum server_outcome append_row(struct pg_session *session, struct slice e
                 SLICE_ARG(pg_session_target(session)));
         return SERVER_FAILED;
     }
-    const struct pg_parameter parameters[] = {
-        pg_int8(state.number + 1),
-        pg_bytes((struct slice){(const char *)mark, sizeof(mark)}),
-        pg_bytes((struct slice){(const char *)state.digest, sizeof(state.digest)}),
-        pg_timestamp(clock_wall_us()),
-        pg_bytes(entries),
-        pg_bytes((struct slice){(const char *)state.mark, sizeof(state.mark)}),
+    const struct log_row row = {
+        .number = state.number + 1,
+        .mark = {(const char *)mark, sizeof(mark)},
+        .before = {(const char *)state.digest, sizeof(state.digest)},
+        .entries = entries,
     };
-    const struct pg_statement insert = {
-        .sql = POSTGRES_LOG_INSERT, .parameters = parameters, .parameters_n = 6, .what = "written"};
+    struct pg_parameter parameters[PG_LOG_INSERT_PARAMETERS];
+    pg_log_insert_parameters(&row, &state, parameters);
+    const struct pg_statement insert = {.sql = PG_LOG_INSERT,
+                                        .parameters = parameters,
+                                        .parameters_n = PG_LOG_INSERT_PARAMETERS,
+                                        .what = "written"};
     return pg_session_execute(session, &insert, NULL, deadline_us, err);
 }
 
@@ -124,9 +126,9 @@ static enum server_outcome move_once(struct pg_session *session, uint64_t *moved
                                      uint64_t deadline_us, struct err *err)
 {
     const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    enum server_outcome outcome = pg_session_begin(session, POSTGRES_BEGIN, deadline_us, err);
+    enum server_outcome outcome = pg_session_begin(session, PG_BEGIN_WRITE, deadline_us, err);
     if (outcome == SERVER_OK)
-        outcome = pg_session_run(session, POSTGRES_LOCK, "locked", deadline_us, err);
+        outcome = pg_session_run(session, PG_TAKE_LOCK, "locked", deadline_us, err);
     if (outcome == SERVER_OK)
         outcome = move_within(session, moved, deadline_us, err);
     if (outcome == SERVER_OK)

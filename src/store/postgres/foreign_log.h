@@ -11,7 +11,7 @@
 
 enum { FOREIGN_MOVED_AT_ONCE = 10000 };
 
-/* Within a transaction of READ COMMITTED that has the lock of batches (POSTGRES_LOCK): appends a
+/* Within a transaction of READ COMMITTED that has the lock of batches (PG_TAKE_LOCK): appends a
  * row to the log because of which everybody compares all rows. */
 enum server_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
                                            struct err *err) BERTH_MUST_CHECK;

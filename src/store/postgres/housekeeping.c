@@ -13,9 +13,9 @@
 #include "base/counter.h"
 #include "base/wait.h"
 #include "log/log.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/foreign_log.h"
 #include "store/postgres/inspect.h"
-#include "store/postgres/instance_row.h"
 #include "store/postgres/prune.h"
 #include "store/server/io.h"
 
@@ -109,7 +109,7 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
     bool is_reached = housekeeping_connect(h, err);
     bool ok =
         is_reached &&
-        instance_row_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == SERVER_OK &&
+        pg_instance_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) == SERVER_OK &&
         prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == SERVER_OK;
     counter_add(&h->pruned, deleted);
     if (!ok)
@@ -177,7 +177,7 @@ static void housekeeping_leave(struct housekeeping *h, struct err *err)
     pg_session_set_stop(h->session, -1);
     bool is_open = pg_session_is_open(h->session) ||
                    (!is_silent && pg_session_connect(h->session, until_us, err) == SERVER_OK);
-    if (is_open && instance_row_delete(h->session, &h->row, until_us, err) != SERVER_OK)
+    if (is_open && pg_instance_delete(h->session, &h->row, until_us, err) != SERVER_OK)
         pg_session_close(h->session);
 }
 

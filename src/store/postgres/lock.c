@@ -30,8 +30,8 @@ static bool send_lock(struct postgres_store *store, struct err *err)
 static enum store_lock lock_failed(struct postgres_store *store, enum server_outcome outcome,
                                    struct err *err)
 {
-    bool is_held = outcome == SERVER_FAILED &&
-                   strcmp(pg_session_failure(store->writer)->sqlstate, "55P03") == 0;
+    bool is_held =
+        outcome == SERVER_FAILED && pg_session_reason(store->writer) == SERVER_REASON_LOCKED;
     bool is_lost = outcome == SERVER_LOST && !store->has_lost_lock;
     uint64_t now_us = clock_monotonic_us();
     pg_session_close(store->writer);

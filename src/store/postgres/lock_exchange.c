@@ -2,7 +2,7 @@
 #include "store/postgres/exchanges.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/pipeline.h"
-#include "store/postgres/store_internal.h"
+#include "store/postgres/write_texts.h"
 
 /* What is said of all rows comes with each of them. */
 static const char SINCE[] =
@@ -17,7 +17,7 @@ enum server_outcome pg_lock_send(struct pg_session *session, const struct log_ra
                                  struct err *err)
 {
     const struct pg_parameter range[] = {pg_int8(since->from), pg_int8(since->most)};
-    const struct pg_statement lock = {.sql = POSTGRES_LOCK, .is_prepared = true, .what = "locked"};
+    const struct pg_statement lock = {.sql = PG_TAKE_LOCK, .is_prepared = true, .what = "locked"};
     const struct pg_statement rows = {.sql = SINCE,
                                       .parameters = range,
                                       .parameters_n = 2,
@@ -26,7 +26,7 @@ enum server_outcome pg_lock_send(struct pg_session *session, const struct log_ra
                                       .what = "read"};
     enum server_outcome outcome = pg_pipeline_begin(session, err);
     if (outcome == SERVER_OK)
-        outcome = pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err);
+        outcome = pg_pipeline_queue_begin(session, PG_BEGIN_WRITE, err);
     if (outcome == SERVER_OK)
         outcome = pg_pipeline_queue(session, &lock, err);
     if (outcome == SERVER_OK)

@@ -15,9 +15,7 @@
 
 #include "base/clock.h"
 #include "store/observe.h"
-#include "store/postgres/cells.h"
 #include "store/postgres/exchanges.h"
-#include "store/postgres/rows_sql.h"
 #include "store/postgres/store_internal.h"
 #include "store/server/io.h"
 
@@ -26,7 +24,6 @@ struct postgres_observer {
     struct postgres_store *store;
     struct pg_session *session;
     struct postgres_reader reader;
-    struct pg_array ids;
     struct server_meanwhile meanwhile; /* the session's: ends its waits */
     _Atomic bool is_stopped;
     bool is_open; /* a snapshot is */
@@ -34,12 +31,10 @@ struct postgres_observer {
     int64_t examined_from; /* transactions below this number have been looked at */
 };
 
-struct examined_table {
+static const struct observed_table {
     enum rows_table table;
     enum entity entity; /* ENTITY_COUNT: rows that have no ids are not counted */
-};
-
-static const struct examined_table tables[] = {
+} tables[] = {
     {ROWS_CLASSES, ENTITY_CLASS},        {ROWS_TRAITS, ENTITY_TRAIT},
     {ROWS_AGGREGATES, ENTITY_AGGREGATE}, {ROWS_PROJECTS, ENTITY_PROJECT},
     {ROWS_USERS, ENTITY_USER},           {ROWS_CONSUMER_TYPES, ENTITY_CONSUMER_TYPE},
@@ -93,11 +88,6 @@ static void note_newest_load(struct postgres_observer *observer)
 static uint64_t deadline(const struct postgres_observer *observer)
 {
     return postgres_deadline(observer->store);
-}
-
-static struct pg_statement statement_of(const char *sql)
-{
-    return (struct pg_statement){.sql = sql, .binary_results = true, .what = "read"};
 }
 
 /* The snapshot is of no use any more. */
@@ -159,105 +149,45 @@ static void observer_end(struct store_observer *base)
     arena_destroy(arena);
 }
 
-/* ---- all questions in one round trip ---- */
+/* ---- looking ---- */
 
-static const char HORIZON[] = "SELECT txid_snapshot_xmin(txid_current_snapshot())";
-
-static bool is_counted(const struct examined_table *table)
+static void pass_recent(void *cls, size_t at, struct cell *cells)
 {
-    return table->entity != ENTITY_COUNT;
-}
-
-static bool queue_table(struct postgres_observer *observer, const struct examined_table *table,
-                        struct err *err)
-{
-    struct buf sql = {0};
-    pg_rows_sql_recent(table->table, (uint32_t)observer->examined_from, &sql);
-    struct pg_statement statement = statement_of(sql.data);
-    bool ok = pg_pipeline_queue(observer->session, &statement, err) == SERVER_OK;
-    sql.len = 0;
-    buf_printf(&sql, "SELECT count(*) FROM %s%c", rows_name(table->table), '\0');
-    statement.sql = sql.data;
-    ok = ok &&
-         (!is_counted(table) || pg_pipeline_queue(observer->session, &statement, err) == SERVER_OK);
-    buf_free(&sql);
-    return ok;
-}
-
-static bool ask(struct postgres_observer *observer, struct err *err)
-{
-    const struct pg_statement horizon = statement_of(HORIZON);
-    bool ok = pg_pipeline_begin(observer->session, err) == SERVER_OK &&
-              pg_pipeline_queue(observer->session, &horizon, err) == SERVER_OK;
-    for (size_t i = 0; ok && i < TABLES; i++)
-        ok = queue_table(observer, &tables[i], err);
-    return ok && pg_pipeline_send(observer->session, deadline(observer), err) == SERVER_OK;
-}
-
-static bool examine_take_number(struct postgres_observer *observer, int64_t *number,
-                                struct err *err)
-{
-    struct pg_rows rows = {0};
-    bool ok = pg_pipeline_next(observer->session, &rows, deadline(observer), err) == SERVER_OK &&
-              pg_rows_count(&rows) == 1 && pg_rows_int(&rows, 0, 0, number);
-    pg_rows_free(&rows);
-    return ok;
-}
-
-static bool take_recent(struct postgres_observer *observer, enum rows_table table,
-                        const struct store_examiner *examiner, struct err *err)
-{
-    struct pg_rows rows = {0};
-    struct pg_cells cells;
+    const struct store_examiner *examiner = cls;
     struct change change;
-    if (pg_pipeline_next(observer->session, &rows, deadline(observer), err) != SERVER_OK)
-        return false;
-    pg_cells_begin(&cells, table);
-    for (size_t i = 0; i < pg_rows_count(&rows); i++) {
-        pg_cells_read(&cells, &rows, i);
-        if (rows_change(table, cells.at, NULL, &change))
-            examiner->recent(examiner->cls, &change);
-    }
-    pg_rows_free(&rows);
-    return true;
+    if (rows_change(tables[at].table, cells, NULL, &change))
+        examiner->recent(examiner->cls, &change);
 }
 
-/* *lacks: the tables in which rows are missing, as bits. */
-static bool take_answers(struct postgres_observer *observer, const struct store_examiner *examiner,
-                         int64_t *horizon, unsigned *lacks, struct err *err)
+/* Whether memory has as many rows of that table. */
+static bool has_all(const struct postgres_observer *observer, size_t at,
+                    const struct examined_table *examined, const struct store_examiner *examiner)
 {
-    bool ok = examine_take_number(observer, horizon, err);
-    for (size_t i = 0; ok && i < TABLES; i++) {
-        int64_t count = 0;
-        ok = take_recent(observer, tables[i].table, examiner, err) &&
-             (!is_counted(&tables[i]) || examine_take_number(observer, &count, err));
-        uint64_t rows = (uint64_t)count - observer->load.skipped[tables[i].table];
-        if (ok && is_counted(&tables[i]) &&
-            !examiner->has_count(examiner->cls, tables[i].entity, rows))
-            *lacks |= 1U << i;
-    }
-    return ok && pg_pipeline_finish(observer->session, deadline(observer), err) == SERVER_OK;
+    uint64_t rows = (uint64_t)examined->rows - observer->load.skipped[examined->table];
+    return !examined->is_counted || examiner->has_count(examiner->cls, tables[at].entity, rows);
 }
 
-static bool pass_ids(struct postgres_observer *observer, const struct examined_table *table,
+static bool pass_ids(struct postgres_observer *observer, size_t at,
                      const struct store_examiner *examiner, struct err *err)
 {
-    struct buf sql = {0};
-    struct pg_rows rows = {0};
-    buf_printf(&sql, "SELECT id FROM %s ORDER BY id%c", rows_name(table->table), '\0');
-    const struct pg_statement statement = statement_of(sql.data);
-    bool ok = pg_session_execute(observer->session, &statement, &rows, deadline(observer), err) ==
+    struct row_ids ids;
+    bool ok = pg_rows_ids(observer->session, tables[at].table, &ids, deadline(observer), err) ==
               SERVER_OK;
-    size_t count = pg_rows_count(&rows);
-    int64_t *ids = calloc(count + 1, sizeof(*ids));
-    check(ids != NULL);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = pg_rows_int(&rows, i, 0, &ids[i]);
     if (ok)
-        examiner->ids(examiner->cls, table->entity, ids, count);
-    free(ids);
-    pg_rows_free(&rows);
-    buf_free(&sql);
+        examiner->ids(examiner->cls, tables[at].entity, ids.at, ids.count);
+    free(ids.at);
+    return ok;
+}
+
+static bool look(struct postgres_observer *observer, struct examination *examination,
+                 const struct store_examiner *examiner, struct err *err)
+{
+    struct store_examiner passed = *examiner;
+    bool ok = pg_rows_examine(observer->session, examination, pass_recent, &passed,
+                              observer->store->timeout_us, err) == SERVER_OK;
+    for (size_t i = 0; ok && i < TABLES; i++)
+        if (!has_all(observer, i, &examination->tables[i], examiner))
+            ok = pass_ids(observer, i, examiner, err);
     return ok;
 }
 
@@ -273,20 +203,20 @@ static bool observer_examine(struct store_observer *base, const struct store_exa
                              struct err *err)
 {
     struct postgres_observer *observer = observer_of(base);
-    int64_t horizon = 0;
-    unsigned lacks = 0;
+    struct examined_table examined[TABLES];
+    struct examination examination = {
+        .tables = examined, .count = TABLES, .since = observer->examined_from};
+    for (size_t i = 0; i < TABLES; i++)
+        examined[i] = (struct examined_table){.table = tables[i].table,
+                                              .is_counted = tables[i].entity != ENTITY_COUNT};
     check(observer->is_open);
-    bool ok = ask(observer, err) && take_answers(observer, examiner, &horizon, &lacks, err);
-    for (size_t i = 0; ok && i < TABLES; i++)
-        if ((lacks & 1U << i) != 0)
-            ok = pass_ids(observer, &tables[i], examiner, err);
-    if (!ok)
+    if (!look(observer, &examination, examiner, err))
         return fail(observer, err);
-    if (is_other_cluster(observer, horizon)) {
+    if (is_other_cluster(observer, examination.horizon)) {
         observer->store->is_replaced = true;
         examiner->unknown(examiner->cls);
     } else {
-        observer->examined_from = horizon;
+        observer->examined_from = examination.horizon;
     }
     return true;
 }
@@ -317,7 +247,6 @@ static void observer_free(struct store_observer *base)
     struct postgres_observer *observer = observer_of(base);
     check(!observer->is_open);
     pg_session_destroy(observer->session);
-    buf_free(&observer->ids.bytes);
     free(observer);
 }
 
@@ -346,9 +275,7 @@ struct store_observer *postgres_observe(struct store *base, struct err *err)
         .counts = &store->connections,
         .meanwhile = &observer->meanwhile,
     });
-    observer->reader = (struct postgres_reader){.session = observer->session,
-                                                .target = store->url.target,
-                                                .timeout_us = store->timeout_us,
-                                                .ids = &observer->ids};
+    observer->reader = (struct postgres_reader){
+        .session = observer->session, .target = store->url.target, .timeout_us = store->timeout_us};
     return &observer->base;
 }

@@ -83,7 +83,6 @@ struct store *postgres_open(const struct store_options *options, struct err *err
     store->reader = (struct postgres_reader){.session = store->follower,
                                              .target = store->url.target,
                                              .timeout_us = store->timeout_us,
-                                             .ids = &store->arrays[0],
                                              .noting = store};
     store->head = postgres_head_create(&store->url, store->lineage, &store->connections,
                                        store->timeout_us, store->recycle_us);
@@ -121,8 +120,6 @@ void postgres_close(struct store *base)
     epochs_free(&store->epochs);
     acknowledged_close(&store->acknowledged);
     postgres_free_ids(store);
-    for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
-        buf_free(&store->arrays[i].bytes);
     pthread_mutex_destroy(&store->load_lock);
     arena_destroy(store->scratch);
     arena_destroy(store->arena);

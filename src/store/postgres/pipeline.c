@@ -95,6 +95,19 @@ enum server_outcome pg_pipeline_queue(struct pg_session *session,
                                : result;
 }
 
+enum server_outcome pg_pipeline_queue_text(struct pg_session *session, const char *sql,
+                                           const struct pg_parameter *parameters, size_t count,
+                                           const char *what, struct err *err)
+{
+    const struct pg_statement statement = {.sql = sql,
+                                           .parameters = parameters,
+                                           .parameters_n = count,
+                                           .binary_results = true,
+                                           .is_prepared = true,
+                                           .what = what};
+    return pg_pipeline_queue(session, &statement, err);
+}
+
 enum server_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
                                             struct err *err)
 {

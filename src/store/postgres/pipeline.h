@@ -30,6 +30,11 @@ enum server_outcome pg_pipeline_queue(struct pg_session *session,
                                       const struct pg_statement *statement,
                                       struct err *err) BERTH_MUST_CHECK;
 
+/* The same for a statement that recurs, whose results come in binary form. */
+enum server_outcome pg_pipeline_queue_text(struct pg_session *session, const char *sql,
+                                           const struct pg_parameter *parameters, size_t count,
+                                           const char *what, struct err *err) BERTH_MUST_CHECK;
+
 /* Appends BEGIN, as pg_session_begin() executes it. It counts as one statement. */
 enum server_outcome pg_pipeline_queue_begin(struct pg_session *session, const char *sql,
                                             struct err *err) BERTH_MUST_CHECK;

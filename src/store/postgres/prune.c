@@ -10,35 +10,19 @@
 #include "store/postgres/prune.h"
 
 #include "base/clock.h"
-
-static const char OLDEST[] =
-    "SELECT max(number), count(*) = $2::bigint AND max(written_at) < $3::timestamp,"
-    " (SELECT max(number) FROM berth_log) FROM (SELECT number, written_at FROM berth_log WHERE "
-    "number > $1::bigint"
-    " ORDER BY number LIMIT $2::bigint) oldest";
-static const char DELETE[] =
-    "DELETE FROM berth_log WHERE number > $1::bigint AND number <= $2::bigint";
+#include "store/postgres/exchanges.h"
 
 /* The last of the oldest rows, if they need not be kept; 0: they must be, or there are none. */
 static enum server_outcome find_chunk(const struct prune *prune, struct pg_session *session,
                                       int64_t *last, uint64_t deadline_us, struct err *err)
 {
-    const struct pg_parameter parameters[] = {
-        pg_int8(prune->until),
-        pg_int8(PRUNE_AT_ONCE),
-        pg_timestamp(clock_wall_us() - PRUNE_KEPT_S * INT64_C(1000000)),
-    };
-    const struct pg_statement statement = {
-        .sql = OLDEST, .parameters = parameters, .parameters_n = 3, .what = "read"};
-    struct pg_rows rows = {0};
-    int64_t is_old = 0;
-    int64_t newest = 0;
-    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome != SERVER_OK || !pg_rows_int(&rows, 0, 0, last) ||
-        !pg_rows_int(&rows, 0, 1, &is_old) || !pg_rows_int(&rows, 0, 2, &newest) ||
-        *last > newest - PRUNE_KEPT_LEAST || (is_old == 0 && *last > newest - PRUNE_KEPT_MOST))
-        *last = 0;
-    pg_rows_free(&rows);
+    struct log_oldest oldest;
+    int64_t before_us = clock_wall_us() - PRUNE_KEPT_S * INT64_C(1000000);
+    enum server_outcome outcome =
+        pg_log_oldest(session, prune->until, PRUNE_AT_ONCE, before_us, &oldest, deadline_us, err);
+    bool must_be_kept = oldest.last > oldest.newest - PRUNE_KEPT_LEAST ||
+                        (!oldest.are_old && oldest.last > oldest.newest - PRUNE_KEPT_MOST);
+    *last = must_be_kept ? 0 : oldest.last;
     return outcome;
 }
 
@@ -46,16 +30,12 @@ static enum server_outcome delete_chunk(struct prune *prune, struct pg_session *
                                         int64_t last, uint64_t *deleted, uint64_t deadline_us,
                                         struct err *err)
 {
-    const struct pg_parameter range[] = {pg_int8(prune->until), pg_int8(last)};
-    const struct pg_statement statement = {
-        .sql = DELETE, .parameters = range, .parameters_n = 2, .what = "written"};
-    struct pg_rows rows = {0};
-    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome == SERVER_OK) {
-        *deleted += pg_rows_affected(&rows);
+    uint64_t count = 0;
+    enum server_outcome outcome =
+        pg_log_delete(session, prune->until, last, &count, deadline_us, err);
+    *deleted += count;
+    if (outcome == SERVER_OK)
         prune->until = last;
-    }
-    pg_rows_free(&rows);
     return outcome;
 }
 

@@ -61,6 +61,8 @@ void pg_session_destroy(struct pg_session *session)
     if (session == NULL)
         return;
     pg_exchange_drop(session);
+    for (size_t i = 0; i < ROWS_CELLS_MAX; i++)
+        buf_free(&session->arrays[i].bytes);
     free(session->queue.entries);
     free(session->prepared);
     arena_destroy(session->scratch);
@@ -132,6 +134,11 @@ struct slice pg_session_target(const struct pg_session *session)
 const struct pg_failure *pg_session_failure(const struct pg_session *session)
 {
     return &session->failure;
+}
+
+enum server_reason pg_session_reason(const struct pg_session *session)
+{
+    return pg_failure_reason(session->failure.sqlstate);
 }
 
 const struct pg_server *pg_session_server(const struct pg_session *session)

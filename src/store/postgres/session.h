@@ -70,6 +70,9 @@ struct slice pg_session_target(const struct pg_session *session);
 /* Details of the failure that a function last returned. */
 const struct pg_failure *pg_session_failure(const struct pg_session *session);
 
+/* Why the last function failed, if the server has answered. */
+enum server_reason pg_session_reason(const struct pg_session *session);
+
 const struct pg_server *pg_session_server(const struct pg_session *session);
 
 /* Room for the results of a pipeline of at most three statements that is read in steps: all zero

@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "store/postgres/array.h"
 #include "store/postgres/failure.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/session_types.h"
 #include "store/postgres/url.h"
+#include "store/rows.h"
 
 /* What an answer that the server still owes belongs to. */
 enum pg_entry_kind {
@@ -41,6 +43,8 @@ struct pg_queue {
 
 enum { PG_KEPT_MOST = 3 };
 
+struct pg_batch;
+
 struct pg_session {
     PGconn *conn; /* NULL: not connected */
     struct pg_session_options options;
@@ -59,7 +63,9 @@ struct pg_session {
     bool prepared_fail; /* the server has shown that they do not work: stays for all connections */
     uint64_t *prepared; /* the hashes of those that this connection has; from malloc */
     size_t prepared_n, prepared_capacity;
-    struct pg_rows kept[PG_KEPT_MOST]; /* results of a pipeline that is read in steps */
+    struct pg_rows kept[PG_KEPT_MOST];      /* results of a pipeline that is read in steps */
+    struct pg_array arrays[ROWS_CELLS_MAX]; /* of one statement */
+    struct pg_batch *batch; /* the last one that was sent, in its arena (write_exchange.c) */
 };
 
 #endif

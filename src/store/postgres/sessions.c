@@ -1,17 +1,8 @@
 /* Connects the sessions of a store. The writer only. */
 #include "base/clock.h"
 #include "store/postgres/failure.h"
-#include "store/postgres/locks.h"
 #include "store/postgres/restoring.h"
 #include "store/postgres/store_internal.h"
-
-const char POSTGRES_BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-/* The second part keeps what the transaction writes out of berth_foreign (foreign_triggers.h).
- * Once the lock is held, only other programs hold locks that matter, and all instances wait: not
- * for long, but longer than the server waits before it looks for a deadlock. */
-const char POSTGRES_LOCK[] =
-    "SELECT pg_advisory_xact_lock(" PG_LOCK_BATCHES "), set_config('berth.writer', 'on', true),"
-    " set_config('lock_timeout', '1500', true)";
 
 static const char STANDBY[] = "SELECT pg_is_in_recovery()";
 
@@ -38,10 +29,15 @@ uint64_t postgres_deadline(const struct postgres_store *store)
     return clock_monotonic_us() + store->timeout_us;
 }
 
-uint64_t postgres_lock_deadline(const struct postgres_store *store)
+uint64_t postgres_lock_timeout(const struct postgres_store *store)
 {
     uint64_t timeout_us = store->timeout_us / 2 + store->stalled_us / 2;
-    return clock_monotonic_us() + (timeout_us > store->timeout_us ? timeout_us : store->timeout_us);
+    return timeout_us > store->timeout_us ? timeout_us : store->timeout_us;
+}
+
+uint64_t postgres_lock_deadline(const struct postgres_store *store)
+{
+    return clock_monotonic_us() + postgres_lock_timeout(store);
 }
 
 struct err postgres_ignored(struct postgres_store *store)

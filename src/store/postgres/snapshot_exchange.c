@@ -14,13 +14,7 @@ static const char SINCE[] = "SELECT number, mark, digest, entries FROM berth_log
 static bool queue(struct pg_session *session, const char *sql,
                   const struct pg_parameter *parameters, size_t count, struct err *err)
 {
-    const struct pg_statement statement = {.sql = sql,
-                                           .parameters = parameters,
-                                           .parameters_n = count,
-                                           .binary_results = true,
-                                           .is_prepared = true,
-                                           .what = "read"};
-    return pg_pipeline_queue(session, &statement, err) == SERVER_OK;
+    return pg_pipeline_queue_text(session, sql, parameters, count, "read", err) == SERVER_OK;
 }
 
 static enum server_outcome snapshot_send(struct pg_session *session,

@@ -13,11 +13,8 @@
 #include "base/counter.h"
 #include "store/driver.h"
 #include "store/log.h"
-#include "store/postgres/array.h"
 #include "store/postgres/head.h"
 #include "store/postgres/housekeeping.h"
-#include "store/postgres/locked_rows.h"
-#include "store/postgres/pipeline.h"
 #include "store/postgres/session.h"
 #include "store/row_reader.h"
 #include "store/server/acknowledged.h"
@@ -25,6 +22,7 @@
 #include "store/server/consumer_ids.h"
 #include "store/server/epochs.h"
 #include "store/server/io.h"
+#include "store/server/locked_rows.h"
 #include "store/skipped.h"
 
 enum {
@@ -89,7 +87,6 @@ struct postgres_reader {
     struct pg_session *session;
     struct slice target;
     uint64_t timeout_us;
-    struct pg_array *ids;          /* of one statement */
     struct postgres_store *noting; /* receives the ids of what is read; NULL: nobody does */
 };
 
@@ -180,7 +177,6 @@ struct postgres_store {
     unsigned char instance[8];
     uint64_t batches;
     struct buf touched; /* the entries of the batch */
-    struct pg_array arrays[ROWS_CELLS_MAX];
 
     struct pg_connection_counts connections; /* of all sessions; any thread, as the next ones */
     _Atomic uint64_t lock_timeouts;
@@ -260,12 +256,6 @@ bool postgres_ensure_session(struct postgres_store *store, struct pg_session *se
 /* sessions.c: connects the writer when the store is opened, with retries (NULL: none). */
 bool postgres_reach_server(struct postgres_store *store, const struct store_retry *retry,
                            struct err *err) BERTH_MUST_CHECK;
-/* sessions.c: the first statements of a batch's transaction. */
-extern const char POSTGRES_BEGIN[];
-extern const char POSTGRES_LOCK[];
-/* commit.c: writes the row of the log: number, mark, digest of the row before, time, entries, mark
- * of the row before. */
-extern const char POSTGRES_LOG_INSERT[];
 /* sessions.c: the same for the writer, whose idle connection may have been ended. */
 bool postgres_ensure_writer(struct postgres_store *store, struct err *err) BERTH_MUST_CHECK;
 /* sessions.c: an error that nobody reads; valid until the next one. */
@@ -274,7 +264,9 @@ struct err postgres_ignored(struct postgres_store *store);
 void postgres_make_mark(struct postgres_store *store, unsigned char mark[static LOG_MARK_LEN]);
 /* sessions.c: the time until which the server must have answered. */
 uint64_t postgres_deadline(const struct postgres_store *store);
-/* Of a statement that may wait for another instance's lock before it is executed. */
+/* Of a statement that may wait for another instance's lock before it is executed: how long, and
+ * until when. */
+uint64_t postgres_lock_timeout(const struct postgres_store *store);
 uint64_t postgres_lock_deadline(const struct postgres_store *store);
 
 /* locked_news.c: the open read gets the rows that were read with the lock and their newest state,

@@ -1,6 +1,7 @@
 /* Entities that other programs may have written: those that are to be read again, and those that
  * were and that the next batch names in the log, because other instances may not know of them. A
  * program that writes no log is noticed when a row is not as memory has it. The writer only. */
+#include "store/postgres/exchanges.h"
 #include "store/postgres/store_internal.h"
 #include "store/reread.h"
 
@@ -100,56 +101,42 @@ static bool written_entity(const struct change *change, struct difference *entit
     }
 }
 
-/* What a table's rows are known by, besides their ids. */
-struct namesake {
-    const char *sql; /* the ids of rows with the texts $1 and $2 */
+/* What rows of an entity are known by, besides their ids. */
+struct names {
     enum entity entity;
     struct slice texts[2];
 };
 
-#define CATALOG_ID(table, column)                                                                  \
-    "SELECT id FROM " table " WHERE " column " = $1::text OR " column " = $2::text"
-
-/* The rows of which one has a text that was to be inserted. */
-static bool namesake_of(const struct change *change, struct namesake *namesake)
+/* The texts that were to be inserted. False: the row has none that must be unique. */
+static bool names_of(const struct change *change, struct names *names)
 {
     struct slice name = change->catalog.name;
     switch (change->kind) {
     case CHANGE_CLASS_INSERT:
     case CHANGE_CLASS_RENAME:
-        *namesake =
-            (struct namesake){CATALOG_ID("resource_classes", "name"), ENTITY_CLASS, {name, name}};
+        *names = (struct names){ENTITY_CLASS, {name, name}};
         return true;
     case CHANGE_TRAIT_INSERT:
-        *namesake = (struct namesake){CATALOG_ID("traits", "name"), ENTITY_TRAIT, {name, name}};
+        *names = (struct names){ENTITY_TRAIT, {name, name}};
         return true;
     case CHANGE_AGGREGATE_INSERT:
-        *namesake = (struct namesake){
-            CATALOG_ID("placement_aggregates", "uuid"), ENTITY_AGGREGATE, {name, name}};
+        *names = (struct names){ENTITY_AGGREGATE, {name, name}};
         return true;
     case CHANGE_PROJECT_INSERT:
-        *namesake =
-            (struct namesake){CATALOG_ID("projects", "external_id"), ENTITY_PROJECT, {name, name}};
+        *names = (struct names){ENTITY_PROJECT, {name, name}};
         return true;
     case CHANGE_USER_INSERT:
-        *namesake =
-            (struct namesake){CATALOG_ID("users", "external_id"), ENTITY_USER, {name, name}};
+        *names = (struct names){ENTITY_USER, {name, name}};
         return true;
     case CHANGE_CONSUMER_TYPE_INSERT:
-        *namesake = (struct namesake){
-            CATALOG_ID("consumer_types", "name"), ENTITY_CONSUMER_TYPE, {name, name}};
+        *names = (struct names){ENTITY_CONSUMER_TYPE, {name, name}};
         return true;
     case CHANGE_PROVIDER_INSERT:
     case CHANGE_PROVIDER_UPDATE:
-        *namesake = (struct namesake){
-            "SELECT id FROM resource_providers WHERE name = $1::text OR uuid = $2::text",
-            ENTITY_PROVIDER,
-            {change->provider.name, change->provider.uuid}};
+        *names = (struct names){ENTITY_PROVIDER, {change->provider.name, change->provider.uuid}};
         return true;
     case CHANGE_CONSUMER_INSERT:
-        *namesake = (struct namesake){CATALOG_ID("consumers", "uuid"),
-                                      ENTITY_CONSUMER,
-                                      {change->consumer.uuid, change->consumer.uuid}};
+        *names = (struct names){ENTITY_CONSUMER, {change->consumer.uuid, change->consumer.uuid}};
         return true;
     default:
         return false;
@@ -157,27 +144,16 @@ static bool namesake_of(const struct change *change, struct namesake *namesake)
 }
 
 /* Suspects the rows that another program has inserted. */
-static bool suspect_namesakes(struct postgres_store *store, const struct namesake *namesake)
+static bool suspect_namesakes(struct postgres_store *store, const struct names *names)
 {
-    const struct pg_parameter texts[] = {pg_text(namesake->texts[0]), pg_text(namesake->texts[1])};
-    const struct pg_statement statement = {.sql = namesake->sql,
-                                           .parameters = texts,
-                                           .parameters_n = 2,
-                                           .binary_results = true,
-                                           .what = "read"};
     struct err ignored = postgres_ignored(store);
-    struct pg_rows rows = {0};
+    struct namesakes found = {0};
     bool ok = postgres_ensure_session(store, store->follower, &ignored) &&
-              pg_session_execute(store->follower, &statement, &rows, postgres_deadline(store),
-                                 &ignored) == SERVER_OK;
-    for (size_t i = 0; ok && i < pg_rows_count(&rows); i++) {
-        int64_t id = 0;
-        ok = pg_rows_int(&rows, i, 0, &id);
-        postgres_suspect(&store->base, namesake->entity, id,
-                         namesake->entity == ENTITY_CONSUMER ? namesake->texts[0]
-                                                             : (struct slice){0});
-    }
-    pg_rows_free(&rows);
+              pg_namesakes(store->follower, names->entity, names->texts, ignored.arena, &found,
+                           postgres_deadline(store), &ignored) == SERVER_OK;
+    for (size_t i = 0; ok && i < found.count; i++)
+        postgres_suspect(&store->base, names->entity, found.ids[i],
+                         names->entity == ENTITY_CONSUMER ? names->texts[0] : (struct slice){0});
     return ok;
 }
 
@@ -185,13 +161,13 @@ void postgres_suspect_refused(struct postgres_store *store, const struct change 
                               bool is_duplicate)
 {
     struct difference entity;
-    struct namesake namesake;
+    struct names names;
     size_t before = store->suspects.count;
     bool is_named = false;
     if (change != NULL && written_entity(change, &entity))
         is_named = postgres_suspect(&store->base, entity.entity, entity.id, entity.uuid);
-    if (change != NULL && is_duplicate && namesake_of(change, &namesake))
-        is_named = suspect_namesakes(store, &namesake);
+    if (change != NULL && is_duplicate && names_of(change, &names))
+        is_named = suspect_namesakes(store, &names);
     /* What has been read again since the last commit is still not as memory has it. */
     for (size_t i = before; i < store->suspects.count; i++) {
         bool was_refused = has_entry(&store->refused, &store->suspects.data[i]);

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/wait.h"
+#include "store/postgres/exchanges.h"
 #include "store/server/io.h"
 
 enum { RESOLVE_FOR_S = 10, TRY_AGAIN_MS = 20 };
@@ -40,14 +41,6 @@ struct postgres_unknown {
     struct log_state before;
 };
 
-static const char FROM[] = "SELECT number, mark FROM berth_log WHERE number >= $1::bigint"
-                           " ORDER BY number LIMIT 1";
-static const char TAKE[] = "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
-                           " SELECT $1::bigint, $2::bytea, $3::bytea, $4::timestamp, ''::bytea"
-                           " WHERE CASE WHEN $1::bigint > 1 THEN EXISTS (SELECT FROM berth_log"
-                           " WHERE number = $1::bigint - 1 AND mark = $5::bytea)"
-                           " ELSE NOT EXISTS (SELECT FROM berth_log) END";
-
 static struct slice bytes(const unsigned char *data, size_t len)
 {
     return (struct slice){(const char *)data, len};
@@ -58,40 +51,19 @@ static bool is_given_up(const struct postgres_unknown *unknown)
     return server_io_wait(NULL, -1, 0, unknown->give_up, 0) == SERVER_IO_WOKEN;
 }
 
-/* Executes one statement (NULL: BEGIN), unless it is given up meanwhile. */
-static bool execute(const struct postgres_unknown *unknown, const struct pg_statement *statement,
-                    struct pg_rows *rows, struct err *err)
-{
-    struct pg_session *session = unknown->session;
-    uint64_t deadline_us = postgres_lock_deadline(unknown->store);
-    return pg_pipeline_begin(session, err) == SERVER_OK &&
-           (statement == NULL ? pg_pipeline_queue_begin(session, POSTGRES_BEGIN, err)
-                              : pg_pipeline_queue(session, statement, err)) == SERVER_OK &&
-           pg_pipeline_send(session, deadline_us, err) == SERVER_OK &&
-           pg_pipeline_next(session, rows, deadline_us, err) == SERVER_OK &&
-           pg_pipeline_finish(session, deadline_us, err) == SERVER_OK;
-}
-
 /* The log has no gaps: if only later rows are there, the batch's number has been pruned, and nobody
  * can tell whose row it was. */
 static bool look(const struct postgres_unknown *unknown, enum found *found, struct err *err)
 {
-    const struct pg_parameter number = pg_int8(unknown->number);
-    const struct pg_statement statement = {.sql = FROM,
-                                           .parameters = &number,
-                                           .parameters_n = 1,
-                                           .binary_results = true,
-                                           .what = "read"};
-    struct pg_rows rows = {0};
-    int64_t first = 0;
-    bool ok = execute(unknown, &statement, &rows, err);
-    bool is_there = ok && pg_rows_count(&rows) > 0 && pg_rows_int(&rows, 0, 0, &first);
+    struct log_rows rows;
+    bool ok = pg_log_first(unknown->session, unknown->number, &rows,
+                           postgres_lock_timeout(unknown->store), err) == SERVER_OK;
     struct slice mark = bytes(unknown->mark, LOG_MARK_LEN);
-    *found = !is_there                                       ? FOUND_NOTHING
-             : first > unknown->number                       ? FOUND_LATER
-             : slice_equal(pg_rows_bytes(&rows, 0, 1), mark) ? FOUND_OURS
-                                                             : FOUND_OTHER;
-    pg_rows_free(&rows);
+    *found = !ok || rows.count == 0                ? FOUND_NOTHING
+             : rows.at[0].number > unknown->number ? FOUND_LATER
+             : slice_equal(rows.at[0].mark, mark)  ? FOUND_OURS
+                                                   : FOUND_OTHER;
+    log_rows_free(&rows);
     return ok;
 }
 
@@ -99,14 +71,14 @@ static bool look(const struct postgres_unknown *unknown, enum found *found, stru
  * the server does not know to be gone. */
 static bool take_lock(const struct postgres_unknown *unknown, struct err *err)
 {
-    const struct pg_statement lock = {.sql = POSTGRES_LOCK, .what = "locked"};
-    if (execute(unknown, NULL, NULL, err) && execute(unknown, &lock, NULL, err))
+    uint64_t timeout_us = postgres_lock_timeout(unknown->store);
+    struct pg_session *session = unknown->session;
+    if (pg_lock_wait(session, timeout_us, err) == SERVER_OK)
         return true;
     struct err ignored = {.arena = err->arena};
-    const struct pg_statement rollback = {.sql = "ROLLBACK", .what = "unlocked"};
-    if (strcmp(pg_session_failure(unknown->session)->sqlstate, "55P03") == 0 &&
-        execute(unknown, &rollback, NULL, &ignored))
-        postgres_end_stalled_by(unknown->store, unknown->session, &ignored);
+    if (pg_session_reason(session) == SERVER_REASON_LOCKED &&
+        pg_lock_leave(session, timeout_us, &ignored) == SERVER_OK)
+        postgres_end_stalled_by(unknown->store, session, &ignored);
     return false;
 }
 
@@ -114,17 +86,13 @@ static bool take_lock(const struct postgres_unknown *unknown, struct err *err)
  * the lost batch is refused as well; so is a first batch once there are others. */
 static bool unknown_take_number(const struct postgres_unknown *unknown, struct err *err)
 {
-    const struct pg_parameter parameters[] = {
-        pg_int8(unknown->number),
-        pg_bytes(bytes(unknown->own_mark, LOG_MARK_LEN)),
-        pg_bytes(bytes(unknown->before.digest, LOG_DIGEST_LEN)),
-        pg_timestamp(clock_wall_us()),
-        pg_bytes(bytes(unknown->before.mark, LOG_MARK_LEN)),
+    const struct log_row row = {
+        .number = unknown->number,
+        .mark = bytes(unknown->own_mark, LOG_MARK_LEN),
+        .before = bytes(unknown->before.digest, LOG_DIGEST_LEN),
     };
-    const struct pg_statement take = {
-        .sql = TAKE, .parameters = parameters, .parameters_n = 5, .what = "written"};
-    const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "written"};
-    return execute(unknown, &take, NULL, err) && execute(unknown, &commit, NULL, err);
+    return pg_number_take(unknown->session, &row, &unknown->before,
+                          postgres_lock_timeout(unknown->store), err) == SERVER_OK;
 }
 
 /* False: try again. */

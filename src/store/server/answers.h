@@ -2,6 +2,7 @@
 #ifndef BERTH_STORE_SERVER_ANSWERS_H
 #define BERTH_STORE_SERVER_ANSWERS_H
 
+#include "store/rows.h"
 #include "store/server/epochs.h"
 #include "store/server/foreign_view.h"
 #include "store/server/log_rows.h"
@@ -44,5 +45,49 @@ struct locked_news {
 };
 
 void locked_news_free(struct locked_news *news);
+
+/* Receives a row: the position of its set or table among those asked for, and its cells, which are
+ * its own to change during the call. */
+typedef void server_take(void *cls, size_t at, struct cell *cells);
+
+/* A table in which rows are looked for that were written lately. */
+struct examined_table {
+    enum rows_table table;
+    bool is_counted;
+    int64_t rows; /* how many it has, if is_counted */
+};
+
+struct examination {
+    struct examined_table *tables;
+    size_t count;
+    int64_t since;   /* rows of transactions from this horizon on are passed; others may be, too */
+    int64_t horizon; /* that of the snapshot, for the next time */
+};
+
+/* In ascending order, from malloc. */
+struct row_ids {
+    int64_t *at;
+    size_t count;
+};
+
+/* The oldest rows of the log. */
+struct log_oldest {
+    int64_t last;   /* the number of the last of them; 0: there are none */
+    bool are_old;   /* as many as asked for are there, each written before that time */
+    int64_t newest; /* the number of the newest row of the log */
+};
+
+/* Rows of an entity that have a text which is to be unique. In an arena. */
+struct namesakes {
+    const int64_t *ids;
+    size_t count;
+};
+
+/* Connections that held the lock of batches without using it, and were ended: "server process 7".
+ * In an arena. */
+struct stalled {
+    const struct slice *names;
+    size_t count;
+};
 
 #endif

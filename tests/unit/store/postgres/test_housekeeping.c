@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "await.h"
+#include "store/postgres/exchanges.h"
 #include "store/postgres/housekeeping.h"
-#include "store/postgres/instance_row.h"
 #include "store/postgres/prune.h"
+#include "store/server/instance_row.h"
 
 static struct pg_session *session;
 static struct arena *arena;
@@ -46,7 +47,7 @@ static void value_is(const char *sql, const char *expected)
 static void write_row(const struct instance_row *row, int64_t followed)
 {
     struct attempt tried = begin_attempt();
-    enum server_outcome outcome = instance_row_write(session, row, followed, soon(), &tried.err);
+    enum server_outcome outcome = pg_instance_write(session, row, followed, soon(), &tried.err);
     expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
 }
 
@@ -73,7 +74,7 @@ static void test_row_of_an_instance(void **state)
     write_row(&other, 1);
     value_is("SELECT count(*) FROM berth_instances", "2");
     struct attempt tried = begin_attempt();
-    enum server_outcome outcome = instance_row_delete(session, &row, soon(), &tried.err);
+    enum server_outcome outcome = pg_instance_delete(session, &row, soon(), &tried.err);
     expect_outcome(&tried, session, outcome, SERVER_OK, NULL);
     value_is("SELECT string_agg(instance, ' ') FROM berth_instances", other.name);
 }

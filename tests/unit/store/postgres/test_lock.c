@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/store_internal.h"
+#include "store/postgres/write_texts.h"
 
 static uint64_t soon(void)
 {
@@ -21,8 +22,7 @@ static struct pg_session *hold_lock(struct fixture *fixture)
         pg_session_create(&(struct pg_session_options){.url = &url, .wake_fd = -1});
     assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
     assert_int_equal(pg_session_run(session, "BEGIN", NULL, soon(), &fixture->err), SERVER_OK);
-    assert_int_equal(pg_session_run(session, POSTGRES_LOCK, NULL, soon(), &fixture->err),
-                     SERVER_OK);
+    assert_int_equal(pg_session_run(session, PG_TAKE_LOCK, NULL, soon(), &fixture->err), SERVER_OK);
     return session;
 }
 
@@ -60,7 +60,7 @@ static void test_ends_once(void **state)
         assert_int_equal(lock_at_last(fixture, store), STORE_LOCKED);
         store_unlock(store);
         assert_int_equal(pg_session_run(holder, "BEGIN", NULL, soon(), &fixture->err), SERVER_OK);
-        assert_int_equal(pg_session_run(holder, POSTGRES_LOCK, NULL, soon(), &fixture->err),
+        assert_int_equal(pg_session_run(holder, PG_TAKE_LOCK, NULL, soon(), &fixture->err),
                          SERVER_OK);
     }
     pg_session_destroy(holder);
