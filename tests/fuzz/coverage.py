@@ -34,6 +34,8 @@ PARSERS = {
     "log_format": ["log/format.c", "log/json.c", "log/keys.c", "log/render.c", "log/value.c"],
     "logging_ini": ["logging_ini/logging_config.c", "logging_ini/logging_handler.c", "logging_ini/python_ini.c",
                     "logging_ini/python_literal.c"],
+    "mariadb_url": ["store/mariadb/failure.c", "store/mariadb/option_file.c", "store/mariadb/target.c", "store/mariadb/url.c",
+                    "store/mariadb/url_parameters.c", "store/server/url_parts.c"],
     "nodes": ["baremetal/write/node_mirror_append.c", "baremetal/write/node_mirror_check.c", "baremetal/write/node_provider.c", "baremetal/write/node_write.c"],
     "policy": ["cli/policy_explain.c", "policy/check_text.c", "policy/evaluate.c", "policy/language.c",
                "policy/parser.c", "policy/scalar.c", "policy/set_build.c", "policy/set_notes.c", "policy/subject.c", "policy/yaml_text.c"],

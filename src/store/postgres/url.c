@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <libpq-fe.h>
 
-#include "base/hex.h"
 #include "base/utf8.h"
 #include "store/postgres/target.h"
 #include "store/server/url_parts.h"
@@ -67,27 +66,6 @@ static bool check_scheme(struct slice scheme, struct err *err)
                        SLICE_ARG(scheme));
     return err_set(err, 503, NULL, "the database connection %.*s:// is not one of PostgreSQL",
                    SLICE_ARG(scheme));
-}
-
-/* As Python's unquote(): a "%" without two hexadecimal digits stays. */
-static struct slice decode(struct arena *arena, struct slice raw, bool plus_is_space)
-{
-    char *text = arena_alloc(arena, raw.len + 1);
-    size_t len = 0;
-    for (size_t i = 0; i < raw.len; i++) {
-        char c = raw.data[i];
-        bool is_encoded = c == '%' && raw.len - i > 2 && hex_value(raw.data[i + 1]) >= 0 &&
-                          hex_value(raw.data[i + 2]) >= 0;
-        if (is_encoded) {
-            c = (char)(hex_value(raw.data[i + 1]) << 4 | hex_value(raw.data[i + 2]));
-            i += 2;
-        } else if (c == '+' && plus_is_space) {
-            c = ' ';
-        }
-        text[len++] = c;
-    }
-    text[len] = '\0';
-    return (struct slice){text, len};
 }
 
 static size_t position(const struct settings *settings, struct slice name)
@@ -151,8 +129,8 @@ static bool set_port(struct settings *settings, struct slice text, struct err *e
 
 static bool set_parts(struct settings *settings, const struct url_parts *parts, struct err *err)
 {
-    set_part(settings, "user", decode(settings->arena, parts->user, false));
-    set_part(settings, "password", decode(settings->arena, parts->password, false));
+    set_part(settings, "user", url_parts_decode(settings->arena, parts->user, false));
+    set_part(settings, "password", url_parts_decode(settings->arena, parts->password, false));
     set_part(settings, "host", parts->host);
     set_part(settings, "dbname", parts->database);
     return set_port(settings, parts->port, err);
@@ -227,8 +205,8 @@ static bool add_query(struct settings *settings, struct slice query, struct err 
         struct slice name = slice_cut(&raw, '=');
         if (raw.len == 0)
             continue; /* as Python's parse_qsl() */
-        if (!add_parameter(settings, decode(settings->arena, name, true),
-                           decode(settings->arena, raw, true), err))
+        if (!add_parameter(settings, url_parts_decode(settings->arena, name, true),
+                           url_parts_decode(settings->arena, raw, true), err))
             return false;
     }
     return true;

@@ -10,6 +10,8 @@
 
 #include <ctype.h>
 
+#include "base/hex.h"
+
 static size_t until_any(struct slice text, const char *set)
 {
     size_t at = 0;
@@ -145,4 +147,24 @@ bool url_parts_parse(struct slice url, struct url_parts *parts, struct err *err)
                        "the database connection has unexpected text after its host or its "
                        "parameters");
     return true;
+}
+
+struct slice url_parts_decode(struct arena *arena, struct slice raw, bool plus_is_space)
+{
+    char *text = arena_alloc(arena, raw.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < raw.len; i++) {
+        char c = raw.data[i];
+        bool is_encoded = c == '%' && raw.len - i > 2 && hex_value(raw.data[i + 1]) >= 0 &&
+                          hex_value(raw.data[i + 2]) >= 0;
+        if (is_encoded) {
+            c = (char)(hex_value(raw.data[i + 1]) << 4 | hex_value(raw.data[i + 2]));
+            i += 2;
+        } else if (c == '+' && plus_is_space) {
+            c = ' ';
+        }
+        text[len++] = c;
+    }
+    text[len] = '\0';
+    return (struct slice){text, len};
 }

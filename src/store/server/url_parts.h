@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/slice.h"
 
@@ -21,5 +22,10 @@ struct url_parts {
 /* Separates the parts. False with one line (503), without any part of the URL in it: this is not a
  * URL, or an unencoded character makes parts end in the wrong place. Any thread. */
 bool url_parts_parse(struct slice url, struct url_parts *parts, struct err *err) BERTH_MUST_CHECK;
+
+/* Decodes percent-encoded text as Python's unquote(): a "%" without two hexadecimal digits stays.
+ * In a query, "+" is a blank. The text is in the arena, with a NUL byte that is not counted. Any
+ * thread. */
+struct slice url_parts_decode(struct arena *arena, struct slice raw, bool plus_is_space);
 
 #endif

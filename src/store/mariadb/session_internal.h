@@ -1,0 +1,57 @@
+/* The session's state, shared by the files that implement it. */
+#ifndef BERTH_STORE_MARIADB_SESSION_INTERNAL_H
+#define BERTH_STORE_MARIADB_SESSION_INTERNAL_H
+
+#include <mysql.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "store/mariadb/failure.h"
+#include "store/mariadb/rows.h"
+#include "store/mariadb/session_types.h"
+#include "store/mariadb/url.h"
+#include "store/server/outcome.h"
+
+/* The functions of libmariadb that a text goes through. */
+enum mariadb_step {
+    MARIADB_STEP_SEND,
+    MARIADB_STEP_ANSWER, /* of the first statement */
+    MARIADB_STEP_ROW,
+    MARIADB_STEP_NEXT, /* of the next statement */
+};
+
+/* A text, from its start until all results have been read. */
+struct mariadb_progress {
+    bool is_open;
+    struct mariadb_text text;
+    enum mariadb_step step;
+    bool has_begun;            /* libmariadb has begun the step */
+    int waits_for;             /* events; 0: the step has ended */
+    int failed;                /* what the step returned */
+    my_bool answered;          /* the same, of MARIADB_STEP_ANSWER */
+    MYSQL_ROW row;             /* the same, of MARIADB_STEP_ROW */
+    MYSQL_RES *result;         /* whose rows are being read; NULL: none */
+    struct mariadb_rows *rows; /* of the caller, for the first rows_n results; NULL: none */
+    size_t rows_n;
+    size_t results; /* so far */
+    bool is_stream;
+    struct mariadb_rows *streamed; /* gets the next row of a stream */
+    size_t bytes;                  /* of all rows */
+    unsigned steps;                /* since the last look at the clock */
+};
+
+struct mariadb_session {
+    MYSQL *conn;   /* NULL: not connected */
+    bool uses_tls; /* the connection */
+    struct mariadb_session_options options;
+    uint64_t connected_us; /* time of the last connect */
+    int stop_fd;           /* ends an attempt to connect; -1: none */
+    struct mariadb_url url;
+    struct arena *arena; /* options and url */
+    struct mariadb_server server;
+    struct mariadb_progress progress;
+    struct mariadb_failure failure;
+    enum mariadb_commit commit;
+};
+
+#endif
