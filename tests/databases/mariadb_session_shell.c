@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "store/mariadb/session.h"
+#include "store/mariadb/session_internal.h"
+#include "store/server/dialects.h"
 
 static const char *const OUTCOMES[] = {
     [SERVER_OK] = "OK",         [SERVER_REFUSED] = "REFUSED", [SERVER_RETRY] = "RETRY",
@@ -19,10 +21,10 @@ static const char *const OUTCOMES[] = {
     [SERVER_END] = "END",       [SERVER_WOKEN] = "WOKEN",
 };
 static const char *const COMMITS[] = {
-    [MARIADB_COMMIT_NONE] = "NONE",
-    [MARIADB_COMMIT_SENT] = "SENT",
-    [MARIADB_COMMIT_DONE] = "DONE",
-    [MARIADB_COMMIT_UNKNOWN] = "UNKNOWN",
+    [SERVER_COMMIT_NONE] = "NONE",
+    [SERVER_COMMIT_SENT] = "SENT",
+    [SERVER_COMMIT_DONE] = "DONE",
+    [SERVER_COMMIT_UNKNOWN] = "UNKNOWN",
 };
 static const char *const KINDS[] = {
     [MARIADB_OTHER] = "OTHER",         [MARIADB_DUPLICATE] = "DUPLICATE",
@@ -113,7 +115,7 @@ static void answer(const struct shell *shell, enum server_outcome outcome, uint6
                failure->result, failure->code, (unsigned long long)server->id.started,
                (unsigned long long)server->id.system,
                (unsigned long long)server->auto_increment_increment);
-    write_text(&out, "commit", slice_of(COMMITS[mariadb_session_commit(shell->session)]));
+    write_text(&out, "commit", slice_of(COMMITS[shell->session->base.commit]));
     write_text(&out, "kind", slice_of(KINDS[failure->kind]));
     write_text(&out, "message", shell->err.message);
     write_text(&out, "node", slice_of(server->node));
@@ -147,7 +149,8 @@ static struct mariadb_session *create(struct arena *arena, int argc, char **argv
 {
     struct err err = {.arena = arena};
     struct mariadb_url url;
-    struct mariadb_session_options options = {.url = &url, .wake_fd = -1};
+    struct server_session_options options = {.wake_fd = -1};
+    int sync_wait = MARIADB_SYNC_WAIT_OFF;
     if (argc < 2 || !mariadb_url_parse(slice_of(argv[1]), SLICE_LIT(""), arena, &url, &err)) {
         fprintf(stderr, "mariadb_session_shell: %s\n", argc < 2 ? "no URL" : err.message.data);
         exit(2);
@@ -158,9 +161,13 @@ static struct mariadb_session *create(struct arena *arena, int argc, char **argv
         if (slice_equal(name, SLICE_LIT("lock_timeout")))
             options.lock_timeout_ms = atoi(value.data);
         else
-            options.sync_wait = atoi(value.data);
+            sync_wait = atoi(value.data);
     }
-    return mariadb_session_create(&options);
+    const struct server_address address = {&mariadb_dialect, &url, url.target};
+    options.address = &address;
+    struct mariadb_session *session = mariadb_session_create(&options);
+    mariadb_session_set_sync_wait(session, sync_wait);
+    return session;
 }
 
 int main(int argc, char **argv)

@@ -103,8 +103,8 @@ static void abort_connection(struct mariadb_session *session)
 
 void mariadb_exchange_drop(struct mariadb_session *session)
 {
-    if (session->commit == MARIADB_COMMIT_SENT)
-        session->commit = MARIADB_COMMIT_UNKNOWN;
+    if (session->base.commit == SERVER_COMMIT_SENT)
+        session->base.commit = SERVER_COMMIT_UNKNOWN;
     if (session->uses_tls)
         mariadb_tls_errors_clear();
     if (session->conn != NULL && session->progress.is_open)
@@ -170,8 +170,8 @@ static enum server_outcome take_error(struct mariadb_session *session, struct er
     enum server_outcome outcome = mariadb_failure_classify(code);
     if (outcome == SERVER_LOST || code == 0 || commit_is_open(progress, code))
         return mariadb_exchange_lose(session, what, err);
-    if (session->commit == MARIADB_COMMIT_SENT)
-        session->commit = MARIADB_COMMIT_NONE;
+    if (session->base.commit == SERVER_COMMIT_SENT)
+        session->base.commit = SERVER_COMMIT_NONE;
     server_failure_set(outcome, session->url.target, what, server_failure_line(err->arena, message),
                        err);
     end_text(session);
@@ -194,8 +194,8 @@ static enum server_outcome end_result(struct mariadb_session *session)
     progress->step = MARIADB_STEP_NEXT;
     if (mysql_more_results(session->conn))
         return SERVER_OK;
-    if (session->commit == MARIADB_COMMIT_SENT)
-        session->commit = MARIADB_COMMIT_DONE;
+    if (session->base.commit == SERVER_COMMIT_SENT)
+        session->base.commit = SERVER_COMMIT_DONE;
     end_text(session);
     return SERVER_END;
 }
@@ -293,7 +293,7 @@ static enum server_io look_around(struct mariadb_session *session, uint64_t dead
     uint64_t now_us = clock_monotonic_us();
     if (now_us >= deadline_us)
         return SERVER_IO_TIMEOUT;
-    return server_io_wait(session->options.meanwhile, -1, 0, -1, now_us) == SERVER_IO_OVER
+    return server_io_wait(session->base.options.meanwhile, -1, 0, -1, now_us) == SERVER_IO_OVER
                ? SERVER_IO_OVER
                : SERVER_IO_READY;
 }
@@ -304,7 +304,7 @@ static enum server_io await(struct mariadb_session *session, int wake_fd, uint64
     short events = (short)((waits_for & MYSQL_WAIT_READ ? POLLIN : 0) |
                            (waits_for & MYSQL_WAIT_WRITE ? POLLOUT : 0) |
                            (waits_for & MYSQL_WAIT_EXCEPT ? POLLPRI : 0));
-    return server_io_wait(session->options.meanwhile, mysql_get_socket(session->conn), events,
+    return server_io_wait(session->base.options.meanwhile, mysql_get_socket(session->conn), events,
                           wake_fd, until_us);
 }
 
@@ -381,7 +381,7 @@ enum server_outcome mariadb_exchange_begin(struct mariadb_session *session,
     session->progress = (struct mariadb_progress){
         .is_open = true, .text = *text, .rows = rows, .rows_n = rows == NULL ? 0 : rows_n};
     if (text->ends_with_commit)
-        session->commit = MARIADB_COMMIT_SENT;
+        session->base.commit = SERVER_COMMIT_SENT;
     set_nonblocking(session->conn);
     return SERVER_OK;
 }

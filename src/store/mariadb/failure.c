@@ -8,8 +8,8 @@
  * After which failures a COMMIT has certainly not happened is a list of what is known to roll back;
  * whatever is not on it counts as unknown. 1180 (error during COMMIT) is not: Galera answers so
  * when the node leaves the cluster while the transaction is being certified, and the other nodes
- * may have it. Nor are interruptions, which end the wait for a replica after the commit. Pure; any
- * thread. */
+ * may have it. So it does with 1047, if more seldom. Nor are interruptions, which end the wait for
+ * a replica after the commit. Pure; any thread. */
 #include "store/mariadb/failure.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ static const struct meaning MEANINGS[] = {
     RETRY(1038, MARIADB_PASSES),
     RETRY(1041, MARIADB_PASSES),
     RETRY(1040, MARIADB_PASSES),        /* too many connections */
-    CERTAIN(1047, MARIADB_PASSES),      /* Galera: not in the primary component */
+    RETRY(1047, MARIADB_PASSES),        /* Galera: not in the primary component */
     REFUSED(1048, MARIADB_CANNOT_HOLD), /* NULL */
     LOST(1053),                         /* shutdown */
     REFUSED(1062, MARIADB_DUPLICATE),

@@ -13,24 +13,20 @@
 
 enum { SECOND_US = 1000000 };
 
-struct mariadb_session *mariadb_session_create(const struct mariadb_session_options *options)
+struct mariadb_session *mariadb_session_create(const struct server_session_options *options)
 {
     struct mariadb_session *session = calloc(1, sizeof(*session));
     check(session != NULL);
-    const char *name = options->program_name;
     session->arena = arena_create();
-    session->options = *options;
-    session->stop_fd = -1;
-    session->options.program_name =
-        arena_copy(session->arena, slice_of(name == NULL ? "berthd" : name)).data;
-    session->url = mariadb_url_copy(options->url, session->arena);
-    session->options.url = &session->url;
+    session->url = mariadb_url_copy(options->address->url, session->arena);
+    session->sync_wait = MARIADB_SYNC_WAIT_READS;
+    server_session_init(&session->base, options, session->arena);
     return session;
 }
 
-void mariadb_session_set_stop(struct mariadb_session *session, int fd)
+void mariadb_session_set_sync_wait(struct mariadb_session *session, int sync_wait)
 {
-    session->stop_fd = fd;
+    session->sync_wait = sync_wait;
 }
 
 void mariadb_session_close(struct mariadb_session *session)
@@ -62,21 +58,9 @@ void mariadb_session_notice_end(struct mariadb_session *session)
 {
     if (session->conn == NULL || session->progress.is_open)
         return;
-    if (server_io_wait(session->options.meanwhile, mysql_get_socket(session->conn), POLLIN, -1,
+    if (server_io_wait(session->base.options.meanwhile, mysql_get_socket(session->conn), POLLIN, -1,
                        0) == SERVER_IO_READY)
         mariadb_exchange_drop(session);
-}
-
-bool mariadb_session_is_old(const struct mariadb_session *session, uint64_t age_us)
-{
-    return age_us > 0 && session->conn != NULL &&
-           clock_monotonic_us() - session->connected_us >= age_us;
-}
-
-bool mariadb_session_has_moved(const struct mariadb_session *session)
-{
-    return session->options.lineage != NULL &&
-           server_lineage_has_moved(session->options.lineage, &session->server.id);
 }
 
 bool mariadb_session_in_transaction(const struct mariadb_session *session)
@@ -90,19 +74,25 @@ bool mariadb_session_in_transaction(const struct mariadb_session *session)
            (status & SERVER_STATUS_IN_TRANS) != 0;
 }
 
-enum mariadb_commit mariadb_session_commit(const struct mariadb_session *session)
-{
-    return session->commit;
-}
-
-struct slice mariadb_session_target(const struct mariadb_session *session)
-{
-    return session->url.target;
-}
-
 const struct mariadb_failure *mariadb_session_failure(const struct mariadb_session *session)
 {
     return &session->failure;
+}
+
+enum server_reason mariadb_session_reason(const struct mariadb_session *session)
+{
+    static const enum server_reason reasons[] = {
+        [MARIADB_OTHER] = SERVER_REASON_OTHER,
+        [MARIADB_DUPLICATE] = SERVER_REASON_DUPLICATE,
+        [MARIADB_REFERENCE] = SERVER_REASON_REFERENCE,
+        [MARIADB_CANNOT_HOLD] = SERVER_REASON_CANNOT_HOLD,
+        [MARIADB_NOT_FOUND] = SERVER_REASON_NOT_FOUND,
+        [MARIADB_LOCKED] = SERVER_REASON_LOCKED,
+        [MARIADB_CONFLICT] = SERVER_REASON_CONFLICT,
+        [MARIADB_READ_ONLY] = SERVER_REASON_READ_ONLY,
+        [MARIADB_PASSES] = SERVER_REASON_OTHER,
+    };
+    return reasons[session->failure.kind];
 }
 
 const struct mariadb_server *mariadb_session_server(const struct mariadb_session *session)
@@ -171,7 +161,8 @@ enum server_outcome mariadb_stream_next(struct mariadb_session *session, struct 
                                         uint64_t deadline_us, struct err *err)
 {
     session->progress.streamed = row;
-    return mariadb_exchange_drive(session, session->options.wake_fd, UINT64_MAX, deadline_us, err);
+    return mariadb_exchange_drive(session, session->base.options.wake_fd, UINT64_MAX, deadline_us,
+                                  err);
 }
 
 enum server_outcome mariadb_stream_finish(struct mariadb_session *session, uint64_t deadline_us,
@@ -203,11 +194,11 @@ static enum server_outcome reach(struct mariadb_session *session, uint64_t deadl
         return server_failure_set(SERVER_FAILED, session->url.target, "reached", reason, err);
     struct mariadb_attempt attempt = {
         .login = &login,
-        .program_name = session->options.program_name,
+        .program_name = session->base.options.application_name,
         .arena = err->arena,
         .deadline_us = deadline_of_attempt(session, deadline_us),
-        .meanwhile = session->options.meanwhile,
-        .stop_fd = session->stop_fd,
+        .meanwhile = session->base.options.meanwhile,
+        .stop_fd = session->base.stop_fd,
     };
     enum server_outcome outcome = mariadb_attempt_run(&attempt, &session->failure, &reason);
     session->conn = attempt.conn;
@@ -229,8 +220,10 @@ static enum server_outcome read_facts(struct mariadb_session *session,
         return server_failure_set(passes ? SERVER_RETRY : SERVER_FAILED, session->url.target, NULL,
                                   slice_of(wrong), err);
     session->server.uses_tls = session->uses_tls;
+    session->base.id = session->server.id;
+    session->base.is_standby = session->server.is_read_only;
     struct slice sync_wait = mariadb_settings_sync_wait(
-        &session->options, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);
+        session->sync_wait, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);
     if (sync_wait.data == NULL)
         return SERVER_OK;
     return mariadb_session_run(session, sync_wait.data, "configured", deadline_us, err);
@@ -242,7 +235,7 @@ static enum server_outcome configure(struct mariadb_session *session, uint64_t d
 {
     struct mariadb_rows rows[MARIADB_SETTINGS_RESULTS] = {0};
     struct mariadb_text text = {
-        .sql = mariadb_settings_text(&session->options, err->arena),
+        .sql = mariadb_settings_text(&session->base.options, err->arena),
         .what = "configured",
     };
     size_t results = 0;
@@ -256,8 +249,8 @@ static enum server_outcome configure(struct mariadb_session *session, uint64_t d
     return outcome == SERVER_LOST ? SERVER_RETRY : outcome;
 }
 
-static enum server_outcome session_connect(struct mariadb_session *session, uint64_t deadline_us,
-                                           struct err *err)
+enum server_outcome mariadb_session_connect(struct mariadb_session *session, uint64_t deadline_us,
+                                            struct err *err)
 {
     struct server_old_primary old;
     mariadb_exchange_drop(session);
@@ -269,18 +262,7 @@ static enum server_outcome session_connect(struct mariadb_session *session, uint
         mariadb_exchange_drop(session);
         return outcome;
     }
-    session->connected_us = clock_monotonic_us();
-    if (session->options.lineage != NULL)
-        check(server_lineage_join(session->options.lineage, &session->server.id, &old));
+    if (session->base.options.lineage != NULL)
+        check(server_lineage_join(session->base.options.lineage, &session->server.id, &old));
     return SERVER_OK;
-}
-
-enum server_outcome mariadb_session_connect(struct mariadb_session *session, uint64_t deadline_us,
-                                            struct err *err)
-{
-    struct mariadb_connection_counts *counts = session->options.counts;
-    enum server_outcome outcome = session_connect(session, deadline_us, err);
-    if (counts != NULL)
-        atomic_fetch_add(outcome == SERVER_OK ? &counts->made : &counts->failed, 1);
-    return outcome;
 }

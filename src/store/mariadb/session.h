@@ -21,8 +21,12 @@
 #include "store/mariadb/url.h"
 #include "store/server/outcome.h"
 
-/* The session is not connected yet. The caller owns it. */
-struct mariadb_session *mariadb_session_create(const struct mariadb_session_options *options);
+/* What of it all dialects have is in store/server/session.h; the URL of the address is a struct
+ * mariadb_url. The session is not connected yet. The caller owns it. */
+struct mariadb_session *mariadb_session_create(const struct server_session_options *options);
+
+/* Before it is connected; MARIADB_SYNC_WAIT_READS without it. */
+void mariadb_session_set_sync_wait(struct mariadb_session *session, int sync_wait);
 
 /* Closes the connection without waiting for the server. NULL is allowed. */
 void mariadb_session_destroy(struct mariadb_session *session);
@@ -33,10 +37,6 @@ void mariadb_session_destroy(struct mariadb_session *session);
  * not ready. SERVER_FAILED: it refuses this user, database or parameter. */
 enum server_outcome mariadb_session_connect(struct mariadb_session *session, uint64_t deadline_us,
                                             struct err *err) BERTH_MUST_CHECK;
-
-/* A descriptor that makes mariadb_session_connect() give up (SERVER_TIMEOUT) while it is readable;
- * -1, as after mariadb_session_create(): none. */
-void mariadb_session_set_stop(struct mariadb_session *session, int fd);
 
 /* Closes the connection without waiting for the server: an open transaction is rolled back, and a
  * running text's results are lost. */
@@ -52,25 +52,15 @@ int mariadb_session_socket(const struct mariadb_session *session);
  * would be sent could reach the server. Not while a text runs. */
 void mariadb_session_notice_end(struct mariadb_session *session);
 
-/* Whether the session was connected that long ago; false if age_us is 0, or if it is not open. */
-bool mariadb_session_is_old(const struct mariadb_session *session, uint64_t age_us);
-
-/* Whether the newest connection of its lineage is to another server than the session's own, or its
- * last one. */
-bool mariadb_session_has_moved(const struct mariadb_session *session);
-
 /* Whether a transaction may be open. It ends with COMMIT or ROLLBACK. After a deadlock (1213), the
  * server has ended it, which is only known here after the next text. */
 bool mariadb_session_in_transaction(const struct mariadb_session *session);
 
-/* Stays as it is when the session reconnects. */
-enum mariadb_commit mariadb_session_commit(const struct mariadb_session *session);
-
-/* "mysql://user@host:port/db" */
-struct slice mariadb_session_target(const struct mariadb_session *session);
-
 /* Details of the failure that a function last returned. */
 const struct mariadb_failure *mariadb_session_failure(const struct mariadb_session *session);
+
+/* Why the last function failed, if the server has answered. */
+enum server_reason mariadb_session_reason(const struct mariadb_session *session);
 
 const struct mariadb_server *mariadb_session_server(const struct mariadb_session *session);
 

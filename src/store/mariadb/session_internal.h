@@ -41,17 +41,26 @@ struct mariadb_progress {
 };
 
 struct mariadb_session {
-    MYSQL *conn;   /* NULL: not connected */
-    bool uses_tls; /* the connection */
-    struct mariadb_session_options options;
-    uint64_t connected_us; /* time of the last connect */
-    int stop_fd;           /* ends an attempt to connect; -1: none */
+    struct server_session base; /* first */
+    MYSQL *conn;                /* NULL: not connected */
+    bool uses_tls;              /* the connection */
+    int sync_wait;
     struct mariadb_url url;
     struct arena *arena; /* options and url */
     struct mariadb_server server;
     struct mariadb_progress progress;
     struct mariadb_failure failure;
-    enum mariadb_commit commit;
 };
+
+static inline struct mariadb_session *mariadb_session_of(struct server_session *session)
+{
+    return (struct mariadb_session *)session;
+}
+
+static inline const struct mariadb_session *
+mariadb_session_of_const(const struct server_session *session)
+{
+    return (const struct mariadb_session *)session;
+}
 
 #endif

@@ -53,7 +53,7 @@ static int seconds_of(int ms)
     return ms / 1000 + (ms % 1000 != 0);
 }
 
-struct slice mariadb_settings_text(const struct mariadb_session_options *options,
+struct slice mariadb_settings_text(const struct server_session_options *options,
                                    struct arena *arena)
 {
     struct buf out = {0};
@@ -152,8 +152,8 @@ static void identify(const struct mariadb_rows *status, const struct mariadb_row
     for (size_t i = 0; i < sizeof(of_server) / sizeof(of_server[0]); i++)
         hash = hash_more(hash, value_of(variables, of_server[i]));
     hash = hash_more(hash, (struct slice){(const char *)&started, sizeof(started)});
-    server->id.started = hash | 1; /* 0 would mean that it is not known */
     server->id.system = hash_more(HASH_START, value_of(status, "wsrep_cluster_state_uuid"));
+    server->id.started = (server->is_galera ? server->id.system : hash) | 1; /* 0: not known */
     server->id.timeline = 1; /* there are none: no server counts as older than another */
 }
 
@@ -257,11 +257,11 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     return wrong;
 }
 
-struct slice mariadb_settings_sync_wait(const struct mariadb_session_options *options,
-                                        const struct mariadb_rows *variables, struct arena *arena)
+struct slice mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
+                                        struct arena *arena)
 {
     struct slice value = value_of(variables, "wsrep_sync_wait");
-    if (value.len == 0 || strtol(value.data, NULL, 10) == options->sync_wait)
+    if (value.len == 0 || strtol(value.data, NULL, 10) == sync_wait)
         return (struct slice){0};
-    return arena_printf(arena, "SET SESSION wsrep_sync_wait=%d", options->sync_wait);
+    return arena_printf(arena, "SET SESSION wsrep_sync_wait=%d", sync_wait);
 }

@@ -25,7 +25,7 @@ enum {
 
 /* A text that applies them and asks for the facts. It is accepted by every supported version of
  * MariaDB and MySQL. In the arena. */
-struct slice mariadb_settings_text(const struct mariadb_session_options *options,
+struct slice mariadb_settings_text(const struct server_session_options *options,
                                    struct arena *arena);
 
 /* Reads the facts from the results. NULL: this server can be used. Otherwise one line in the arena,
@@ -36,7 +36,7 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
 
 /* A text that sets wsrep_sync_wait, if the session's value is another one; without data: nothing is
  * to be done. In the arena. */
-struct slice mariadb_settings_sync_wait(const struct mariadb_session_options *options,
-                                        const struct mariadb_rows *variables, struct arena *arena);
+struct slice mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
+                                        struct arena *arena);
 
 #endif

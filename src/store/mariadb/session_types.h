@@ -2,39 +2,19 @@
 #ifndef BERTH_STORE_MARIADB_SESSION_TYPES_H
 #define BERTH_STORE_MARIADB_SESSION_TYPES_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/slice.h"
-#include "store/server/lineage.h"
+#include "store/server/session.h"
 
 struct mariadb_session;
 struct mariadb_url;
 struct server_meanwhile;
 
-/* For metrics, of any number of sessions. Any thread. */
-struct mariadb_connection_counts {
-    _Atomic uint64_t made;
-    _Atomic uint64_t failed; /* attempts */
-};
-
+/* wsrep_sync_wait on Galera: whether each read, and the begin of each transaction, waits until the
+ * node has what the cluster committed before it. */
 enum { MARIADB_SYNC_WAIT_OFF, MARIADB_SYNC_WAIT_READS };
-
-struct mariadb_session_options {
-    const struct mariadb_url *url; /* is copied */
-    const char *program_name;      /* unless the URL has one; NULL: "berthd" */
-    /* Settings of the server for this session; 0: the server's own. */
-    int statement_timeout_ms;   /* MySQL: of SELECTs only */
-    int idle_in_transaction_ms; /* MariaDB only; in seconds, at least one */
-    int lock_timeout_ms;        /* in seconds, at least one */
-    int sync_wait; /* wsrep_sync_wait on Galera: MARIADB_SYNC_WAIT_READS makes each read wait until
-                      the node has what the cluster committed before it */
-    struct server_lineage *lineage; /* of the store; NULL: any server will do */
-    int wake_fd; /* a descriptor (eventfd) that ends the waits of mariadb_stream_next(); -1: none */
-    struct mariadb_connection_counts *counts; /* outlive the session; NULL: it is not counted */
-    struct server_meanwhile *meanwhile;       /* for all waits; the same */
-};
 
 enum { MARIADB_FACT_BYTES = 256 };
 
@@ -56,17 +36,9 @@ struct mariadb_server {
     char host[MARIADB_FACT_BYTES];     /* the server's own name for its machine */
     char node[MARIADB_FACT_BYTES];     /* wsrep_node_name; "" without Galera */
     char binlog_format[16];            /* "" if there is no binary log */
-    struct server_id id; /* `started` is different for each start of each server, `system` for each
-                            cluster */
-};
-
-/* What is known of the last COMMIT that was sent. */
-enum mariadb_commit {
-    MARIADB_COMMIT_NONE,    /* there was none, or it certainly has not happened and never will */
-    MARIADB_COMMIT_SENT,    /* its result has not been read */
-    MARIADB_COMMIT_DONE,    /* it has happened */
-    MARIADB_COMMIT_UNKNOWN, /* the connection ended before its result, or the server does not say:
-                               it may have happened, or may even happen later */
+    struct server_id id; /* `started` is different for each start of each server, but the same for
+                            all nodes of a Galera cluster, of which any will do; `system` is
+                            different for each cluster */
 };
 
 /* One or several statements, separated by ";". The server executes them in order, and after a

@@ -7,7 +7,8 @@
 /* The dialect that a URL is meant for; NULL: none. */
 const struct server_dialect *server_dialect_of(struct slice url);
 
-/* Of PostgreSQL, if the build has it. */
+/* Those that the build has. */
 extern const struct server_dialect pg_dialect;
+extern const struct server_dialect mariadb_dialect;
 
 #endif

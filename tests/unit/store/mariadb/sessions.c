@@ -1,5 +1,7 @@
 /* Sessions for the tests, and expectations of outcomes. */
 #include "sessions.h"
+#include "store/mariadb/session_internal.h"
+#include "store/server/dialects.h"
 
 #include <stdlib.h>
 
@@ -46,14 +48,15 @@ int port_of_server(struct arena *arena)
     return atoi(rest.data);
 }
 
-struct mariadb_session *make_session(const char *url, struct mariadb_session_options options)
+struct mariadb_session *make_session(const char *url, struct server_session_options options)
 {
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     struct mariadb_url parsed;
     if (!mariadb_url_parse(slice_of(url), SLICE_LIT(""), arena, &parsed, &err))
         fail_msg("%s", err.message.data);
-    options.url = &parsed;
+    const struct server_address address = {&mariadb_dialect, &parsed, parsed.target};
+    options.address = &address;
     struct mariadb_session *session = mariadb_session_create(&options);
     arena_destroy(arena);
     return session;
@@ -63,8 +66,8 @@ static struct mariadb_session *open_url(const char *variable)
 {
     struct attempt attempt = begin_attempt();
     struct mariadb_session *session = make_session(url_of(attempt.arena, variable),
-                                                   (struct mariadb_session_options){.wake_fd = -1});
-    expect_outcome(&attempt, session, mariadb_session_connect(session, soon(), &attempt.err),
+                                                   (struct server_session_options){.wake_fd = -1});
+    expect_outcome(&attempt, session, server_session_connect(&session->base, soon(), &attempt.err),
                    SERVER_OK, NULL);
     return session;
 }
@@ -116,7 +119,7 @@ void expect_outcome(struct attempt *attempt, const struct mariadb_session *sessi
     if (message == NULL) {
         assert_false(err_is_set(&attempt->err));
     } else {
-        struct slice target = mariadb_session_target(session);
+        struct slice target = session->base.target;
         struct slice whole = arena_printf(attempt->arena, "the database '%.*s' cannot be %s",
                                           SLICE_ARG(target), message);
         assert_int_equal(attempt->err.status, 503);

@@ -17,7 +17,7 @@ const char *url_with(struct arena *arena, const char *host, int port, const char
 int port_of_server(struct arena *arena);
 
 /* A session that is not connected. */
-struct mariadb_session *make_session(const char *url, struct mariadb_session_options options);
+struct mariadb_session *make_session(const char *url, struct server_session_options options);
 
 /* Connected to the server, with the defaults; as its root user. */
 struct mariadb_session *open_session(void);

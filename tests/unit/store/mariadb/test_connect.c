@@ -1,5 +1,6 @@
 /* Connecting, and waiting, with a deadline: silent and hostile servers, refusals, TLS, stops. */
 #include "sessions.h"
+#include "store/mariadb/session_internal.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static int open_port(bool listens, int *port)
 static void make(const char *url)
 {
     mariadb_session_destroy(session);
-    session = make_session(url, (struct mariadb_session_options){.wake_fd = -1});
+    session = make_session(url, (struct server_session_options){.wake_fd = -1});
 }
 
 /* Connects to the URL, and compares the outcome and the message after "cannot be ". */
@@ -167,7 +168,7 @@ static void test_stop(void **state)
     assert_true(stop_fd >= 0);
     atomic_store(&may_answer, false);
     make("mysql+pymysql://u:berth-password@slow.test/d");
-    mariadb_session_set_stop(session, stop_fd);
+    server_session_set_stop(&session->base, stop_fd);
     uint64_t began_us = clock_monotonic_us();
     struct attempt attempt = begin_attempt();
     enum server_outcome outcome = mariadb_session_connect(session, in_ms(60000), &attempt.err);
@@ -198,9 +199,8 @@ static void test_meanwhile(void **state)
     int port;
     int fd = open_port(true, &port);
     struct server_meanwhile meanwhile = {.run = count_run, .cls = &runs};
-    session =
-        make_session(url_with(arena, "127.0.0.1", port, ""),
-                     (struct mariadb_session_options){.wake_fd = -1, .meanwhile = &meanwhile});
+    session = make_session(url_with(arena, "127.0.0.1", port, ""),
+                           (struct server_session_options){.wake_fd = -1, .meanwhile = &meanwhile});
     struct attempt attempt = begin_attempt();
     enum server_outcome outcome = mariadb_session_connect(session, in_ms(60000), &attempt.err);
     expect_outcome(&attempt, session, outcome, SERVER_TIMEOUT, "reached: berthd is stopping");
@@ -388,14 +388,14 @@ static void test_stopped_server(void **state)
     struct attempt second = begin_attempt();
     enum server_outcome outcome =
         mariadb_session_execute(session, &commit, NULL, 0, NULL, in_ms(100), &second.err);
-    enum mariadb_commit state_of_commit = mariadb_session_commit(session);
+    enum server_commit state_of_commit = session->base.commit;
     struct attempt third = begin_attempt();
     enum server_outcome connected = mariadb_session_connect(session, in_ms(100), &third.err);
     uint64_t took_us = clock_monotonic_us() - began_us;
     assert_int_equal(kill(pid, SIGCONT), 0);
     assert_int_equal(stream, SERVER_TIMEOUT);
     assert_int_equal(outcome, SERVER_TIMEOUT);
-    assert_int_equal(state_of_commit, MARIADB_COMMIT_UNKNOWN);
+    assert_int_equal(state_of_commit, SERVER_COMMIT_UNKNOWN);
     assert_int_equal(connected, SERVER_TIMEOUT);
     assert_true(took_us < 5000000);
     arena_destroy(attempt.arena);

@@ -1,5 +1,6 @@
 /* Texts, failures, commits and streams on a real server. */
 #include "sessions.h"
+#include "store/mariadb/session_internal.h"
 
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -53,7 +54,7 @@ static void value_is(const char *sql, const char *expected)
     assert_string_equal(value, expected);
 }
 
-static void reconnect(struct mariadb_session_options options)
+static void reconnect(struct server_session_options options)
 {
     mariadb_session_destroy(session);
     options.wake_fd = -1;
@@ -97,10 +98,10 @@ static void test_settings(void **state)
                             ? value_of(arena, session, "SELECT @@tx_isolation")
                             : value_of(arena, session, "SELECT @@transaction_isolation"),
                         "READ-COMMITTED");
-    reconnect((struct mariadb_session_options){.program_name = "berthd: follower",
-                                               .statement_timeout_ms = 12500,
-                                               .idle_in_transaction_ms = 33001,
-                                               .lock_timeout_ms = 2000});
+    reconnect((struct server_session_options){.application_name = "berthd: follower",
+                                              .statement_timeout_ms = 12500,
+                                              .idle_in_transaction_ms = 33001,
+                                              .lock_timeout_ms = 2000});
     value_is("SELECT @@innodb_lock_wait_timeout", "2");
     value_is("SELECT @@lock_wait_timeout", "2");
     if (!mariadb_session_server(session)->is_mariadb)
@@ -118,7 +119,7 @@ static void test_other_defaults(void **state)
     run(admin, "SET GLOBAL init_connect='SET NAMES utf8', GLOBAL sql_mode='ANSI_QUOTES',"
                " GLOBAL completion_type=2, GLOBAL sql_safe_updates=1, GLOBAL autocommit=0,"
                " GLOBAL foreign_key_checks=0, GLOBAL time_zone='+05:00'");
-    reconnect((struct mariadb_session_options){0});
+    reconnect((struct server_session_options){0});
     run(admin, "SET GLOBAL init_connect='', GLOBAL sql_mode=DEFAULT, GLOBAL completion_type=0,"
                " GLOBAL sql_safe_updates=0, GLOBAL autocommit=1, GLOBAL foreign_key_checks=1,"
                " GLOBAL time_zone=DEFAULT");
@@ -135,13 +136,13 @@ static void test_same_server(void **state)
     (void)state;
     struct server_lineage *lineage = server_lineage_create();
     struct server_id first = mariadb_session_server(session)->id;
-    reconnect((struct mariadb_session_options){.lineage = lineage});
+    reconnect((struct server_session_options){.lineage = lineage});
     assert_true(server_id_equal(&first, &mariadb_session_server(session)->id));
-    assert_false(mariadb_session_has_moved(session));
+    assert_false(server_session_has_moved(&session->base));
     struct server_id other = {.started = 7, .system = first.system, .timeline = 1};
     struct server_old_primary old;
     assert_true(server_lineage_join(lineage, &other, &old));
-    assert_true(mariadb_session_has_moved(session));
+    assert_true(server_session_has_moved(&session->base));
     mariadb_session_destroy(session);
     session = NULL;
     server_lineage_destroy(lineage);
@@ -290,7 +291,7 @@ static void test_read_only(void **state)
     struct attempt attempt = begin_attempt();
     enum server_outcome outcome =
         execute("INSERT INTO parent VALUES (1, 'a', 1)", NULL, &attempt.err);
-    reconnect((struct mariadb_session_options){0});
+    reconnect((struct server_session_options){0});
     assert_true(mariadb_session_server(session)->is_read_only);
     run(admin, "SET GLOBAL read_only = 0");
     mariadb_session_destroy(admin);
@@ -306,7 +307,7 @@ static void test_large_texts(void **state)
     enum { BYTES = 17 * 1024 * 1024 };
     struct mariadb_session *admin = open_admin();
     run(admin, "SET GLOBAL max_allowed_packet = 33554432");
-    reconnect((struct mariadb_session_options){0});
+    reconnect((struct server_session_options){0});
     char *sql = arena_alloc(arena, BYTES);
     memset(sql, 'x', BYTES);
     memcpy(sql, "SELECT LENGTH('", 15);
@@ -318,7 +319,7 @@ static void test_large_texts(void **state)
     assert_true(mariadb_rows_int(&rows, 0, 0, &length) && length == BYTES - 17);
     mariadb_rows_free(&rows);
     run(admin, "SET GLOBAL max_allowed_packet = 1048576");
-    reconnect((struct mariadb_session_options){0});
+    reconnect((struct server_session_options){0});
     run(admin, "SET GLOBAL max_allowed_packet = 16777216");
     mariadb_session_destroy(admin);
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
@@ -354,13 +355,13 @@ static void test_commit(void **state)
         .statements = 3,
         .ends_with_commit = true,
         .what = "written"};
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_DONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
     assert_false(mariadb_session_in_transaction(session));
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
            "written: Duplicate entry '1' for key 'PRIMARY'");
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     assert_int_equal(mariadb_session_failure(session)->result, 1);
     assert_true(mariadb_session_in_transaction(session));
     run(session, "ROLLBACK");
@@ -380,20 +381,20 @@ static void test_interrupted_commit(void **state)
         .ends_with_commit = true};
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_RETRY,
            "used: killed");
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     run(session, "ROLLBACK");
     text.statements = 3; /* as if the statement that fails were the COMMIT */
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
            "used: killed");
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_UNKNOWN);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
     assert_false(mariadb_session_is_open(session));
     /* a certain refusal of the COMMIT itself */
-    reconnect((struct mariadb_session_options){0});
+    reconnect((struct server_session_options){0});
     text.sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (2, 'b', 1); "
                          "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'no'");
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_RETRY,
            "used: no");
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_NONE);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     run(session, "ROLLBACK");
     /* what a proxy sends when it has lost the server proves nothing, and libmariadb does not
      * accept such a number from a server */
@@ -401,7 +402,7 @@ static void test_interrupted_commit(void **state)
                          "'Lost connection'; COMMIT");
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
            "used: Received malformed packet");
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_UNKNOWN);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
 }
 
 static void kill_session(const struct mariadb_session *other, const char *how)
@@ -425,16 +426,16 @@ static void test_killed_during_commit(void **state)
         .what = "written"};
     struct attempt attempt = begin_attempt();
     assert_int_equal(mariadb_text_start(session, &text, NULL, 0, &attempt.err), SERVER_OK);
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_SENT);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_SENT);
     assert_int_equal(mariadb_text_drive(session, in_ms(50), soon(), &attempt.err), SERVER_WOKEN);
     kill_session(session, "CONNECTION");
     assert_int_equal(mariadb_text_drive(session, soon(), soon(), &attempt.err), SERVER_LOST);
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_UNKNOWN);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
     assert_false(mariadb_session_is_open(session));
     assert_true(err_is_set(&attempt.err));
     arena_destroy(attempt.arena);
     EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(mariadb_session_commit(session), MARIADB_COMMIT_UNKNOWN);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
     value_is("SELECT COUNT(*) FROM parent", "0");
 }
 
@@ -474,11 +475,11 @@ static void test_notice_end(void **state)
 static void test_age(void **state)
 {
     (void)state;
-    assert_false(mariadb_session_is_old(session, 0));
-    assert_false(mariadb_session_is_old(session, 3600 * (uint64_t)1000000));
-    assert_true(mariadb_session_is_old(session, 1));
+    assert_false(server_session_is_old(&session->base, 0));
+    assert_false(server_session_is_old(&session->base, 3600 * (uint64_t)1000000));
+    assert_true(server_session_is_old(&session->base, 1));
     mariadb_session_close(session);
-    assert_false(mariadb_session_is_old(session, 1));
+    assert_false(server_session_is_old(&session->base, 1));
 }
 
 /* ---- in steps ---- */
@@ -608,7 +609,7 @@ static void test_stream_is_woken(void **state)
     int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     assert_true(fd >= 0);
     mariadb_session_destroy(session);
-    session = make_session(url_of_server(arena), (struct mariadb_session_options){.wake_fd = fd});
+    session = make_session(url_of_server(arena), (struct server_session_options){.wake_fd = fd});
     /* connecting and texts do not notice it */
     EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
     EXPECT(execute("DO SLEEP(0.01)", NULL, err), SERVER_OK, NULL);
