@@ -22,19 +22,19 @@ static bool is_insert(enum bundle_kind kind)
 static bool is_of_row(unsigned error)
 {
     switch ((enum mariadb_row_error)error) {
-    case MARIADB_COLUMN_NULL:
-    case MARIADB_DUPLICATE:
-    case MARIADB_REFERRED_OLD:
-    case MARIADB_REFERENCE_OLD:
-    case MARIADB_OUT_OF_RANGE:
-    case MARIADB_TRUNCATED:
-    case MARIADB_WRONG_VALUE:
-    case MARIADB_WRONG_FIELD_VALUE:
-    case MARIADB_TOO_LONG:
-    case MARIADB_REFERRED:
-    case MARIADB_REFERENCE:
-    case MARIADB_CHECK_MYSQL:
-    case MARIADB_CHECK:
+    case MARIADB_ROW_COLUMN_NULL:
+    case MARIADB_ROW_DUPLICATE:
+    case MARIADB_ROW_REFERRED_OLD:
+    case MARIADB_ROW_REFERENCE_OLD:
+    case MARIADB_ROW_OUT_OF_RANGE:
+    case MARIADB_ROW_TRUNCATED:
+    case MARIADB_ROW_WRONG_VALUE:
+    case MARIADB_ROW_WRONG_FIELD_VALUE:
+    case MARIADB_ROW_TOO_LONG:
+    case MARIADB_ROW_REFERRED:
+    case MARIADB_ROW_REFERENCE:
+    case MARIADB_ROW_CHECK_MYSQL:
+    case MARIADB_ROW_CHECK:
         return true;
     }
     return false;
@@ -43,9 +43,9 @@ static bool is_of_row(unsigned error)
 /* Whether the message has the position of the row, as its last number. */
 static bool tells_position(unsigned error)
 {
-    return error == MARIADB_OUT_OF_RANGE || error == MARIADB_TRUNCATED ||
-           error == MARIADB_WRONG_VALUE || error == MARIADB_WRONG_FIELD_VALUE ||
-           error == MARIADB_TOO_LONG;
+    return error == MARIADB_ROW_OUT_OF_RANGE || error == MARIADB_ROW_TRUNCATED ||
+           error == MARIADB_ROW_WRONG_VALUE || error == MARIADB_ROW_WRONG_FIELD_VALUE ||
+           error == MARIADB_ROW_TOO_LONG;
 }
 
 static bool is_digit(char c)
@@ -310,9 +310,9 @@ size_t mariadb_culprit(const struct bundle *chunk, const struct change *changes,
         row = last_number(failure->message);
     if (row > 0 && row <= chunk->count)
         return chunk->rows[row - 1].first;
-    if (failure->error == MARIADB_DUPLICATE)
+    if (failure->error == MARIADB_ROW_DUPLICATE)
         return find_duplicate(chunk, changes, failure->message);
-    if (failure->error == MARIADB_REFERENCE)
+    if (failure->error == MARIADB_ROW_REFERENCE)
         return find_reference(chunk, changes, failure->message);
     return SIZE_MAX;
 }
@@ -321,9 +321,9 @@ struct slice mariadb_failed_key(const struct mariadb_row_failure *failure)
 {
     struct slice key = {NULL, 0};
     struct slice values;
-    if (failure->error == MARIADB_DUPLICATE && find_values(failure->message, &key, &values))
+    if (failure->error == MARIADB_ROW_DUPLICATE && find_values(failure->message, &key, &values))
         return key;
-    if ((failure->error == MARIADB_REFERENCE || failure->error == MARIADB_REFERRED) &&
+    if ((failure->error == MARIADB_ROW_REFERENCE || failure->error == MARIADB_ROW_REFERRED) &&
         find_constraint(failure->message, &key, &values))
         return key;
     return (struct slice){NULL, 0};

@@ -6,19 +6,19 @@
 
 /* Errors of the server that a row of a statement may cause. */
 enum mariadb_row_error {
-    MARIADB_COLUMN_NULL = 1048,
-    MARIADB_DUPLICATE = 1062,
-    MARIADB_REFERRED_OLD = 1217,  /* a row that is to be deleted is referred to */
-    MARIADB_REFERENCE_OLD = 1216, /* a row refers to one that is not there */
-    MARIADB_OUT_OF_RANGE = 1264,
-    MARIADB_TRUNCATED = 1265,
-    MARIADB_WRONG_VALUE = 1292, /* a time, for example */
-    MARIADB_WRONG_FIELD_VALUE = 1366,
-    MARIADB_TOO_LONG = 1406,
-    MARIADB_REFERRED = 1451,
-    MARIADB_REFERENCE = 1452,
-    MARIADB_CHECK_MYSQL = 3819, /* a CHECK constraint */
-    MARIADB_CHECK = 4025,
+    MARIADB_ROW_COLUMN_NULL = 1048,
+    MARIADB_ROW_DUPLICATE = 1062,
+    MARIADB_ROW_REFERRED_OLD = 1217,  /* a row that is to be deleted is referred to */
+    MARIADB_ROW_REFERENCE_OLD = 1216, /* a row refers to one that is not there */
+    MARIADB_ROW_OUT_OF_RANGE = 1264,
+    MARIADB_ROW_TRUNCATED = 1265,
+    MARIADB_ROW_WRONG_VALUE = 1292, /* a time, for example */
+    MARIADB_ROW_WRONG_FIELD_VALUE = 1366,
+    MARIADB_ROW_TOO_LONG = 1406,
+    MARIADB_ROW_REFERRED = 1451,
+    MARIADB_ROW_REFERENCE = 1452,
+    MARIADB_ROW_CHECK_MYSQL = 3819, /* a CHECK constraint */
+    MARIADB_ROW_CHECK = 4025,
 };
 
 struct mariadb_row_failure {
@@ -33,8 +33,9 @@ struct mariadb_row_failure {
 size_t mariadb_culprit(const struct bundle *chunk, const struct change *changes,
                        const struct mariadb_row_failure *failure);
 
-/* The name of the key of a MARIADB_DUPLICATE, without that of the table, or of the constraint of a
- * MARIADB_REFERENCE; it is part of the message. Without data: the message does not name one. */
+/* The name of the key of a MARIADB_ROW_DUPLICATE, without that of the table, or of the constraint
+ * of a MARIADB_ROW_REFERENCE; it is part of the message. Without data: the message does not name
+ * one. */
 struct slice mariadb_failed_key(const struct mariadb_row_failure *failure);
 
 #endif

@@ -1,7 +1,10 @@
 /* The dialect of MariaDB and MySQL: the functions that need no file of their own, and the table. */
-#include "store/mariadb/session.h"
+#include "store/mariadb/exchanges.h"
 #include "store/mariadb/session_internal.h"
 #include "store/server/dialects.h"
+
+/* MariaDB's JSON_VALID() accepts no more levels. */
+static const struct value_limits limits = {.has_lengths = true, .json_depth = 31};
 
 static const void *mariadb_parse(struct slice url, struct arena *arena, struct slice *target,
                                  struct err *err)
@@ -65,6 +68,70 @@ static enum server_reason mariadb_reason(const struct server_session *session)
     return mariadb_session_reason(mariadb_session_of_const(session));
 }
 
+/* Of MARIADB_*_INDEX. */
+static void read_indexes(const struct mariadb_rows *rows, struct mariadb_indexes *indexes)
+{
+    *indexes = (struct mariadb_indexes){0};
+    for (size_t i = 0; i < mariadb_rows_count(rows); i++) {
+        struct slice name = mariadb_rows_bytes(rows, i, 0);
+        indexes->has_inventory_index |= slice_equal(name, SLICE_LIT(MARIADB_INVENTORY_INDEX));
+        indexes->has_consumer_index |= slice_equal(name, SLICE_LIT(MARIADB_CONSUMER_INDEX));
+        indexes->has_provider_index |= slice_equal(name, SLICE_LIT(MARIADB_PROVIDER_INDEX));
+    }
+}
+
+/* The variable keeps what berth writes out of berth_foreign. */
+static const char READY[] =
+    "SET @berth_writer=1;SELECT @@read_only;"
+    "SELECT DISTINCT index_name FROM information_schema.statistics"
+    " WHERE table_schema=DATABASE() AND index_name IN ('" MARIADB_INVENTORY_INDEX
+    "', '" MARIADB_CONSUMER_INDEX "', '" MARIADB_PROVIDER_INDEX "')";
+enum { READ_ONLY_RESULT = 1, INDEXES_RESULT, READY_RESULTS };
+
+static enum server_outcome mariadb_ready(struct server_session *base, uint64_t deadline_us,
+                                         struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    struct mariadb_rows rows[READY_RESULTS] = {0};
+    const struct mariadb_text text = {.sql = slice_of(READY), .what = "used"};
+    int64_t is_read_only = 1;
+    enum server_outcome outcome =
+        mariadb_session_execute(session, &text, rows, READY_RESULTS, NULL, deadline_us, err);
+    if (outcome == SERVER_OK &&
+        (!mariadb_rows_int(&rows[READ_ONLY_RESULT], 0, 0, &is_read_only) || is_read_only != 0)) {
+        err_set(err, 503, NULL, "the database '%.*s' %s", SLICE_ARG(base->target),
+                mariadb_dialect.standby);
+        outcome = SERVER_RETRY;
+    }
+    read_indexes(&rows[INDEXES_RESULT], &session->indexes);
+    for (size_t i = 0; i < READY_RESULTS; i++)
+        mariadb_rows_free(&rows[i]);
+    return outcome;
+}
+
+static enum server_outcome mariadb_batch_drive(struct server_session *session, uint64_t until_us,
+                                               uint64_t deadline_us, struct err *err)
+{
+    return mariadb_text_drive(mariadb_session_of(session), until_us, deadline_us, err);
+}
+
+static enum server_outcome mariadb_batch_receive(struct server_session *session, struct err *err)
+{
+    return mariadb_text_receive(mariadb_session_of(session), err);
+}
+
+/* An error ends a text at once. */
+static bool mariadb_has_failed(const struct server_session *session)
+{
+    (void)session;
+    return false;
+}
+
+static bool mariadb_is_sent(struct server_session *session)
+{
+    return mariadb_text_is_sent(mariadb_session_of(session));
+}
+
 const struct server_dialect mariadb_dialect = {
     .url_matches = mariadb_url_matches,
     .url_parse = mariadb_parse,
@@ -78,5 +145,38 @@ const struct server_dialect mariadb_dialect = {
     .in_transaction = mariadb_in_transaction,
     .rollback = mariadb_rollback,
     .reason = mariadb_reason,
+    .limits = &limits,
     .standby = "is read-only: writes need a server that accepts them",
+    .make_ready = mariadb_ready,
+    .batch_drive = mariadb_batch_drive,
+    .batch_receive = mariadb_batch_receive,
+    .has_failed = mariadb_has_failed,
+    .is_sent = mariadb_is_sent,
+    .snapshot_begin = mariadb_snapshot_begin,
+    .snapshot_ask = mariadb_snapshot_ask,
+    .snapshot_look = mariadb_snapshot_look,
+    .rows_stream = mariadb_rows_stream,
+    .rows_find = mariadb_rows_find,
+    .rows_examine = mariadb_rows_examine,
+    .rows_ids = mariadb_rows_ids,
+    .question_ask = mariadb_question_ask,
+    .question_send = mariadb_question_send,
+    .question_receive = mariadb_question_receive,
+    .lock_send = mariadb_lock_send,
+    .lock_drive = mariadb_lock_drive,
+    .batch_send = mariadb_batch_send,
+    .batch_refusal = mariadb_batch_refusal,
+    .log_first = mariadb_log_first,
+    .lock_wait = mariadb_lock_wait,
+    .lock_leave = mariadb_lock_leave,
+    .number_take = mariadb_number_take,
+    .ids_reserve = mariadb_ids_reserve,
+    .ids_mend = mariadb_ids_mend,
+    .namesakes = mariadb_namesakes,
+    .row_holder = mariadb_row_holder,
+    .stalled_end = mariadb_stalled_end,
+    .instance_write = mariadb_instance_write,
+    .instance_delete = mariadb_instance_delete,
+    .log_oldest = mariadb_log_oldest,
+    .log_delete = mariadb_log_delete,
 };

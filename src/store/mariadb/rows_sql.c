@@ -107,15 +107,13 @@ void mariadb_rows_sql_all(enum rows_table table, struct buf *sql)
 /* What the server's collation takes for equal need not be so in memory. */
 #define SAME_UUID "CAST(c.uuid AS BINARY)=CAST(t.consumer_id AS BINARY)"
 
-void mariadb_rows_sql_above(enum rows_table table, int64_t id, struct buf *sql)
+void mariadb_rows_sql_since(enum rows_table table, int64_t since, struct buf *sql)
 {
-    bool is_joined = is_of_consumers(table);
-    check(has_id(table));
-    append_select(table, is_joined, false, sql);
-    buf_printf(sql, " FROM %s t FORCE INDEX(PRIMARY)", rows_name(table));
-    if (is_joined)
-        buf_append_lit(sql, " STRAIGHT_JOIN consumers c ON c.uuid=t.consumer_id AND " SAME_UUID);
-    buf_printf(sql, " WHERE t.id>%lld ORDER BY t.id;", (long long)id);
+    append_select(table, false, false, sql);
+    buf_printf(sql,
+               " FROM %s t WHERE t.created_at>=FROM_UNIXTIME(%lld)"
+               " OR t.updated_at>=FROM_UNIXTIME(%lld);",
+               rows_name(table), (long long)since, (long long)since);
 }
 
 static void append_ids(struct slice column, const int64_t *ids, size_t count, struct buf *sql)

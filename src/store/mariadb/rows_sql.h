@@ -18,7 +18,8 @@ void mariadb_rows_sql_all(enum rows_table table, struct buf *sql);
 void mariadb_rows_sql_of_ids(enum rows_table table, const int64_t *ids, size_t count,
                              const struct mariadb_indexes *indexes, struct buf *sql);
 
-/* The rows of a table with ids whose ids are larger than that one, in the order of their ids. */
-void mariadb_rows_sql_above(enum rows_table table, int64_t id, struct buf *sql);
+/* The rows of a table that were inserted or updated at that time, in seconds since 1970, or later.
+ * The ids of allocations' consumers are left NULL. */
+void mariadb_rows_sql_since(enum rows_table table, int64_t since, struct buf *sql);
 
 #endif

@@ -39,8 +39,16 @@ void mariadb_session_destroy(struct mariadb_session *session)
     if (session == NULL)
         return;
     mariadb_exchange_drop(session);
+    mariadb_session_free_kept(session);
+    buf_free(&session->sql);
     arena_destroy(session->arena);
     free(session);
+}
+
+void mariadb_session_free_kept(struct mariadb_session *session)
+{
+    for (size_t i = 0; i < MARIADB_KEPT_MOST; i++)
+        mariadb_rows_free(&session->kept[i]);
 }
 
 bool mariadb_session_is_open(const struct mariadb_session *session)

@@ -73,6 +73,9 @@ enum server_outcome mariadb_session_execute(struct mariadb_session *session,
                                             size_t *results, uint64_t deadline_us,
                                             struct err *err) BERTH_MUST_CHECK;
 
+/* Frees the results that a text in steps has left. Not while it runs. */
+void mariadb_session_free_kept(struct mariadb_session *session);
+
 /* Executes a text that is a string, and discards its results. `what` is for messages. */
 enum server_outcome mariadb_session_run(struct mariadb_session *session, const char *sql,
                                         const char *what, uint64_t deadline_us,

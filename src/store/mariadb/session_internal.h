@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "store/mariadb/failure.h"
+#include "store/mariadb/indexes.h"
 #include "store/mariadb/rows.h"
 #include "store/mariadb/session_types.h"
 #include "store/mariadb/url.h"
@@ -40,6 +41,10 @@ struct mariadb_progress {
     unsigned steps;                /* since the last look at the clock */
 };
 
+enum { MARIADB_KEPT_MOST = 6 };
+
+struct mariadb_batch;
+
 struct mariadb_session {
     struct server_session base; /* first */
     MYSQL *conn;                /* NULL: not connected */
@@ -50,6 +55,10 @@ struct mariadb_session {
     struct mariadb_server server;
     struct mariadb_progress progress;
     struct mariadb_failure failure;
+    struct buf sql;                              /* a text that is sent in steps */
+    struct mariadb_rows kept[MARIADB_KEPT_MOST]; /* and its results */
+    struct mariadb_indexes indexes;              /* of the database, once the session is ready */
+    struct mariadb_batch *batch; /* the last one that was sent, in its arena (write_exchange.c) */
 };
 
 static inline struct mariadb_session *mariadb_session_of(struct server_session *session)

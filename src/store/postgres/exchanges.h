@@ -28,7 +28,8 @@ enum server_outcome pg_lock_drive(struct server_session *session, struct locked_
                                   uint64_t until_us, uint64_t deadline_us, struct err *err);
 enum server_outcome pg_batch_send(struct server_session *session, const struct server_batch *batch,
                                   struct arena *arena, struct err *err);
-struct server_refusal pg_batch_refusal(const struct server_session *session, struct slice message);
+struct server_refusal pg_batch_refusal(struct server_session *session, struct slice message,
+                                       uint64_t deadline_us);
 enum server_outcome pg_log_first(struct server_session *session, int64_t number,
                                  struct log_rows *found, uint64_t timeout_us, struct err *err);
 enum server_outcome pg_lock_wait(struct server_session *session, uint64_t timeout_us,

@@ -209,11 +209,13 @@ static void name_change(const struct pg_session *session, struct slice message,
         refusal->reason = SERVER_REASON_DUPLICATE_ID;
 }
 
-struct server_refusal pg_batch_refusal(const struct server_session *base, struct slice message)
+struct server_refusal pg_batch_refusal(struct server_session *base, struct slice message,
+                                       uint64_t deadline_us)
 {
-    const struct pg_session *session = pg_session_of_const(base);
+    const struct pg_session *session = pg_session_of(base);
     const struct pg_batch *sent = session->batch;
     const struct pg_failure *failure = &session->failure;
+    (void)deadline_us;
     struct server_refusal refusal = {
         .reason = pg_session_reason(session), .row = SIZE_MAX, .change = STORE_UNNAMED};
     if (is_unfit(session)) {

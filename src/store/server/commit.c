@@ -149,7 +149,8 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
         outcome == SERVER_REFUSED || outcome == SERVER_RETRY || outcome == SERVER_FAILED;
     struct server_refusal why = {0};
     if (is_answer)
-        why = store->writer->dialect->batch_refusal(store->writer, err->message);
+        why = store->writer->dialect->batch_refusal(store->writer, err->message,
+                                                    server_deadline(store));
     bool is_late = why.reason == SERVER_REASON_LOCKED;
     if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOG) {
         store->crowded = SERVER_CROWDED;
@@ -278,8 +279,8 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
 /* What the limits (value_limits.h) do not tell: nothing was sent. */
 static enum store_result refuse_unfit(struct sending *sending, struct err *err)
 {
-    const struct server_refusal why =
-        sending->store->writer->dialect->batch_refusal(sending->store->writer, err->message);
+    const struct server_refusal why = sending->store->writer->dialect->batch_refusal(
+        sending->store->writer, err->message, server_deadline(sending->store));
     sending->store->refusal = (struct store_refusal){
         .change = why.change, .request = request_of(sending, why.change), .cannot_hold = true};
     return STORE_REFUSED;

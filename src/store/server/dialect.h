@@ -142,9 +142,10 @@ struct server_dialect {
     bool (*has_failed)(const struct server_session *session);
     /* Whether everything that was sent is with the operating system. */
     bool (*is_sent)(struct server_session *session);
-    /* Why the server has refused the batch, with that message. */
-    struct server_refusal (*batch_refusal)(const struct server_session *session,
-                                           struct slice message);
+    /* Why the server has refused the batch, with that message. It may ask the server, which knows
+     * no more than that once anything else was executed. */
+    struct server_refusal (*batch_refusal)(struct server_session *session, struct slice message,
+                                           uint64_t deadline_us);
 
     /* ---- what became of a batch: for a thread that may wait, and that the session's wake-up
      * descriptor wakes. `timeout_us`: for the answer to each statement ---- */

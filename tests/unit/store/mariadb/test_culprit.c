@@ -30,7 +30,7 @@ static const struct change NAMES[] = {
 
 static size_t find_name(const char *message)
 {
-    return find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_DUPLICATE, message, 0);
+    return find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_DUPLICATE, message, 0);
 }
 
 static void test_duplicates(void **state)
@@ -89,11 +89,11 @@ static void test_several_columns(void **state)
     (void)state;
     const char *message =
         "Duplicate entry '11-2' for key 'uniq_inventories0resource_provider_resource_class'";
-    assert_int_equal(find(BUNDLE_INVENTORY_INSERT, inventories, 3, MARIADB_DUPLICATE, message, 0),
-                     1);
+    assert_int_equal(
+        find(BUNDLE_INVENTORY_INSERT, inventories, 3, MARIADB_ROW_DUPLICATE, message, 0), 1);
     message = "Duplicate entry '2-1' for key 'PRIMARY'"; /* the trait comes first */
-    assert_int_equal(find(BUNDLE_PROVIDER_TRAIT_INSERT, links, 2, MARIADB_DUPLICATE, message, 0),
-                     0);
+    assert_int_equal(
+        find(BUNDLE_PROVIDER_TRAIT_INSERT, links, 2, MARIADB_ROW_DUPLICATE, message, 0), 0);
 }
 
 static void test_records(void **state)
@@ -109,13 +109,13 @@ static void test_records(void **state)
         list.items[list.count - 1].is_new = true;
     }
     enum bundle_kind kind = bundle_kind_of(&list.items[0]);
-    assert_int_equal(find(kind, list.items, 3, MARIADB_DUPLICATE,
+    assert_int_equal(find(kind, list.items, 3, MARIADB_ROW_DUPLICATE,
                           "Duplicate entry 'name-2' for key 'berth_nodes_name'", 0),
                      1);
-    assert_int_equal(find(kind, list.items, 3, MARIADB_DUPLICATE,
+    assert_int_equal(find(kind, list.items, 3, MARIADB_ROW_DUPLICATE,
                           "Duplicate entry 'uuid-3' for key 'berth_nodes.berth_nodes_uuid'", 0),
                      2);
-    assert_true(find(kind, list.items, 3, MARIADB_DUPLICATE,
+    assert_true(find(kind, list.items, 3, MARIADB_ROW_DUPLICATE,
                      "Duplicate entry 'name-2' for key 'berth_nodes_uuid'", 0) == SIZE_MAX);
     arena_destroy(arena);
 }
@@ -127,37 +127,40 @@ static void test_ambiguous(void **state)
                                             CLASS(2, "\xf0\x9f\x98\x81"), CLASS(3, "?")};
     (void)state;
     const char *message = "Duplicate entry '?' for key " KEY;
-    assert_true(find(BUNDLE_CLASS_INSERT, changes, 3, MARIADB_DUPLICATE, message, 0) == SIZE_MAX);
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, changes, 1, MARIADB_DUPLICATE, message, 0), 0);
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, changes, 3, MARIADB_DUPLICATE, message, 2), 1);
+    assert_true(find(BUNDLE_CLASS_INSERT, changes, 3, MARIADB_ROW_DUPLICATE, message, 0) ==
+                SIZE_MAX);
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, changes, 1, MARIADB_ROW_DUPLICATE, message, 0), 0);
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, changes, 3, MARIADB_ROW_DUPLICATE, message, 2), 1);
 }
 
 static void test_positions(void **state)
 {
     (void)state;
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG,
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG,
                           "Data too long for column 'name' at row 3", 0),
                      2);
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_WRONG_FIELD_VALUE,
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_WRONG_FIELD_VALUE,
                           "Incorrect string value: '\\xF0\\x9F5' for column `d9`.`t`.`name` at "
                           "row 2",
                           0),
                      1);
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG,
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG,
                           "\xe5\x88\x97'name'\xe8\xa1\x8c"
                           "6\xe6\x95\xb0",
                           0),
                      5);
-    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_OUT_OF_RANGE, "none", 4), 3);
-    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG, "at row 7", 0) == SIZE_MAX);
-    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG, "at row 0", 0) == SIZE_MAX);
-    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG,
-                     "at row 00000000000000000000000001", 0) == SIZE_MAX);
-    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_TOO_LONG, "no row", 0) == SIZE_MAX);
-    /* an update counts other rows */
-    assert_true(find(BUNDLE_INVENTORY_UPDATE, NAMES, 6, MARIADB_OUT_OF_RANGE, "at row 2", 0) ==
+    assert_int_equal(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_OUT_OF_RANGE, "none", 4), 3);
+    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG, "at row 7", 0) ==
                 SIZE_MAX);
-    assert_int_equal(find(BUNDLE_CLASS_RENAME, NAMES, 1, MARIADB_TOO_LONG, "at row 9", 0), 0);
+    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG, "at row 0", 0) ==
+                SIZE_MAX);
+    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG,
+                     "at row 00000000000000000000000001", 0) == SIZE_MAX);
+    assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 6, MARIADB_ROW_TOO_LONG, "no row", 0) == SIZE_MAX);
+    /* an update counts other rows */
+    assert_true(find(BUNDLE_INVENTORY_UPDATE, NAMES, 6, MARIADB_ROW_OUT_OF_RANGE, "at row 2", 0) ==
+                SIZE_MAX);
+    assert_int_equal(find(BUNDLE_CLASS_RENAME, NAMES, 1, MARIADB_ROW_TOO_LONG, "at row 9", 0), 0);
     /* not an error of a row: a deadlock */
     assert_true(find(BUNDLE_CLASS_INSERT, NAMES, 1, 1213, "at row 1", 1) == SIZE_MAX);
 }
@@ -175,7 +178,7 @@ static void test_references(void **state)
     static const struct change one[] = {CONSUMER(1, 0), CONSUMER(2, 7), CONSUMER(3, 7)};
     static const struct change several[] = {CONSUMER(1, 6), CONSUMER(2, 7)};
     static const struct change none[] = {CONSUMER(1, 0), CONSUMER(2, 0)};
-    const unsigned error = MARIADB_REFERENCE;
+    const unsigned error = MARIADB_ROW_REFERENCE;
     (void)state;
     assert_int_equal(find(BUNDLE_CONSUMER_INSERT, one, 3, error, REFERENCE, 0), 1);
     assert_int_equal(find(BUNDLE_CONSUMER_INSERT, one, 3, error, REFERENCE, 3), 2);
@@ -183,8 +186,9 @@ static void test_references(void **state)
     assert_true(find(BUNDLE_CONSUMER_INSERT, none, 2, error, REFERENCE, 0) == SIZE_MAX);
     assert_true(find(BUNDLE_CONSUMER_INSERT, one, 3, error, "no", 0) == SIZE_MAX);
     assert_true(find(BUNDLE_CONSUMER_INSERT, one, 3, error, " FOREIGN KEY (`", 0) == SIZE_MAX);
-    assert_true(find(BUNDLE_PROVIDER_DELETE, one, 3, MARIADB_REFERRED, REFERENCE, 0) == SIZE_MAX);
-    assert_int_equal(find(BUNDLE_PROVIDER_DELETE, one, 1, MARIADB_REFERRED, REFERENCE, 0), 0);
+    assert_true(find(BUNDLE_PROVIDER_DELETE, one, 3, MARIADB_ROW_REFERRED, REFERENCE, 0) ==
+                SIZE_MAX);
+    assert_int_equal(find(BUNDLE_PROVIDER_DELETE, one, 1, MARIADB_ROW_REFERRED, REFERENCE, 0), 0);
 }
 
 static struct slice key_of(unsigned error, const char *message)
@@ -195,13 +199,15 @@ static struct slice key_of(unsigned error, const char *message)
 static void test_keys(void **state)
 {
     (void)state;
-    assert_true(slice_equal(key_of(MARIADB_DUPLICATE, "Duplicate entry 'x' for key 't.uniq_a0b'"),
-                            SLICE_LIT("uniq_a0b")));
-    assert_true(slice_equal(key_of(MARIADB_DUPLICATE, "Duplicate entry 'x.y' for key 'PRIMARY'"),
-                            SLICE_LIT("PRIMARY")));
-    assert_true(slice_equal(key_of(MARIADB_REFERENCE, REFERENCE), SLICE_LIT("consumers_fkey")));
-    assert_null(key_of(MARIADB_TOO_LONG, "Data too long for column 'name' at row 3").data);
-    assert_null(key_of(MARIADB_DUPLICATE, "no").data);
+    assert_true(
+        slice_equal(key_of(MARIADB_ROW_DUPLICATE, "Duplicate entry 'x' for key 't.uniq_a0b'"),
+                    SLICE_LIT("uniq_a0b")));
+    assert_true(
+        slice_equal(key_of(MARIADB_ROW_DUPLICATE, "Duplicate entry 'x.y' for key 'PRIMARY'"),
+                    SLICE_LIT("PRIMARY")));
+    assert_true(slice_equal(key_of(MARIADB_ROW_REFERENCE, REFERENCE), SLICE_LIT("consumers_fkey")));
+    assert_null(key_of(MARIADB_ROW_TOO_LONG, "Data too long for column 'name' at row 3").data);
+    assert_null(key_of(MARIADB_ROW_DUPLICATE, "no").data);
 }
 
 int main(void)

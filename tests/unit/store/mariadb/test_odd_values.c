@@ -173,13 +173,13 @@ static void test_records(void **state)
     }
     add_node(&server, pack_node(&server, 90, "new", SLICE_LIT("")), true);
     add_node(&server, pack_node(&server, 91, "m3", SLICE_LIT("")), true);
-    expect_culprit(&server, MARIADB_DUPLICATE, 1, 1);
+    expect_culprit(&server, MARIADB_ROW_DUPLICATE, 1, 1);
     add_node(&server, pack_node(&server, 90, "new", SLICE_LIT("")), true);
     add_node(&server, pack_node(&server, 91, "M3", SLICE_LIT("")), true);
     add_node(&server, pack_node(&server, 92, "m3 ", SLICE_LIT("")), true);
     expect_written(&server); /* names are compared byte by byte */
     add_node(&server, pack_node(&server, 90, "m3", SLICE_LIT("")), false);
-    expect_culprit(&server, MARIADB_DUPLICATE, 0, 0);
+    expect_culprit(&server, MARIADB_ROW_DUPLICATE, 0, 0);
     add_node(&server, pack_node(&server, 90, "ok", SLICE_LIT("")), false);
     add_node(&server, pack_node(&server, 99, "missing", SLICE_LIT("")), false);
     struct outcome outcome = commit(&server);

@@ -23,30 +23,30 @@ static void test_languages(void **state)
         add_name(&server, CHANGE_TRAIT_INSERT, 10, SLICE_LIT("new"));
         add_name(&server, CHANGE_TRAIT_INSERT, 11, SLICE_LIT("TRAIT-2 ")); /* collates equal */
         add_name(&server, CHANGE_TRAIT_INSERT, 12, SLICE_LIT("newer"));
-        expect_culprit(&server, MARIADB_DUPLICATE, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_DUPLICATE, 1, 1);
         add_inventory(&server, CHANGE_INVENTORY_INSERT, 3, 3, 1, 1);
         add_inventory(&server, CHANGE_INVENTORY_INSERT, 1, 2, 1, 1);
-        expect_culprit(&server, MARIADB_DUPLICATE, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_DUPLICATE, 1, 1);
         add_name(&server, CHANGE_TRAIT_INSERT, 10, SLICE_LIT("new"));
         add_name(&server, CHANGE_TRAIT_INSERT, 11, arena_printf(server.arena, "%0256d", 7));
-        expect_culprit(&server, MARIADB_TOO_LONG, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_TOO_LONG, 1, 1);
         add_name(&server, CHANGE_TRAIT_INSERT, 10, SLICE_LIT("new"));
         add_name(&server, CHANGE_TRAIT_INSERT, 11, SLICE_LIT("a\xf0\x9f\x98\x80 1"));
-        expect_culprit(&server, MARIADB_WRONG_FIELD_VALUE, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_WRONG_FIELD_VALUE, 1, 1);
         add_inventory(&server, CHANGE_INVENTORY_INSERT, 3, 3, 1, 1);
         add_inventory(&server, CHANGE_INVENTORY_INSERT, 2, 3, 1, 1e39);
-        expect_culprit(&server, MARIADB_OUT_OF_RANGE, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_OUT_OF_RANGE, 1, 1);
         add_link(&server, CHANGE_PROVIDER_TRAIT_INSERT, 1, 2);
         add_link(&server, CHANGE_PROVIDER_TRAIT_INSERT, 1, 9);
         add_link(&server, CHANGE_PROVIDER_TRAIT_INSERT, 1, 8);
-        expect_culprit(&server, MARIADB_REFERENCE, SIZE_MAX, 1);
+        expect_culprit(&server, MARIADB_ROW_REFERENCE, SIZE_MAX, 1);
         add_consumer(&server, CHANGE_CONSUMER_INSERT, 20, 0, 0);
         add_consumer(&server, CHANGE_CONSUMER_INSERT, 21, 0, 0)->consumer.type_id = 9;
         add_consumer(&server, CHANGE_CONSUMER_INSERT, 22, 0, 0)->consumer.type_id = 9;
-        expect_culprit(&server, MARIADB_REFERENCE, 1, 1);
+        expect_culprit(&server, MARIADB_ROW_REFERENCE, 1, 1);
         add_provider_delete(&server, 3, 3); /* has traits */
         struct outcome outcome = commit(&server);
-        assert_int_equal(outcome.error, MARIADB_REFERRED);
+        assert_int_equal(outcome.error, MARIADB_ROW_REFERRED);
         assert_int_equal(outcome.culprit, 0);
         assert_int_equal(outcome.result, 2);
     }

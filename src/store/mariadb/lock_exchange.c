@@ -1,0 +1,35 @@
+/* Takes the lock of the next batch, and reads the log's rows in the same round trip. */
+#include "store/mariadb/exchanges.h"
+#include "store/mariadb/log_sql.h"
+#include "store/mariadb/session_internal.h"
+#include "store/mariadb/write_texts.h"
+
+enum { SINCE_RESULT = MARIADB_LOCK_RESULTS, EPOCH_RESULT, RESULTS };
+_Static_assert((int)RESULTS <= (int)MARIADB_KEPT_MOST, "a session has room for all results");
+
+enum server_outcome mariadb_lock_send(struct server_session *base, const struct log_range *since,
+                                      struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    session->sql.len = 0;
+    mariadb_write_texts_lock(base->options.lock_timeout_ms, &session->sql);
+    mariadb_log_sql_since(since->from, since->most, &session->sql);
+    buf_append_lit(&session->sql, "SELECT MAX(epoch) FROM berth_epochs");
+    const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};
+    mariadb_session_free_kept(session);
+    return mariadb_text_start(session, &text, session->kept, RESULTS, err);
+}
+
+enum server_outcome mariadb_lock_drive(struct server_session *base, struct locked_news *news,
+                                       uint64_t until_us, uint64_t deadline_us, struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    enum server_outcome outcome = mariadb_text_drive(session, until_us, deadline_us, err);
+    if (outcome != SERVER_OK)
+        return outcome;
+    *news = (struct locked_news){.is_there = true};
+    if (!mariadb_rows_int(&session->kept[EPOCH_RESULT], 0, 0, &news->epoch))
+        news->epoch = 0;
+    mariadb_log_rows(&session->kept[SINCE_RESULT], &news->since);
+    return outcome;
+}

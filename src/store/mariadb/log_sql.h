@@ -1,0 +1,32 @@
+/* The statements that read and write rows of the log, and their results. Any thread. */
+#ifndef BERTH_STORE_MARIADB_LOG_SQL_H
+#define BERTH_STORE_MARIADB_LOG_SQL_H
+
+#include "base/buf.h"
+#include "store/mariadb/rows.h"
+#include "store/server/epochs.h"
+#include "store/server/log_rows.h"
+
+/* Each appends a statement with a ";" after it. */
+
+/* Reads the newest row, and whether the server accepts writes: one row, of NULLs if the log is
+ * empty. If it has the mark of `known` (NULL: none is), it comes without its entries; otherwise
+ * with the newest epoch. */
+void mariadb_log_sql_newest(const struct log_state *known, struct buf *sql);
+
+/* The rows from a number on. */
+void mariadb_log_sql_since(int64_t from, int64_t most, struct buf *sql);
+
+/* All epochs, in their order. */
+void mariadb_log_sql_epochs(struct buf *sql);
+
+/* Inserts a row, if the state before is there; otherwise nothing. */
+void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *before,
+                            struct buf *sql);
+
+/* Moves a result whose first columns are number, mark, digest and entries. */
+void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);
+void mariadb_log_newest(struct mariadb_rows *result, struct log_newest *newest);
+void mariadb_epoch_rows(const struct mariadb_rows *result, struct epoch_rows *rows);
+
+#endif

@@ -1,0 +1,75 @@
+/* Looks for what keeps a batch from being committed. The server ends connections that hold locks
+ * and do nothing by itself (idle_transaction_timeout), and tells an ordinary user nothing about the
+ * locks of others. */
+#include "base/arena.h"
+#include "store/mariadb/exchanges.h"
+#include "store/mariadb/literal.h"
+#include "store/mariadb/session_internal.h"
+
+static const struct named_table {
+    const char *table;
+    const char *columns[2];
+} named_tables[ENTITY_NODE] = {
+    [ENTITY_CLASS] = {"resource_classes", {"name", NULL}},
+    [ENTITY_TRAIT] = {"traits", {"name", NULL}},
+    [ENTITY_AGGREGATE] = {"placement_aggregates", {"uuid", NULL}},
+    [ENTITY_PROJECT] = {"projects", {"external_id", NULL}},
+    [ENTITY_USER] = {"users", {"external_id", NULL}},
+    [ENTITY_CONSUMER_TYPE] = {"consumer_types", {"name", NULL}},
+    [ENTITY_PROVIDER] = {"resource_providers", {"name", "uuid"}},
+    [ENTITY_CONSUMER] = {"consumers", {"uuid", NULL}},
+};
+
+/* As the database compares texts: it may consider others equal. */
+enum server_outcome mariadb_namesakes(struct server_session *base, enum entity entity,
+                                      const struct slice texts[static 2], struct arena *arena,
+                                      struct namesakes *found, uint64_t deadline_us,
+                                      struct err *err)
+{
+    const struct named_table *table = &named_tables[entity];
+    struct mariadb_rows rows = {0};
+    struct buf sql = {0};
+    buf_printf(&sql, "SELECT id FROM %s WHERE ", table->table);
+    for (size_t i = 0; i < 2 && table->columns[i] != NULL; i++) {
+        buf_printf(&sql, "%s%s=", i == 0 ? "" : " OR ", table->columns[i]);
+        mariadb_literal_text(&sql, texts[i]);
+    }
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    enum server_outcome outcome =
+        mariadb_session_execute(mariadb_session_of(base), &text, &rows, 1, NULL, deadline_us, err);
+    size_t count = mariadb_rows_count(&rows);
+    int64_t *ids = arena_array(arena, count + 1, sizeof(*ids));
+    *found = (struct namesakes){.ids = ids};
+    for (size_t i = 0; i < count; i++)
+        if (mariadb_rows_int(&rows, i, 0, &ids[found->count]))
+            found->count++;
+    mariadb_rows_free(&rows);
+    buf_free(&sql);
+    return outcome;
+}
+
+enum server_outcome mariadb_row_holder(struct server_session *base, int64_t provider_id,
+                                       struct arena *arena, struct slice *holder,
+                                       uint64_t deadline_us, struct err *err)
+{
+    (void)base;
+    (void)provider_id;
+    (void)arena;
+    (void)deadline_us;
+    (void)err;
+    *holder = (struct slice){0};
+    return SERVER_OK;
+}
+
+enum server_outcome mariadb_stalled_end(struct server_session *base, uint64_t least_us,
+                                        struct arena *arena, struct stalled *ended,
+                                        uint64_t deadline_us, struct err *err)
+{
+    (void)base;
+    (void)least_us;
+    (void)arena;
+    (void)deadline_us;
+    (void)err;
+    *ended = (struct stalled){0};
+    return SERVER_OK;
+}

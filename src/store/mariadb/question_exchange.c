@@ -1,0 +1,53 @@
+/* The query for the newest state. Usually memory has it, and the server need not send what its
+ * batch has changed. On Galera, it waits until the node has what the cluster has committed,
+ * whichever node that is. */
+#include "store/mariadb/exchanges.h"
+#include "store/mariadb/log_sql.h"
+#include "store/mariadb/session_internal.h"
+
+/* The text stays in the session. */
+static struct mariadb_text make_text(struct mariadb_session *session,
+                                     const struct question *question)
+{
+    session->sql.len = 0;
+    mariadb_log_sql_newest(&question->known, &session->sql);
+    return (struct mariadb_text){.sql = buf_slice(&session->sql), .what = "read"};
+}
+
+enum server_outcome mariadb_question_ask(struct server_session *base,
+                                         const struct question *question,
+                                         struct question_answer *answer, uint64_t deadline_us,
+                                         struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    const struct mariadb_text text = make_text(session, question);
+    struct mariadb_rows rows = {0};
+    enum server_outcome outcome =
+        mariadb_session_execute(session, &text, &rows, 1, NULL, deadline_us, err);
+    if (outcome == SERVER_OK)
+        mariadb_log_newest(&rows, &answer->newest);
+    mariadb_rows_free(&rows);
+    return outcome;
+}
+
+bool mariadb_question_send(struct server_session *base, const struct question *question,
+                           struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    const struct mariadb_text text = make_text(session, question);
+    mariadb_session_free_kept(session);
+    return mariadb_text_start(session, &text, session->kept, 1, err) == SERVER_OK &&
+           mariadb_text_is_sent(session);
+}
+
+enum server_outcome mariadb_question_receive(struct server_session *base,
+                                             const struct question *question,
+                                             struct question_answer *answer, struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    enum server_outcome outcome = mariadb_text_receive(session, err);
+    (void)question;
+    if (outcome == SERVER_OK)
+        mariadb_log_newest(&session->kept[0], &answer->newest);
+    return outcome;
+}
