@@ -39,7 +39,7 @@ static struct reserved_row row_of(enum store_table table)
     return table < STORE_NODES ? rows_of_tables[table] : own;
 }
 
-static void append_insert(enum store_table table, size_t count, struct buf *sql)
+static void ids_append_insert(enum store_table table, size_t count, struct buf *sql)
 {
     const struct reserved_row row = row_of(table);
     buf_printf(sql, "INSERT INTO %s (%s) VALUES ", id_table_name(table), row.columns);
@@ -74,7 +74,7 @@ static void append_reservation(const struct mariadb_session *session, enum store
                    room);
     else
         buf_append_lit(sql, "DO 0;");
-    append_insert(table, with_distance ? 1 : room, sql);
+    ids_append_insert(table, with_distance ? 1 : room, sql);
     buf_append_lit(sql, "SELECT LAST_INSERT_ID(), @@global.auto_increment_increment;ROLLBACK");
     if (with_distance)
         buf_append_lit(sql, ";SET auto_increment_increment=DEFAULT");
