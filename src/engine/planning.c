@@ -30,12 +30,15 @@ static void take_planned(struct planning *planning)
     changes->count = 0;
 }
 
-/* Whether the database gave an id to each new row, and can hold all values. */
+/* Whether the database gave an id to each new row, and can hold all values, which get the form that
+ * they will have there. */
 static bool can_be_stored(const struct plan *plan, struct err *err)
 {
     bool can_be = !store_lacks_id(plan->store, err);
-    for (size_t i = 0; i < plan->changes->count && can_be; i++)
+    for (size_t i = 0; i < plan->changes->count && can_be; i++) {
+        store_settle(plan->store, &plan->changes->items[i]);
         can_be = store_can_hold(plan->store, &plan->changes->items[i], err);
+    }
     return can_be || err_of_kind(err, REFUSED_BY_DATABASE);
 }
 

@@ -144,6 +144,12 @@ void store_reuse_ids(struct store *store)
     store->driver->reuse_ids(store);
 }
 
+void store_settle(const struct store *store, struct change *change)
+{
+    if (store->driver->settle != NULL)
+        store->driver->settle(store, change);
+}
+
 bool store_can_hold(const struct store *store, const struct change *change, struct err *err)
 {
     return store->driver->can_hold(store, change, err);

@@ -302,6 +302,10 @@ bool store_lacks_id(struct store *store, struct err *err) BERTH_MUST_CHECK;
  * batch was handed over, are free. */
 void store_reuse_ids(struct store *store);
 
+/* Gives the values of a planned change the form in which the database will hold them, before memory
+ * has it (value_forms.h). */
+void store_settle(const struct store *store, struct change *change);
+
 /* Whether the database can hold the values of a planned change. False: err is set (400), and the
  * request must be refused. */
 bool store_can_hold(const struct store *store, const struct change *change,

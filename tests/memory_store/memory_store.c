@@ -112,6 +112,12 @@ bool store_lacks_id(struct store *store, struct err *err)
     return lacks;
 }
 
+void store_settle(const struct store *store, struct change *change)
+{
+    (void)store;
+    (void)change;
+}
+
 bool store_can_hold(const struct store *store, const struct change *change, struct err *err)
 {
     const char *cannot_hold = store->database->cannot_hold;

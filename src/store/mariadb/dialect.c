@@ -6,6 +6,8 @@
 /* MariaDB's JSON_VALID() accepts no more levels. */
 static const struct value_limits limits = {.has_lengths = true, .json_depth = 31};
 
+static const struct value_forms forms = {.has_whole_seconds = true, .has_single_ratios = true};
+
 static const void *mariadb_parse(struct slice url, struct arena *arena, struct slice *target,
                                  struct err *err)
 {
@@ -133,6 +135,7 @@ static bool mariadb_is_sent(struct server_session *session)
 }
 
 const struct server_dialect mariadb_dialect = {
+
     .url_matches = mariadb_url_matches,
     .url_parse = mariadb_parse,
     .create = mariadb_create,
@@ -146,6 +149,7 @@ const struct server_dialect mariadb_dialect = {
     .rollback = mariadb_rollback,
     .reason = mariadb_reason,
     .limits = &limits,
+    .forms = &forms,
     .standby = "is read-only: writes need a server that accepts them",
     .make_ready = mariadb_ready,
     .batch_drive = mariadb_batch_drive,

@@ -46,7 +46,7 @@ static bool is_of_consumers(enum rows_table table)
 }
 
 /* With `is_checked`, a reference that need not be there is read as NULL if there is no such row. A
- * FLOAT is shown with 6 digits, unless it is the factor of a DOUBLE. */
+ * FLOAT is shown with 6 digits (store/value_forms.h). */
 static void rows_sql_append_columns(struct buf *sql, enum rows_table table, bool is_joined,
                                     bool is_checked)
 {
@@ -60,8 +60,7 @@ static void rows_sql_append_columns(struct buf *sql, enum rows_table table, bool
         else if (is_of_consumer && !is_joined)
             buf_append_lit(sql, "NULL");
         else
-            buf_printf(sql, "%c.%s%s", is_of_consumer ? 'c' : 't', column->name,
-                       column->cell == CELL_RATIO ? "*1e0" : "");
+            buf_printf(sql, "%c.%s", is_of_consumer ? 'c' : 't', column->name);
     }
 }
 

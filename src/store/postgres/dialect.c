@@ -14,6 +14,8 @@ const char pg_standby[] = "is a standby: writes need the primary (see target_ses
 
 static const struct value_limits limits = {.has_lengths = true, .refuses_nul = true};
 
+static const struct value_forms forms = {0};
+
 static const void *url_parse(struct slice url, struct arena *arena, struct slice *target,
                              struct err *err)
 {
@@ -150,6 +152,7 @@ const struct server_dialect pg_dialect = {
     .rollback = dialect_rollback,
     .reason = dialect_reason,
     .limits = &limits,
+    .forms = &forms,
     .standby = pg_standby,
     .make_ready = pg_make_ready,
     .check_restored = check_restored,

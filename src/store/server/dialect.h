@@ -15,6 +15,7 @@
 #include "store/server/instance_row.h"
 #include "store/server/question.h"
 #include "store/server/session.h"
+#include "store/value_forms.h"
 #include "store/value_limits.h"
 
 struct server_dialect {
@@ -45,6 +46,7 @@ struct server_dialect {
     /* ---- the database ---- */
 
     const struct value_limits *limits;
+    const struct value_forms *forms;
     /* Why a server that does not accept writes cannot be used: "is a standby: …". */
     const char *standby;
     /* Prepares a new connection for reading and writing. A server that does not accept writes is

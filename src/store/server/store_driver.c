@@ -131,6 +131,11 @@ static struct store *driver_open(const struct store_options *options, struct err
     return store;
 }
 
+static void settle(const struct store *store, struct change *change)
+{
+    value_forms_apply(server_store_of_const(store)->address.dialect->forms, change);
+}
+
 static bool can_hold(const struct store *store, const struct change *change, struct err *err)
 {
     return value_limits_fit(server_store_of_const(store)->address.dialect->limits, change, err);
@@ -160,6 +165,7 @@ const struct store_driver server_driver = {
     .next_id = server_next_id,
     .lacks_id = server_lacks_id,
     .reuse_ids = server_reuse_ids,
+    .settle = settle,
     .can_hold = can_hold,
     .is_taken = is_taken,
     .commit = server_commit,

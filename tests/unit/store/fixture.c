@@ -11,18 +11,53 @@
 #include "model/node.h"
 #include "model/node_allocation.h"
 
-bool fixture_is_server(void)
+static bool is_postgres(void)
 {
     return getenv("BERTH_TEST_POSTGRES") != NULL;
 }
 
-/* On the server of with_postgres.py: a database of the test's own. */
-static void create_database(struct fixture *fixture, const char *server)
+static bool is_mariadb(void)
+{
+    return getenv("BERTH_TEST_MARIADB_ADMIN") != NULL;
+}
+
+bool fixture_is_server(void)
+{
+    return is_postgres() || is_mariadb();
+}
+
+enum { NAME_BYTES = 32 };
+
+/* Of a database of the test's own. */
+static void make_name(char name[static NAME_BYTES])
 {
     static unsigned created;
+    snprintf(name, NAME_BYTES, "t%d_%u", (int)getpid(), created++);
+}
+
+/* For root, over the unix socket of the server of with_mariadb.py. */
+#define MARIADB "mariadb -uroot -S \"${BERTH_TEST_MARIADB_ADMIN#*unix_socket=}\""
+
+static void create_on_mariadb(struct fixture *fixture)
+{
+    const char *socket = strchr(getenv("BERTH_TEST_MARIADB_ADMIN"), '?');
+    char name[NAME_BYTES];
+    make_name(name);
+    snprintf(fixture->url, sizeof(fixture->url), "mysql+pymysql://root:@/%s%s", name, socket);
+    fixture_shell(fixture, arena_printf(fixture->arena,
+                                        MARIADB " -e 'CREATE DATABASE %s CHARACTER SET utf8mb3"
+                                                " COLLATE utf8mb3_general_ci'%c",
+                                        name, '\0')
+                               .data);
+}
+
+/* On the server of with_postgres.py. */
+static void create_on_postgres(struct fixture *fixture)
+{
+    const char *server = getenv("BERTH_TEST_POSTGRES");
     const char *end = strrchr(server, '/');
-    char name[32];
-    snprintf(name, sizeof(name), "t%d_%u", (int)getpid(), created++);
+    char name[NAME_BYTES];
+    make_name(name);
     snprintf(fixture->url, sizeof(fixture->url), "%.*s/%s", (int)(end - server), server, name);
     fixture_shell(fixture,
                   arena_printf(fixture->arena,
@@ -34,7 +69,6 @@ static void create_database(struct fixture *fixture, const char *server)
 
 int fixture_setup(void **state)
 {
-    const char *server = getenv("BERTH_TEST_POSTGRES");
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/berth-store-XXXXXX");
     if (mkdtemp(fixture->dir) == NULL)
@@ -44,8 +78,10 @@ int fixture_setup(void **state)
     fixture->busy_timeout_ms = 10000;
     fixture->arena = arena_create();
     fixture->err.arena = fixture->arena;
-    if (server != NULL)
-        create_database(fixture, server);
+    if (is_postgres())
+        create_on_postgres(fixture);
+    if (is_mariadb())
+        create_on_mariadb(fixture);
     *state = fixture;
     return 0;
 }
@@ -74,7 +110,7 @@ const char *fixture_file(const struct fixture *fixture, const char *name)
 
 void fixture_shell(const struct fixture *fixture, const char *script)
 {
-    char command[512];
+    char command[1024];
     check(snprintf(command, sizeof(command), "cd %s && %s", fixture->dir, script) <
           (int)sizeof(command));
     assert_int_equal(system(command), 0);
@@ -93,6 +129,19 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
 }
 
 /* Tests give rows the first ids, which the sequences then must not give out. */
+static void leave_ids_free_on_mariadb(struct fixture *fixture)
+{
+    struct slice name = slice_of(strrchr(fixture->url, '@') + 2);
+    name = slice_cut(&name, '?');
+    const struct slice script = arena_printf(
+        fixture->arena,
+        MARIADB " -N -e \"SELECT CONCAT('ALTER TABLE ', table_name, ' AUTO_INCREMENT=1001;') FROM"
+                " information_schema.tables WHERE table_schema='%.*s' AND auto_increment <= 1000\""
+                " | " MARIADB " %.*s%c",
+        SLICE_ARG(name), SLICE_ARG(name), '\0');
+    fixture_shell(fixture, script.data);
+}
+
 static void leave_ids_free(struct fixture *fixture)
 {
     const char *name = strrchr(fixture->url, '/') + 1;
@@ -110,8 +159,10 @@ struct store *fixture_open(struct fixture *fixture)
     if (store == NULL)
         print_error("%.*s\n", SLICE_ARG(fixture->err.message));
     assert_non_null(store);
-    if (getenv("BERTH_TEST_POSTGRES") != NULL)
+    if (is_postgres())
         leave_ids_free(fixture);
+    if (is_mariadb())
+        leave_ids_free_on_mariadb(fixture);
     return store;
 }
 
