@@ -11,6 +11,7 @@
 #include "store/mariadb/exchanges.h"
 #include "store/mariadb/literal.h"
 #include "store/mariadb/log_sql.h"
+#include "store/mariadb/missing.h"
 #include "store/mariadb/session_internal.h"
 #include "store/mariadb/write_sql.h"
 #include "store/mariadb/write_texts.h"
@@ -165,6 +166,28 @@ static size_t ask_row(struct mariadb_session *session, uint64_t deadline_us)
     return (size_t)row;
 }
 
+/* The change whose row was not there, as far as that can be seen once everything is undone. */
+static size_t ask_missing(struct mariadb_session *session, const struct bundle *chunk,
+                          uint64_t deadline_us)
+{
+    struct err ignored = {.arena = session->batch->arena};
+    struct mariadb_rows rows[2] = {0};
+    struct buf sql = {0};
+    size_t change = SIZE_MAX;
+    if (chunk->count == 1)
+        return chunk->rows[0].first;
+    buf_append_lit(&sql, "ROLLBACK;");
+    bool is_asked = mariadb_missing_append(chunk, session->batch->changes, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    if (is_asked &&
+        mariadb_session_execute(session, &text, rows, 2, NULL, deadline_us, &ignored) == SERVER_OK)
+        change = mariadb_missing_find(chunk, session->batch->changes, &rows[1]);
+    mariadb_rows_free(&rows[0]);
+    mariadb_rows_free(&rows[1]);
+    buf_free(&sql);
+    return change;
+}
+
 static void name_key(const struct mariadb_row_failure *failure, const struct bundle *chunk,
                      struct server_refusal *refusal)
 {
@@ -183,9 +206,9 @@ static void name_change(struct mariadb_session *session, const struct sent_chunk
     const struct bundle *chunk = &sent->chunk;
     refusal->part = SERVER_PART_CHANGES;
     if (mariadb_write_is_check((unsigned)(told.result - sent->begin))) {
+        size_t missing = ask_missing(session, chunk, deadline_us);
         refusal->reason = SERVER_REASON_NOT_FOUND;
-        if (chunk->count == 1)
-            refusal->change = chunk->rows[0].first;
+        refusal->change = missing == SIZE_MAX ? STORE_UNNAMED : missing;
         return;
     }
     struct mariadb_row_failure failure = {

@@ -30,8 +30,10 @@ static bool send_lock(struct server_store *store, struct err *err)
 static enum store_lock lock_failed(struct server_store *store, enum server_outcome outcome,
                                    struct err *err)
 {
-    bool is_held =
-        outcome == SERVER_FAILED && server_session_reason(store->writer) == SERVER_REASON_LOCKED;
+    bool is_answer = outcome == SERVER_FAILED || outcome == SERVER_RETRY;
+    enum server_reason reason =
+        is_answer ? server_session_reason(store->writer) : SERVER_REASON_OTHER;
+    bool is_held = reason == SERVER_REASON_LOCKED;
     bool is_lost = outcome == SERVER_LOST && !store->has_lost_lock;
     uint64_t now_us = clock_monotonic_us();
     server_session_close(store->writer);
@@ -41,9 +43,11 @@ static enum store_lock lock_failed(struct server_store *store, enum server_outco
         store->wanted_us = now_us;
     uint64_t limit_us =
         store->stalled_us > store->timeout_us ? store->stalled_us : store->timeout_us;
-    if (is_held && now_us - store->wanted_us < LOCK_WAITS_MOST * limit_us)
+    bool may_pass = (is_held || reason == SERVER_REASON_CONFLICT) &&
+                    now_us - store->wanted_us < LOCK_WAITS_MOST * limit_us;
+    if (may_pass && is_held)
         server_end_stalled(store);
-    else if (!is_lost) {
+    if (!may_pass && !is_lost) {
         store->wanted_us = 0;
         store->has_lost_lock = false;
         return STORE_LOCK_FAILED;
