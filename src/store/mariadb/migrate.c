@@ -38,7 +38,7 @@ struct mariadb_migration {
 
 /* ---- statements ---- */
 
-static bool is_one_of(unsigned code, const unsigned *codes, size_t count)
+static bool has_code(unsigned code, const unsigned *codes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (codes[i] == code)
@@ -46,7 +46,7 @@ static bool is_one_of(unsigned code, const unsigned *codes, size_t count)
     return false;
 }
 
-#define IS_ONE_OF(code, codes) is_one_of((code), (codes), sizeof(codes) / sizeof((codes)[0]))
+#define HAS_CODE(code, codes) has_code((code), (codes), sizeof(codes) / sizeof((codes)[0]))
 
 /* MariaDB has no number of its own for a foreign key that is there already. */
 static bool is_done_already(const struct mariadb_failure *failure, struct slice message)
@@ -61,7 +61,7 @@ static bool is_done_already(const struct mariadb_failure *failure, struct slice 
     static const unsigned CANNOT_CREATE = 1005;
     char text[MESSAGE_BYTES_MOST];
     snprintf(text, sizeof(text), "%.*s", SLICE_ARG(message));
-    return IS_ONE_OF(failure->code, CODES) ||
+    return HAS_CODE(failure->code, CODES) ||
            (failure->code == CANNOT_CREATE && strstr(text, "errno: 121 ") != NULL);
 }
 
@@ -176,7 +176,7 @@ static bool create_own_tables(struct mariadb_migration *m,
         struct err failed = {.arena = err->arena};
         if (mariadb_migrate_execute(m, statements->sql[i], &failed))
             continue;
-        if (IS_ONE_OF(mariadb_session_failure(m->session)->code, NO_RIGHTS))
+        if (HAS_CODE(mariadb_session_failure(m->session)->code, NO_RIGHTS))
             return refuse_own_for_rights(m, failed.message, err);
         return err_set_text(err, failed.status, failed.code, failed.message);
     }
