@@ -11,7 +11,7 @@
 #include "store/mariadb/session_internal.h"
 #include "store/server/foreign_row.h"
 
-enum { ATTEMPTS = 3 };
+enum { ATTEMPTS = 3, DELETED_AT_ONCE = 1000 };
 
 /* The results of the text that begins a transaction. */
 enum { OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
@@ -77,12 +77,15 @@ static void append_insert(const struct log_row *row, struct buf *sql)
     buf_append_lit(sql, ");");
 }
 
-static void append_delete(const struct mariadb_rows *notes, struct buf *sql)
+/* Of the notes from `first` on. With a list of ids (IN) the server may read the whole table instead
+ * of looking them up, and wait for notes that are not committed yet. */
+static void append_delete(const struct mariadb_rows *notes, size_t first, struct buf *sql)
 {
-    buf_append_lit(sql, "DELETE f FROM berth_foreign f FORCE INDEX (PRIMARY) WHERE f.id IN (");
-    for (size_t i = 0; i < mariadb_rows_count(notes); i++)
-        buf_printf(sql, "%s%s", i == 0 ? "" : ",", mariadb_rows_bytes(notes, i, 0).data);
-    buf_append_lit(sql, ");");
+    buf_append_lit(sql, "DELETE f FROM (");
+    for (size_t i = first; i < mariadb_rows_count(notes) && i < first + DELETED_AT_ONCE; i++)
+        buf_printf(sql, i == first ? "SELECT %s AS id" : " UNION ALL SELECT %s",
+                   mariadb_rows_bytes(notes, i, 0).data);
+    buf_append_lit(sql, ") v STRAIGHT_JOIN berth_foreign f FORCE INDEX (PRIMARY) ON f.id = v.id;");
 }
 
 /* Appends the row for these notes (NULL: everything), deletes what was read, or executes `also`,
@@ -92,20 +95,24 @@ static enum server_outcome move_commit(struct move *m, const struct foreign_note
 {
     struct foreign_row made;
     struct buf sql = {0};
-    bool is_more = notes != NULL || also[0] != '\0';
+    size_t statements = 2;
     if (!make_row(m, notes, &made, err)) {
         foreign_row_free(&made);
         return SERVER_FAILED;
     }
     append_insert(&made.row, &sql);
     foreign_row_free(&made);
-    if (notes != NULL)
-        append_delete(&m->rows[OF_NOTES], &sql);
-    else if (is_more)
+    for (size_t i = 0; i < mariadb_rows_count(&m->rows[OF_NOTES]); i += DELETED_AT_ONCE) {
+        append_delete(&m->rows[OF_NOTES], i, &sql);
+        statements++;
+    }
+    if (also[0] != '\0') {
         buf_printf(&sql, "%s;", also);
+        statements++;
+    }
     buf_append_lit(&sql, "COMMIT");
     const struct mariadb_text text = {.sql = buf_slice(&sql),
-                                      .statements = is_more ? 3 : 2,
+                                      .statements = statements,
                                       .ends_with_commit = true,
                                       .what = "written"};
     enum server_outcome outcome =
