@@ -3,13 +3,12 @@
  * later is found the next time. */
 #include "store/postgres/foreign_log.h"
 
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "store/postgres/figure.h"
 #include "store/postgres/foreign_sql.h"
 #include "store/postgres/log_sql.h"
 #include "store/postgres/write_texts.h"
+#include "store/server/foreign_row.h"
 
 static const char WAITING[] = "SELECT count(*) FROM (SELECT FROM berth_foreign LIMIT 1) f";
 
@@ -21,67 +20,38 @@ static const char TAKE_OUT[] =
     " count(*) FROM gone g GROUP BY 1, entity_id, 3";
 enum { TAKE_OUT_COUNT = 3 };
 
-/* Appends a row to the log. */
-static enum server_outcome append_row(struct pg_session *session, struct slice entries,
+/* Appends a row to the log; NULL: one that names everything. */
+static enum server_outcome append_row(struct pg_session *session, const struct foreign_notes *notes,
                                       uint64_t deadline_us, struct err *err)
 {
     const struct pg_statement newest = {
         .sql = LOG_NEWEST_SQL, .binary_results = true, .what = "read"};
     struct pg_rows rows = {0};
     struct log_newest found;
-    struct log_state state = {0};
-    unsigned char mark[LOG_MARK_LEN];
+    struct foreign_row made;
     enum server_outcome outcome = pg_session_execute(session, &newest, &rows, deadline_us, err);
-    pg_log_newest(&rows, &found);
-    bool is_known = outcome == SERVER_OK &&
-                    log_newest_state(&found, NULL, &state) == LOG_FOUND_STATE &&
-                    getentropy(mark, sizeof(mark)) == 0;
-    log_rows_free(&found.rows);
     if (outcome != SERVER_OK)
         return outcome;
-    if (!is_known) {
-        err_set(err, 503, NULL, "the log of the database '%.*s' cannot be continued",
-                SLICE_ARG(pg_session_target(session)));
-        return SERVER_FAILED;
+    pg_log_newest(&rows, &found);
+    bool is_made = foreign_row_make(&made, &found, notes, pg_session_target(session), err);
+    log_rows_free(&found.rows);
+    if (is_made) {
+        struct pg_parameter parameters[PG_LOG_INSERT_PARAMETERS];
+        pg_log_insert_parameters(&made.row, &made.before, parameters);
+        const struct pg_statement insert = {.sql = PG_LOG_INSERT,
+                                            .parameters = parameters,
+                                            .parameters_n = PG_LOG_INSERT_PARAMETERS,
+                                            .what = "written"};
+        outcome = pg_session_execute(session, &insert, NULL, deadline_us, err);
     }
-    const struct log_row row = {
-        .number = state.number + 1,
-        .mark = {(const char *)mark, sizeof(mark)},
-        .before = {(const char *)state.digest, sizeof(state.digest)},
-        .entries = entries,
-    };
-    struct pg_parameter parameters[PG_LOG_INSERT_PARAMETERS];
-    pg_log_insert_parameters(&row, &state, parameters);
-    const struct pg_statement insert = {.sql = PG_LOG_INSERT,
-                                        .parameters = parameters,
-                                        .parameters_n = PG_LOG_INSERT_PARAMETERS,
-                                        .what = "written"};
-    return pg_session_execute(session, &insert, NULL, deadline_us, err);
+    foreign_row_free(&made);
+    return is_made ? outcome : SERVER_FAILED;
 }
 
 enum server_outcome foreign_log_everything(struct pg_session *session, uint64_t deadline_us,
                                            struct err *err)
 {
-    const struct log_entry everything = {.kind = LOG_EVERYTHING};
-    struct buf entries = {0};
-    log_append_entry(&entries, &everything);
-    enum server_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
-    buf_free(&entries);
-    return outcome;
-}
-
-static enum server_outcome append_entries(struct pg_session *session,
-                                          const struct foreign_notes *notes, uint64_t deadline_us,
-                                          struct err *err)
-{
-    struct buf entries = {0};
-    if (notes->is_everything)
-        return foreign_log_everything(session, deadline_us, err);
-    for (size_t i = 0; i < notes->entries.count; i++)
-        log_append_entry(&entries, &notes->entries.data[i]);
-    enum server_outcome outcome = append_row(session, buf_slice(&entries), deadline_us, err);
-    buf_free(&entries);
-    return outcome;
+    return append_row(session, NULL, deadline_us, err);
 }
 
 static enum server_outcome count_rows(const struct pg_session *session, const struct pg_rows *rows,
@@ -115,7 +85,7 @@ static enum server_outcome move_within(struct pg_session *session, uint64_t *mov
         foreign_notes_read(&rows, 0, &notes);
         outcome = count_rows(session, &rows, moved, err);
         if (outcome == SERVER_OK && *moved > 0)
-            outcome = append_entries(session, &notes, deadline_us, err);
+            outcome = append_row(session, &notes, deadline_us, err);
     }
     foreign_notes_free(&notes);
     pg_rows_free(&rows);

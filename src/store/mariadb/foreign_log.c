@@ -1,0 +1,197 @@
+/* See foreign_log.h. The lock keeps batches of the same server from being refused. On a cluster it
+ * locks nothing elsewhere: there the number of the row decides, and of two transactions with the
+ * same number the cluster refuses one.
+ *
+ * The notes and their ids are read by one statement, and these rows are deleted by their ids, found
+ * through the primary key: a note that is not committed yet is neither read nor waited for. */
+#include "store/mariadb/foreign_log.h"
+
+#include "store/mariadb/foreign_sql.h"
+#include "store/mariadb/literal.h"
+#include "store/mariadb/session_internal.h"
+#include "store/server/foreign_row.h"
+
+enum { ATTEMPTS = 3, DELETED_AT_ONCE = 1000 };
+
+/* The results of the text that begins a transaction. */
+enum { OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
+
+static const char BEGIN[] = "START TRANSACTION;"
+                            "SELECT 1 FROM berth_locks WHERE name = 'batches' FOR UPDATE;"
+                            "SELECT number, mark, digest, entries FROM berth_log ORDER BY number"
+                            " DESC LIMIT 1;";
+
+struct move {
+    struct mariadb_session *session;
+    struct mariadb_rows rows[OF_ALL];
+    uint64_t deadline_us;
+};
+
+static void move_end(struct move *m)
+{
+    for (size_t i = 0; i < OF_ALL; i++)
+        mariadb_rows_free(&m->rows[i]);
+}
+
+/* `most` notes are read; 0: none. */
+static enum server_outcome move_begin(struct move *m, unsigned most, struct err *err)
+{
+    struct buf sql = {0};
+    buf_append_lit(&sql, BEGIN);
+    if (most > 0)
+        mariadb_foreign_first(most, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "locked"};
+    enum server_outcome outcome =
+        mariadb_session_execute(m->session, &text, m->rows, OF_ALL, NULL, m->deadline_us, err);
+    buf_free(&sql);
+    if (outcome != SERVER_OK || mariadb_rows_count(&m->rows[OF_LOCK]) == 1)
+        return outcome;
+    return server_failure_set(SERVER_FAILED, m->session->base.target, "locked",
+                              SLICE_LIT("berth_locks lacks the row 'batches'"), err);
+}
+
+static bool make_row(const struct move *m, const struct foreign_notes *notes,
+                     struct foreign_row *made, struct err *err)
+{
+    const struct mariadb_rows *rows = &m->rows[OF_NEWEST];
+    struct log_row row = {.mark = mariadb_rows_bytes(rows, 0, 1),
+                          .before = mariadb_rows_bytes(rows, 0, 2),
+                          .entries = mariadb_rows_bytes(rows, 0, 3)};
+    if (!mariadb_rows_int(rows, 0, 0, &row.number))
+        row.number = 0;
+    const struct log_newest newest = {.rows = {.at = &row, .count = mariadb_rows_count(rows)},
+                                      .is_primary = true};
+    return foreign_row_make(made, &newest, notes, m->session->base.target, err);
+}
+
+static void append_insert(const struct log_row *row, struct buf *sql)
+{
+    buf_printf(sql,
+               "INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES (%lld, ",
+               (long long)row->number);
+    mariadb_literal_binary(sql, row->mark);
+    buf_append_lit(sql, ", ");
+    mariadb_literal_binary(sql, row->before);
+    buf_append_lit(sql, ", UTC_TIMESTAMP(6), ");
+    mariadb_literal_binary(sql, row->entries);
+    buf_append_lit(sql, ");");
+}
+
+/* Of the notes from `first` on. With a list of ids (IN) the server may read the whole table instead
+ * of looking them up, and wait for notes that are not committed yet. */
+static void append_delete(const struct mariadb_rows *notes, size_t first, struct buf *sql)
+{
+    buf_append_lit(sql, "DELETE f FROM (");
+    for (size_t i = first; i < mariadb_rows_count(notes) && i < first + DELETED_AT_ONCE; i++)
+        buf_printf(sql, i == first ? "SELECT %s AS id" : " UNION ALL SELECT %s",
+                   mariadb_rows_bytes(notes, i, 0).data);
+    buf_append_lit(sql, ") v STRAIGHT_JOIN berth_foreign f FORCE INDEX (PRIMARY) ON f.id = v.id;");
+}
+
+/* Appends the row for these notes (NULL: everything), deletes what was read, or executes `also`,
+ * and commits. */
+static enum server_outcome move_commit(struct move *m, const struct foreign_notes *notes,
+                                       const char *also, struct err *err)
+{
+    struct foreign_row made;
+    struct buf sql = {0};
+    size_t statements = 2;
+    if (!make_row(m, notes, &made, err)) {
+        foreign_row_free(&made);
+        return SERVER_FAILED;
+    }
+    append_insert(&made.row, &sql);
+    foreign_row_free(&made);
+    for (size_t i = 0; i < mariadb_rows_count(&m->rows[OF_NOTES]); i += DELETED_AT_ONCE) {
+        append_delete(&m->rows[OF_NOTES], i, &sql);
+        statements++;
+    }
+    if (also[0] != '\0') {
+        buf_printf(&sql, "%s;", also);
+        statements++;
+    }
+    buf_append_lit(&sql, "COMMIT");
+    const struct mariadb_text text = {.sql = buf_slice(&sql),
+                                      .statements = statements,
+                                      .ends_with_commit = true,
+                                      .what = "written"};
+    enum server_outcome outcome =
+        mariadb_session_execute(m->session, &text, NULL, 0, NULL, m->deadline_us, err);
+    buf_free(&sql);
+    return outcome;
+}
+
+/* *moved: 0: there was nothing, and nothing is written. */
+static enum server_outcome move_once(struct move *m, uint64_t *moved, struct err *err)
+{
+    struct foreign_notes notes = {0};
+    enum server_outcome outcome = move_begin(m, MARIADB_FOREIGN_MOVED_AT_ONCE, err);
+    *moved = mariadb_rows_count(&m->rows[OF_NOTES]);
+    if (outcome == SERVER_OK) {
+        mariadb_foreign_read_first(&m->rows[OF_NOTES], &notes);
+        outcome = *moved > 0
+                      ? move_commit(m, &notes, "", err)
+                      : mariadb_session_run(m->session, "ROLLBACK", "used", m->deadline_us, err);
+    }
+    foreign_notes_free(&notes);
+    move_end(m);
+    return outcome;
+}
+
+/* Another transaction has won: on a cluster, one of another node, also with the same number. */
+static bool is_beaten(const struct mariadb_session *session, enum server_outcome outcome)
+{
+    enum mariadb_kind kind = mariadb_session_failure(session)->kind;
+    return (outcome == SERVER_RETRY && kind == MARIADB_CONFLICT) ||
+           (outcome == SERVER_REFUSED && kind == MARIADB_DUPLICATE);
+}
+
+/* The lock is not taken in vain. */
+static enum server_outcome is_anything_waiting(struct mariadb_session *session, bool *is_there,
+                                               uint64_t deadline_us, struct err *err)
+{
+    const struct mariadb_text text = {.sql = SLICE_LIT("SELECT id FROM berth_foreign LIMIT 1"),
+                                      .what = "read"};
+    struct mariadb_rows rows = {0};
+    enum server_outcome outcome =
+        mariadb_session_execute(session, &text, &rows, 1, NULL, deadline_us, err);
+    *is_there = mariadb_rows_count(&rows) > 0;
+    mariadb_rows_free(&rows);
+    return outcome;
+}
+
+enum server_outcome mariadb_foreign_log_move(struct mariadb_session *session, uint64_t *moved,
+                                             uint64_t deadline_us, struct err *err)
+{
+    bool goes_on = false;
+    unsigned attempts = 0;
+    enum server_outcome outcome = is_anything_waiting(session, &goes_on, deadline_us, err);
+    while (outcome == SERVER_OK && goes_on) {
+        struct move m = {.session = session, .deadline_us = deadline_us};
+        struct err failed = {.arena = err->arena};
+        uint64_t now;
+        outcome = move_once(&m, &now, &failed);
+        if (outcome == SERVER_OK) {
+            *moved += now;
+            goes_on = now == MARIADB_FOREIGN_MOVED_AT_ONCE;
+        } else if (is_beaten(session, outcome)) {
+            goes_on = ++attempts < ATTEMPTS;
+            outcome = mariadb_session_run(session, "ROLLBACK", "used", deadline_us, err);
+        } else {
+            err_set_text(err, failed.status, failed.code, failed.message);
+        }
+    }
+    return outcome;
+}
+
+enum server_outcome mariadb_foreign_log_everything(struct mariadb_session *session,
+                                                   const char *also, uint64_t deadline_us,
+                                                   struct err *err)
+{
+    struct move m = {.session = session, .deadline_us = deadline_us};
+    enum server_outcome outcome = move_begin(&m, 0, err);
+    if (outcome == SERVER_OK)
+        outcome = move_commit(&m, NULL, also, err);
+    move_end(&m);
+    return outcome;
+}
