@@ -18,8 +18,8 @@ static const char COLUMNS[] =
     " 'resource_providers', 'traits', 'users')";
 
 /* NULL for one that berth does not use. */
-static struct mariadb_column *find(struct mariadb_columns *columns, struct slice table,
-                                   struct slice name)
+static struct mariadb_column *columns_find(struct mariadb_columns *columns, struct slice table,
+                                           struct slice name)
 {
     for (unsigned t = 0; t < ROWS_RECORDS; t++) {
         const struct rows_info *info = rows_info((enum rows_table)t);
@@ -58,8 +58,8 @@ enum server_outcome mariadb_columns_read(struct mariadb_session *session,
     if (outcome == SERVER_OK)
         *columns = (struct mariadb_columns){0};
     for (size_t i = 0; outcome == SERVER_OK && i < mariadb_rows_count(&rows); i++) {
-        struct mariadb_column *column =
-            find(columns, mariadb_rows_bytes(&rows, i, NAME), mariadb_rows_bytes(&rows, i, COLUMN));
+        struct mariadb_column *column = columns_find(columns, mariadb_rows_bytes(&rows, i, NAME),
+                                                     mariadb_rows_bytes(&rows, i, COLUMN));
         if (column != NULL)
             take_column(&rows, i, column);
     }

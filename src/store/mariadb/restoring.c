@@ -49,7 +49,7 @@ static size_t find_table(const struct mariadb_rows *rows, const char *name)
 }
 
 /* *are_there: all tables. A table of records is berth's to create. */
-static enum server_outcome judge_tables(const struct mariadb_session *session,
+static enum server_outcome check_listed(const struct mariadb_session *session,
                                         const struct mariadb_rows *rows, bool *are_there,
                                         struct err *err)
 {
@@ -77,7 +77,7 @@ static enum server_outcome check_tables(struct mariadb_session *session, bool *a
     struct mariadb_rows rows = {0};
     enum server_outcome outcome = mariadb_ask(session, SLICE_LIT(TABLES), &rows, deadline_us, err);
     if (outcome == SERVER_OK)
-        outcome = judge_tables(session, &rows, are_there, err);
+        outcome = check_listed(session, &rows, are_there, err);
     mariadb_rows_free(&rows);
     return outcome;
 }
