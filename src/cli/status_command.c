@@ -161,6 +161,29 @@ static void print_coexist(const json_t *coexist)
            number_of(coexist, "waiting"));
 }
 
+/* Of databases of all kinds. */
+static void print_settings(const json_t *server)
+{
+    static const char *const names[] = {"synchronous_commit", "innodb_flush_log_at_trx_commit",
+                                        "sync_binlog"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (json_object_get(server, names[i]) != NULL) {
+            printf(", %s ", names[i]);
+            print_text_of(server, names[i]);
+        }
+}
+
+static void print_cluster(const json_t *cluster)
+{
+    if (!json_is_object(cluster))
+        return;
+    fputc(' ', stdout);
+    print_text_of(cluster, "node");
+    fputs(" (", stdout);
+    print_text_of(cluster, "state");
+    printf(", %" JSON_INTEGER_FORMAT " in the cluster)", number_of(cluster, "size"));
+}
+
 /* Only of a database on a server. */
 static void print_server(const json_t *page)
 {
@@ -172,6 +195,7 @@ static void print_server(const json_t *page)
         return;
     print_name("server", 0);
     print_text_of(server, "role");
+    print_cluster(json_object_get(server, "cluster"));
     fputs(" at ", stdout);
     print_text_of(server, "address");
     fputs(", version ", stdout);
@@ -179,8 +203,7 @@ static void print_server(const json_t *page)
     fputc('\n', stdout);
     print_name("", 0);
     print_text_of(server, "isolation");
-    fputs(", synchronous_commit ", stdout);
-    print_text_of(server, "synchronous_commit");
+    print_settings(server);
     fputs(", replication ", stdout);
     print_text_of(server, "replication");
     fputs(json_is_true(json_object_get(server, "tls")) ? ", TLS" : ", no TLS", stdout);

@@ -2,8 +2,10 @@
 #include "store/report.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "store/driver.h"
 #include "store/schema_drivers.h"
 
@@ -67,20 +69,46 @@ const char *report_replication_name(enum store_replication replication)
         [STORE_REPLICATION_NONE] = "none",
         [STORE_REPLICATION_ASYNC] = "asynchronous",
         [STORE_REPLICATION_SYNC] = "synchronous",
+        [STORE_REPLICATION_UNKNOWN] = "unknown",
     };
     return NAMES[replication];
 }
 
+const char *report_setting(const struct store_server *server, const char *name)
+{
+    for (unsigned i = 0; i < server->setting_count; i++)
+        if (strcmp(server->settings[i].name, name) == 0)
+            return server->settings[i].value;
+    return "";
+}
+
+void report_add_setting(struct store_server *server, const char *name, struct slice value)
+{
+    check(server->setting_count < STORE_SETTINGS_MOST);
+    struct store_setting *setting = &server->settings[server->setting_count++];
+    setting->name = name;
+    snprintf(setting->value, sizeof(setting->value), "%.*s", SLICE_ARG(value));
+}
+
 const char *report_role(const struct store_server *server)
 {
-    return server->is_standby ? "standby" : server->is_read_only ? "read-only" : "primary";
+    if (server->is_standby)
+        return "standby";
+    if (server->is_read_only)
+        return "read-only";
+    return server->cluster_size > 0 ? "node" : "primary";
 }
 
 void report_write_server(const struct store_server *server, struct buf *out)
 {
-    buf_printf(out, "%s at %s, version %s, %s, synchronous_commit %s, %s replication, %s%s",
-               report_role(server), server->address, server->version, server->isolation,
-               server->synchronous_commit,
+    buf_printf(out, "%s ", report_role(server));
+    if (server->cluster_size > 0)
+        buf_printf(out, "%s (%s, %u in the cluster) ", server->node, server->node_state,
+                   server->cluster_size);
+    buf_printf(out, "at %s, version %s, %s", server->address, server->version, server->isolation);
+    for (unsigned i = 0; i < server->setting_count; i++)
+        buf_printf(out, ", %s %s", server->settings[i].name, server->settings[i].value);
+    buf_printf(out, ", %s replication, %s%s",
                server->replication == STORE_REPLICATION_NONE
                    ? "no"
                    : report_replication_name(server->replication),

@@ -56,16 +56,23 @@ const struct store_ids *report_most_used_ids(const struct store_report *report);
 /* Copies all that belongs to an arena. */
 struct store_report report_copy(const struct store_report *report, struct arena *arena);
 
-/* "none", "asynchronous" or "synchronous" */
+/* "none", "asynchronous", "synchronous" or "unknown" */
 const char *report_replication_name(enum store_replication replication);
 
-/* Append, without a line end: "primary at 192.0.2.7:5432, version 15.20, read committed, …", and
+/* Append, without a line end: "primary at 192.0.2.7:5432, version 15.20, read committed, …", "node
+ * node1 (Synced, 3 in the cluster) at …", and
  * "host1, process 4711, version 1.0, 0 batches behind, seen 12 s ago". */
 void report_write_server(const struct store_server *server, struct buf *out);
 void report_write_instance(const struct store_instance *instance, struct buf *out);
 
-/* "primary", "standby" or "read-only" */
+/* "primary", "standby", "read-only", or, of a cluster all of whose nodes may be written, "node" */
 const char *report_role(const struct store_server *server);
+
+/* The value of the setting with that name; "" if this kind of server has none. */
+const char *report_setting(const struct store_server *server, const char *name);
+
+/* Adds a setting. The name is static; a value that is too long is cut. */
+void report_add_setting(struct store_server *server, const char *name, struct slice value);
 
 /* The last report of an open store, at most about a minute old while the server answers. False:
  * there is none, because the database has no server, or because it has not answered yet. Any

@@ -493,8 +493,17 @@ struct store_figures store_figures(const struct store *store);
 /* To how many servers a commit is copied, as far as the server of the database says. */
 enum store_replication {
     STORE_REPLICATION_NONE,
-    STORE_REPLICATION_ASYNC, /* a failover may lose commits that were acknowledged */
-    STORE_REPLICATION_SYNC,  /* a commit waits for standbys */
+    STORE_REPLICATION_ASYNC,   /* a failover may lose commits that were acknowledged */
+    STORE_REPLICATION_SYNC,    /* a commit waits for standbys, or for the nodes of its cluster */
+    STORE_REPLICATION_UNKNOWN, /* this user may not see who copies the server's changes */
+};
+
+enum { STORE_SETTINGS_MOST = 4 };
+
+/* A setting of the server that decides whether acknowledged changes survive a crash of it. */
+struct store_setting {
+    const char *name; /* static */
+    char value[16];
 };
 
 /* The server of a database, as it was when it last answered. */
@@ -506,12 +515,19 @@ struct store_server {
     bool is_pooled;    /* a pooler such as PgBouncer is in between */
     bool uses_tls;
     enum store_replication replication;
-    unsigned standbys;           /* connected to it */
-    uint32_t timeline;           /* grows with each promotion; 0: of a standby, not known */
-    char address[80];            /* as the server sees it: "192.0.2.7:5432", "unix socket" */
-    char version[64];            /* "15.20 (Debian 15.20-0+deb12u1)" */
-    char isolation[24];          /* of berth's batches */
-    char synchronous_commit[16]; /* the setting of that name */
+    bool knows_standbys;   /* otherwise `standbys` means nothing */
+    bool has_timeline;     /* otherwise this kind of server has none */
+    unsigned standbys;     /* connected to it */
+    uint32_t timeline;     /* grows with each promotion; 0: of a standby, not known */
+    char address[80];      /* as the server sees it: "192.0.2.7:5432", "unix socket" */
+    char version[64];      /* "15.20 (Debian 15.20-0+deb12u1)" */
+    char isolation[24];    /* of berth's batches */
+    unsigned cluster_size; /* the nodes of a cluster all of whose nodes may be written; 0: the
+                              server is in no such cluster, and the next two are empty */
+    char node[64];         /* the server's name in it */
+    char node_state[32];   /* "Synced" */
+    unsigned setting_count;
+    struct store_setting settings[STORE_SETTINGS_MOST];
 };
 
 /* Facts that are at most ten seconds old while the server answers. Any thread. */

@@ -24,25 +24,53 @@ static bool has_more_chars(struct slice text, size_t most)
     return chars > most;
 }
 
-static bool length_fits(const struct value_limits *limits, const struct rows_info *table,
-                        const struct rows_column *column, struct slice text, struct err *err)
+/* The first character that is longer; its length, or 0. Malformed ones are somebody else's. */
+static size_t find_longer(struct slice text, size_t bytes, size_t *at)
 {
-    if (!limits->has_lengths || text.len <= column->chars || !has_more_chars(text, column->chars))
-        return true;
-    return err_set(err, 400, NULL, "The database cannot store more than %u characters in %s.%s.",
-                   column->chars, table->name, column->name);
+    for (*at = 0; *at < text.len;) {
+        size_t length = utf8_length(text.data + *at, text.len - *at);
+        if (length > bytes)
+            return length;
+        *at += length == 0 ? 1 : length;
+    }
+    return 0;
 }
 
-static bool row_fits(const struct value_limits *limits, const struct rows_info *table,
+static bool characters_fit(const struct text_room *room, const struct rows_info *table,
+                           const struct rows_column *column, struct slice text, struct err *err)
+{
+    size_t at = 0;
+    size_t length = room->utf8_bytes == 0 ? 0 : find_longer(text, room->utf8_bytes, &at);
+    if (length == 0)
+        return true;
+    return err_set(err, 400, NULL, "The database cannot store the character '%.*s' in %s.%s.",
+                   (int)length, text.data + at, table->name, column->name);
+}
+
+static bool length_fits(const struct value_limits *limits, const struct text_room *room,
+                        const struct rows_info *table, const struct rows_column *column,
+                        struct slice text, struct err *err)
+{
+    unsigned most = room->chars == 0 ? column->chars : room->chars;
+    if (!limits->has_lengths || text.len <= most || !has_more_chars(text, most))
+        return true;
+    return err_set(err, 400, NULL, "The database cannot store more than %u characters in %s.%s.",
+                   most, table->name, column->name);
+}
+
+static bool row_fits(const struct value_limits *limits, enum rows_table number,
                      const struct change *change, struct err *err)
 {
+    const struct rows_info *table = rows_info(number);
     for (unsigned i = 0; i < table->count; i++) {
         const struct rows_column *column = &table->columns[i];
         if (column->cell != CELL_TEXT)
             continue;
         struct slice text;
         memcpy(&text, (const char *)change + column->at, sizeof(text));
-        if (!nul_fits(limits, text, err) || !length_fits(limits, table, column, text, err))
+        const struct text_room *room = &limits->rooms[number][i];
+        if (!nul_fits(limits, text, err) || !length_fits(limits, room, table, column, text, err) ||
+            !characters_fit(room, table, column, text, err))
             return false;
     }
     return true;
@@ -111,5 +139,5 @@ bool value_limits_fit(const struct value_limits *limits, const struct change *ch
         return change->row.record == NULL ||
                record_fits(limits, record_table_of(change->kind)->shape, change->row.record, err);
     enum rows_table table = rows_written_by(change->kind);
-    return table == ROWS_TABLE_COUNT || row_fits(limits, rows_info(table), change, err);
+    return table == ROWS_TABLE_COUNT || row_fits(limits, table, change, err);
 }

@@ -8,13 +8,23 @@
 
 #include "base/err.h"
 #include "model/change.h"
+#include "store/rows.h"
 
-/* Constant, one for each kind of database. */
+enum { VALUE_COLUMNS_MOST = 10 }; /* of a table of upstream */
+
+/* What a column has room for. */
+struct text_room {
+    uint16_t chars;     /* 0: as many characters as upstream's (rows.h) */
+    uint8_t utf8_bytes; /* of the longest character that fits, in UTF-8; 0: any */
+};
+
+/* One for each kind of database, to which may be added what only an open database tells. */
 struct value_limits {
     bool has_lengths;    /* a text of upstream's tables fits only if its column has room for as many
                             characters (rows.h) */
     bool refuses_nul;    /* a text with U+0000 does not fit */
     uint32_t json_depth; /* how deep a JSON text may be nested; 0: as deep as a request's body */
+    struct text_room rooms[ROWS_RECORDS][VALUE_COLUMNS_MOST]; /* by table and column (rows.h) */
 };
 
 /* Whether the database can hold what the planned change writes. False: err is set (400). */

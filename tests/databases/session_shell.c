@@ -150,12 +150,13 @@ static void write_facts(struct buf *out, const struct store_server *facts)
         [STORE_REPLICATION_NONE] = "none",
         [STORE_REPLICATION_ASYNC] = "async",
         [STORE_REPLICATION_SYNC] = "sync",
+        [STORE_REPLICATION_UNKNOWN] = "unknown",
     };
     buf_append_lit(out, ", \"facts\": {\"replication\": ");
     json_write_string(out, slice_of(REPLICATIONS[facts->replication]));
     write_text(out, "server_address", slice_of(facts->address));
     write_text(out, "server_version", slice_of(facts->version));
-    write_text(out, "synchronous_commit", slice_of(facts->synchronous_commit));
+    write_text(out, "synchronous_commit", slice_of(report_setting(facts, "synchronous_commit")));
     write_flag(out, "standby", facts->is_standby);
     write_flag(out, "read_only", facts->is_read_only);
     buf_printf(out, ", \"timeline\": %u, \"standbys\": %u}", facts->timeline, facts->standbys);

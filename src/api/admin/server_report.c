@@ -16,6 +16,16 @@ static void member(struct buf *out, const char *name, const char *text)
     json_write_string(out, slice_of(text));
 }
 
+static void append_cluster(const struct store_server *server, struct buf *out)
+{
+    if (server->cluster_size == 0)
+        return;
+    buf_append_lit(out, ", \"cluster\": {\"node\": ");
+    json_write_string(out, slice_of(server->node));
+    member(out, "state", server->node_state);
+    buf_printf(out, ", \"size\": %u}", server->cluster_size);
+}
+
 static void append_server(const struct store_server *server, uint64_t now_us, struct buf *out)
 {
     buf_append_lit(out, ", \"server\": {\"address\": ");
@@ -23,12 +33,16 @@ static void append_server(const struct store_server *server, uint64_t now_us, st
     member(out, "version", server->version);
     member(out, "role", report_role(server));
     member(out, "isolation", server->isolation);
-    member(out, "synchronous_commit", server->synchronous_commit);
+    for (unsigned i = 0; i < server->setting_count; i++)
+        member(out, server->settings[i].name, server->settings[i].value);
     member(out, "replication", report_replication_name(server->replication));
-    buf_printf(out,
-               ", \"standbys\": %u, \"timeline\": %u, \"tls\": %s, \"pooled\": %s,"
-               " \"seconds_since_seen\": %llu}",
-               server->standbys, server->timeline, word(server->uses_tls), word(server->is_pooled),
+    if (server->knows_standbys)
+        buf_printf(out, ", \"standbys\": %u", server->standbys);
+    if (server->has_timeline)
+        buf_printf(out, ", \"timeline\": %u", server->timeline);
+    append_cluster(server, out);
+    buf_printf(out, ", \"tls\": %s, \"pooled\": %s, \"seconds_since_seen\": %llu}",
+               word(server->uses_tls), word(server->is_pooled),
                (unsigned long long)((now_us - server->seen_us) / 1000000));
 }
 

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "store/mariadb/variables.h"
 
 enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
 
@@ -83,34 +84,6 @@ struct slice mariadb_settings_text(const struct server_session_options *options,
 
 /* ---- facts ---- */
 
-/* A list of names and values. "" if it does not have the name. */
-static struct slice value_of(const struct mariadb_rows *rows, const char *name)
-{
-    for (size_t i = 0; i < mariadb_rows_count(rows); i++) {
-        struct slice found = mariadb_rows_bytes(rows, i, 0);
-        struct slice value = mariadb_rows_bytes(rows, i, 1);
-        if (found.data != NULL && slice_equal_nocase(found, slice_of(name)) && value.data != NULL)
-            return value;
-    }
-    return SLICE_LIT("");
-}
-
-static bool is_on_value(struct slice value)
-{
-    return slice_equal_nocase(value, SLICE_LIT("ON")) || slice_equal(value, SLICE_LIT("1"));
-}
-
-/* Values end with a NUL byte. */
-static uint64_t number_value(const struct mariadb_rows *rows, const char *name)
-{
-    return strtoull(value_of(rows, name).data, NULL, 10);
-}
-
-static void copy_fact(char *out, size_t room, struct slice value)
-{
-    snprintf(out, room, "%.*s", SLICE_ARG(value));
-}
-
 /* "10.11.19-MariaDB-log" is 101119. */
 static unsigned read_version(const char *text)
 {
@@ -134,7 +107,7 @@ static const uint64_t HASH_START = 0xcbf29ce484222325u;
 static int64_t started_of(const struct mariadb_rows *status)
 {
     int64_t now = 0;
-    struct slice uptime = value_of(status, "Uptime");
+    struct slice uptime = mariadb_list_value(status, "Uptime");
     if (uptime.len == 0 || !mariadb_rows_int(status, 0, 2, &now))
         return 0;
     return now - (int64_t)strtoull(uptime.data, NULL, 10);
@@ -150,9 +123,10 @@ static void identify(const struct mariadb_rows *status, const struct mariadb_row
     int64_t started = started_of(status);
     uint64_t hash = HASH_START;
     for (size_t i = 0; i < sizeof(of_server) / sizeof(of_server[0]); i++)
-        hash = hash_more(hash, value_of(variables, of_server[i]));
+        hash = hash_more(hash, mariadb_list_value(variables, of_server[i]));
     hash = hash_more(hash, (struct slice){(const char *)&started, sizeof(started)});
-    server->id.system = hash_more(HASH_START, value_of(status, "wsrep_cluster_state_uuid"));
+    server->id.system =
+        hash_more(HASH_START, mariadb_list_value(status, "wsrep_cluster_state_uuid"));
     server->id.started = (server->is_galera ? server->id.system : hash) | 1; /* 0: not known */
     server->id.timeline = 1; /* there are none: no server counts as older than another */
 }
@@ -173,16 +147,16 @@ static const char *check_settings(const struct mariadb_rows *variables, struct a
     static const char *const charsets[] = {"character_set_client", "character_set_connection",
                                            "character_set_results"};
     for (size_t i = 0; i < sizeof(charsets) / sizeof(charsets[0]); i++) {
-        struct slice charset = value_of(variables, charsets[i]);
+        struct slice charset = mariadb_list_value(variables, charsets[i]);
         if (!slice_equal_nocase(charset, SLICE_LIT("utf8mb4")))
             return arena_printf(arena, "its %s stays %.*s, and must be utf8mb4", charsets[i],
                                 SLICE_ARG(charset))
                 .data;
     }
-    const char *mode = value_of(variables, "sql_mode").data;
+    const char *mode = mariadb_list_value(variables, "sql_mode").data;
     bool is_set = strstr(mode, "NO_BACKSLASH_ESCAPES") != NULL &&
                   strstr(mode, "STRICT_ALL_TABLES") != NULL && strstr(mode, "ANSI_QUOTES") == NULL;
-    if (!is_set || value_of(variables, "time_zone").data[0] != '+')
+    if (!is_set || mariadb_list_value(variables, "time_zone").data[0] != '+')
         return "its sql_mode or time_zone cannot be set";
     return NULL;
 }
@@ -192,26 +166,20 @@ static const char *check_settings(const struct mariadb_rows *variables, struct a
 static const char *check_node(const struct mariadb_rows *status,
                               const struct mariadb_server *server, struct arena *arena)
 {
-    struct slice component = value_of(status, "wsrep_cluster_status");
+    struct slice component = mariadb_list_value(status, "wsrep_cluster_status");
     bool is_primary = slice_equal_nocase(component, SLICE_LIT("Primary"));
-    if (!server->is_galera || (is_primary && is_on_value(value_of(status, "wsrep_ready"))))
+    if (!server->is_galera ||
+        (is_primary && mariadb_value_is_on(mariadb_list_value(status, "wsrep_ready"))))
         return NULL;
     return arena_printf(arena, "the Galera node %s is not ready (%.*s, %.*s)", server->node,
                         SLICE_ARG(component),
-                        SLICE_ARG(value_of(status, "wsrep_local_state_comment")))
+                        SLICE_ARG(mariadb_list_value(status, "wsrep_local_state_comment")))
         .data;
-}
-
-static bool is_galera(const struct mariadb_rows *variables)
-{
-    struct slice provider = value_of(variables, "wsrep_provider");
-    return is_on_value(value_of(variables, "wsrep_on")) && provider.len > 0 &&
-           !slice_equal_nocase(provider, SLICE_LIT("none"));
 }
 
 static uint64_t text_bytes_most(const struct mariadb_rows *variables)
 {
-    uint64_t packet = number_value(variables, "max_allowed_packet");
+    uint64_t packet = mariadb_list_number(variables, "max_allowed_packet");
     if (packet > TEXT_BYTES_MOST)
         return TEXT_BYTES_MOST;
     return packet > 2 * PACKET_BYTES_SPARE ? packet - PACKET_BYTES_SPARE : PACKET_BYTES_SPARE;
@@ -228,24 +196,28 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     *server = (struct mariadb_server){0};
     if (!mariadb_rows_int(&rows[MARIADB_SETTINGS_CONNECTION], 0, 0, &id))
         return "it does not answer as MariaDB or MySQL does";
-    copy_fact(server->version_text, sizeof(server->version_text), value_of(variables, "version"));
-    copy_fact(server->host, sizeof(server->host), value_of(variables, "hostname"));
+    mariadb_copy_value(server->version_text, sizeof(server->version_text),
+                       mariadb_list_value(variables, "version"));
+    mariadb_copy_value(server->host, sizeof(server->host),
+                       mariadb_list_value(variables, "hostname"));
     server->version = read_version(server->version_text);
     server->is_mariadb = server->version >= 100000;
     server->connection_id = (uint64_t)id;
     server->is_proxied = (uint64_t)id != accepted_id;
-    server->is_read_only = is_on_value(value_of(variables, "read_only")) ||
-                           is_on_value(value_of(variables, "super_read_only"));
-    server->is_galera = is_galera(variables);
-    server->snapshot_isolation = is_on_value(value_of(variables, "innodb_snapshot_isolation"));
-    server->rolls_back_on_timeout = is_on_value(value_of(variables, "innodb_rollback_on_timeout"));
+    server->is_read_only = mariadb_list_is_read_only(variables);
+    server->is_galera = mariadb_list_is_galera(variables);
+    server->snapshot_isolation =
+        mariadb_value_is_on(mariadb_list_value(variables, "innodb_snapshot_isolation"));
+    server->rolls_back_on_timeout =
+        mariadb_value_is_on(mariadb_list_value(variables, "innodb_rollback_on_timeout"));
     server->text_bytes_most = text_bytes_most(variables);
-    server->auto_increment_increment = number_value(variables, "auto_increment_increment");
+    server->auto_increment_increment = mariadb_list_number(variables, "auto_increment_increment");
     if (server->is_galera)
-        copy_fact(server->node, sizeof(server->node), value_of(variables, "wsrep_node_name"));
-    if (is_on_value(value_of(variables, "log_bin")))
-        copy_fact(server->binlog_format, sizeof(server->binlog_format),
-                  value_of(variables, "binlog_format"));
+        mariadb_copy_value(server->node, sizeof(server->node),
+                           mariadb_list_value(variables, "wsrep_node_name"));
+    if (mariadb_value_is_on(mariadb_list_value(variables, "log_bin")))
+        mariadb_copy_value(server->binlog_format, sizeof(server->binlog_format),
+                           mariadb_list_value(variables, "binlog_format"));
     identify(status, variables, server);
     const char *wrong = check_version(server, arena);
     if (wrong == NULL)
@@ -260,7 +232,7 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
 struct slice mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
                                         struct arena *arena)
 {
-    struct slice value = value_of(variables, "wsrep_sync_wait");
+    struct slice value = mariadb_list_value(variables, "wsrep_sync_wait");
     if (value.len == 0 || strtol(value.data, NULL, 10) == sync_wait)
         return (struct slice){0};
     return arena_printf(arena, "SET SESSION wsrep_sync_wait=%d", sync_wait);

@@ -51,7 +51,7 @@ static void warn_of_durability(const struct dangers *d, const struct pg_rows *ro
     if (is(rows, SETTING_PAGE_WRITES, "off"))
         report_warn(d->report, d->arena,
                     "full_page_writes is off: a crash of the server's machine can damage tables");
-    if (strcmp(server->synchronous_commit, "off") == 0)
+    if (strcmp(report_setting(server, "synchronous_commit"), "off") == 0)
         report_warn(d->report, d->arena,
                     "synchronous_commit is off: a crash of the server loses changes that clients "
                     "were told are done");

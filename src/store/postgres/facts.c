@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/report.h"
+
 enum {
     FACT_ADDRESS,
     FACT_PORT,
@@ -83,6 +85,8 @@ bool pg_facts_read(struct pg_session *session, struct store_server *facts, uint6
         .is_read_only = number(&rows, FACT_READ_ONLY) != 0,
         .is_pooled = pg_session_server(session)->is_pooled,
         .uses_tls = pg_session_server(session)->uses_tls,
+        .knows_standbys = true,
+        .has_timeline = true,
         .timeline = timeline.data == NULL ? 0 : (uint32_t)strtoul(timeline.data, NULL, 16),
         .standbys = (unsigned)number(&rows, FACT_STANDBYS),
         .replication = replication(&rows),
@@ -90,8 +94,7 @@ bool pg_facts_read(struct pg_session *session, struct store_server *facts, uint6
     };
     write_address(&rows, facts->address, sizeof(facts->address));
     copy(facts->version, sizeof(facts->version), pg_rows_bytes(&rows, 0, FACT_VERSION));
-    copy(facts->synchronous_commit, sizeof(facts->synchronous_commit),
-         pg_rows_bytes(&rows, 0, FACT_COMMIT));
+    report_add_setting(facts, "synchronous_commit", pg_rows_bytes(&rows, 0, FACT_COMMIT));
     pg_rows_free(&rows);
     return true;
 }

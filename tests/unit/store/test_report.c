@@ -7,7 +7,8 @@ static const struct store_server SERVER = {
     .address = "192.0.2.7:5432",
     .version = "15.20",
     .isolation = "read committed",
-    .synchronous_commit = "on",
+    .setting_count = 1,
+    .settings = {{"synchronous_commit", "on"}},
 };
 
 static void server_is(const struct store_server *server, const char *expected)
@@ -35,6 +36,32 @@ static void test_server(void **state)
     server.is_pooled = true;
     server_is(&server, "standby at 192.0.2.7:5432, version 15.20, read committed, "
                        "synchronous_commit on, synchronous replication, TLS, through a pooler");
+}
+
+static void test_node_of_a_cluster(void **state)
+{
+    (void)state;
+    struct store_server server = {
+        .address = "db1:3306",
+        .version = "10.11.19-MariaDB",
+        .isolation = "read committed",
+        .cluster_size = 3,
+        .node = "node1",
+        .node_state = "Synced",
+        .replication = STORE_REPLICATION_SYNC,
+    };
+    report_add_setting(&server, "sync_binlog", SLICE_LIT("0"));
+    report_add_setting(&server, "other", SLICE_LIT("0123456789abcdefgh"));
+    server_is(&server, "node node1 (Synced, 3 in the cluster) at db1:3306, version "
+                       "10.11.19-MariaDB, read committed, sync_binlog 0, other 0123456789abcde, "
+                       "synchronous replication, no TLS");
+    assert_string_equal(report_setting(&server, "sync_binlog"), "0");
+    assert_string_equal(report_setting(&server, "synchronous_commit"), "");
+    server.is_read_only = true;
+    server.replication = STORE_REPLICATION_UNKNOWN;
+    server.setting_count = 0;
+    server_is(&server, "read-only node1 (Synced, 3 in the cluster) at db1:3306, version "
+                       "10.11.19-MariaDB, read committed, unknown replication, no TLS");
 }
 
 static void test_instance(void **state)
@@ -84,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_server),
+        cmocka_unit_test(test_node_of_a_cluster),
         cmocka_unit_test(test_instance),
         cmocka_unit_test(test_copy_outlives_the_original),
     };

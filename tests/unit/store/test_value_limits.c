@@ -80,6 +80,42 @@ static void test_lengths(void **state)
     arena_destroy(arena);
 }
 
+/* A database may have wider and narrower columns than upstream's, and other character sets. */
+static void test_rooms(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct value_limits limits = BOTH;
+    enum { NAME = 4 }; /* the column of resource_providers */
+    struct text_room *room = &limits.rooms[ROWS_PROVIDERS][NAME];
+    assert_string_equal(rows_info(ROWS_PROVIDERS)->columns[NAME].name, "name");
+    struct change change =
+        with_text(CHANGE_PROVIDER_INSERT, AT(provider.name), repeat(arena, "a", 201));
+    room->chars = 201;
+    assert_string_equal(reason(&limits, &change, arena), "");
+    room->chars = 3;
+    change.provider.name = SLICE_LIT("h\xe2\x82\xac\xf0\x9f\x98\x80");
+    assert_string_equal(reason(&limits, &change, arena), "");
+    room->utf8_bytes = 4;
+    assert_string_equal(reason(&limits, &change, arena), "");
+    room->utf8_bytes = 3;
+    assert_string_equal(
+        reason(&limits, &change, arena),
+        "The database cannot store the character '\xf0\x9f\x98\x80' in resource_providers.name.");
+    room->utf8_bytes = 1;
+    assert_string_equal(
+        reason(&limits, &change, arena),
+        "The database cannot store the character '\xe2\x82\xac' in resource_providers.name.");
+    change.provider.name = SLICE_LIT("abc");
+    change.provider.uuid = SLICE_LIT("\xe2\x82\xac");
+    assert_string_equal(reason(&limits, &change, arena), "");
+    change.provider.name = SLICE_LIT("abcd");
+    assert_string_equal(reason(&limits, &change, arena),
+                        "The database cannot store more than 3 characters in "
+                        "resource_providers.name.");
+    arena_destroy(arena);
+}
+
 static void test_nul(void **state)
 {
     (void)state;
@@ -176,9 +212,9 @@ static void test_other_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_nul),
-        cmocka_unit_test(test_records),     cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_lengths), cmocka_unit_test(test_rooms),
+        cmocka_unit_test(test_nul),     cmocka_unit_test(test_records),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_other_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "upstream.h"
 
 uint64_t in_ms(unsigned ms)
 {
@@ -88,6 +89,20 @@ void run(struct mariadb_session *session, const char *sql)
     expect_outcome(&attempt, session,
                    mariadb_session_run(session, sql, "used", soon(), &attempt.err), SERVER_OK,
                    NULL);
+}
+
+struct mariadb_session *open_upstream(const char *charset)
+{
+    struct arena *arena = arena_create();
+    struct mariadb_session *session = open_session();
+    const char *name = value_of(arena, session, "SELECT DATABASE()");
+    run(session,
+        arena_printf(arena, "DROP DATABASE %s; CREATE DATABASE %s CHARACTER SET %s; USE %s", name,
+                     name, charset, name)
+            .data);
+    run(session, mariadb_upstream);
+    arena_destroy(arena);
+    return session;
 }
 
 const char *value_of(struct arena *arena, struct mariadb_session *session, const char *sql)

@@ -26,6 +26,10 @@ struct mariadb_session *open_admin(void);
 /* Executes a text that must succeed. */
 void run(struct mariadb_session *session, const char *sql);
 
+/* Connected to the server's database, which is made anew with upstream's tables and that character
+ * set. */
+struct mariadb_session *open_upstream(const char *charset);
+
 /* The text of the first value that a statement returns, in the arena; NULL if there is none. */
 const char *value_of(struct arena *arena, struct mariadb_session *session, const char *sql);
 
