@@ -36,7 +36,7 @@ static bool can_be_stored(const struct plan *plan, struct err *err)
 {
     bool can_be = !store_lacks_id(plan->store, err);
     for (size_t i = 0; i < plan->changes->count && can_be; i++) {
-        store_settle(plan->store, &plan->changes->items[i]);
+        store_adapt(plan->store, &plan->changes->items[i]);
         can_be = store_can_hold(plan->store, &plan->changes->items[i], err);
     }
     return can_be || err_of_kind(err, REFUSED_BY_DATABASE);

@@ -40,7 +40,7 @@ struct store_driver {
     int64_t (*next_id)(struct store *store, enum store_table table);
     bool (*lacks_id)(struct store *store, struct err *err); /* NULL: there is always one */
     void (*reuse_ids)(struct store *store);
-    void (*settle)(const struct store *store, struct change *change); /* NULL: nothing is changed */
+    void (*adapt)(const struct store *store, struct change *change); /* NULL: nothing is changed */
     bool (*can_hold)(const struct store *store, const struct change *change, struct err *err);
     bool (*is_taken)(const struct store *store, enum change_kind kind, unsigned field,
                      struct slice text);

@@ -144,10 +144,10 @@ void store_reuse_ids(struct store *store)
     store->driver->reuse_ids(store);
 }
 
-void store_settle(const struct store *store, struct change *change)
+void store_adapt(const struct store *store, struct change *change)
 {
-    if (store->driver->settle != NULL)
-        store->driver->settle(store, change);
+    if (store->driver->adapt != NULL)
+        store->driver->adapt(store, change);
 }
 
 bool store_can_hold(const struct store *store, const struct change *change, struct err *err)

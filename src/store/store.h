@@ -304,7 +304,7 @@ void store_reuse_ids(struct store *store);
 
 /* Gives the values of a planned change the form in which the database will hold them, before memory
  * has it (value_forms.h). */
-void store_settle(const struct store *store, struct change *change);
+void store_adapt(const struct store *store, struct change *change);
 
 /* Whether the database can hold the values of a planned change. False: err is set (400), and the
  * request must be refused. */

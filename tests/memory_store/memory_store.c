@@ -112,7 +112,7 @@ bool store_lacks_id(struct store *store, struct err *err)
     return lacks;
 }
 
-void store_settle(const struct store *store, struct change *change)
+void store_adapt(const struct store *store, struct change *change)
 {
     (void)store;
     (void)change;

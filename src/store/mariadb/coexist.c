@@ -305,7 +305,7 @@ static struct mariadb_session *open_tool(struct slice connection, struct err *er
     struct mariadb_url url;
     if (mariadb_url_parse(connection, SLICE_LIT(""), arena, &url, err))
         session = mariadb_session_create(&(struct server_session_options){
-            .address = &(struct server_address){&mariadb_dialect, &url, url.target},
+            .address = &(struct server_address){server_dialect_of(connection), &url, url.target},
             .application_name = "placement-manage",
             .wake_fd = -1,
             .lock_timeout_ms = 1000});

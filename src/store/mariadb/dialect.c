@@ -1,10 +1,14 @@
 /* The dialect of MariaDB and MySQL: the functions that need no file of their own, and the table. */
 #include "store/mariadb/exchanges.h"
+#include "store/mariadb/facts.h"
+#include "store/mariadb/foreign_log.h"
+#include "store/mariadb/foreign_triggers.h"
+#include "store/mariadb/inspect.h"
+#include "store/mariadb/migrate.h"
+#include "store/mariadb/restoring.h"
 #include "store/mariadb/session_internal.h"
+#include "store/mariadb/value_facts.h"
 #include "store/server/dialects.h"
-
-/* MariaDB's JSON_VALID() accepts no more levels. */
-static const struct value_limits limits = {.has_lengths = true, .json_depth = 31};
 
 static const struct value_forms forms = {.has_whole_seconds = true, .has_single_ratios = true};
 
@@ -84,10 +88,10 @@ static void read_indexes(const struct mariadb_rows *rows, struct mariadb_indexes
 
 /* The variable keeps what berth writes out of berth_foreign. */
 static const char READY[] =
-    "SET @berth_writer=1;SELECT @@read_only;"
-    "SELECT DISTINCT index_name FROM information_schema.statistics"
-    " WHERE table_schema=DATABASE() AND index_name IN ('" MARIADB_INVENTORY_INDEX
-    "', '" MARIADB_CONSUMER_INDEX "', '" MARIADB_PROVIDER_INDEX "')";
+    MARIADB_IS_WRITER ";SELECT @@read_only;"
+                      "SELECT DISTINCT index_name FROM information_schema.statistics"
+                      " WHERE table_schema=DATABASE() AND index_name IN ('" MARIADB_INVENTORY_INDEX
+                      "', '" MARIADB_CONSUMER_INDEX "', '" MARIADB_PROVIDER_INDEX "')";
 enum { READ_ONLY_RESULT = 1, INDEXES_RESULT, READY_RESULTS };
 
 static enum server_outcome mariadb_ready(struct server_session *base, uint64_t deadline_us,
@@ -109,6 +113,25 @@ static enum server_outcome mariadb_ready(struct server_session *base, uint64_t d
     for (size_t i = 0; i < READY_RESULTS; i++)
         mariadb_rows_free(&rows[i]);
     return outcome;
+}
+
+static bool mariadb_start(struct server_session *session, bool sync, uint64_t deadline_us,
+                          struct err *err)
+{
+    return mariadb_migrate_at_start(mariadb_session_of(session), sync, deadline_us, err);
+}
+
+static bool mariadb_check_schema(struct server_session *session,
+                                 char revision[static STORE_REVISION_BYTES], uint64_t deadline_us,
+                                 struct err *err)
+{
+    return mariadb_migrate_check_served(mariadb_session_of(session), revision, deadline_us, err);
+}
+
+static enum server_outcome mariadb_notes_move(struct server_session *session, uint64_t *moved,
+                                              uint64_t deadline_us, struct err *err)
+{
+    return mariadb_foreign_log_move(mariadb_session_of(session), moved, deadline_us, err);
 }
 
 static enum server_outcome mariadb_batch_drive(struct server_session *session, uint64_t until_us,
@@ -148,10 +171,16 @@ const struct server_dialect mariadb_dialect = {
     .in_transaction = mariadb_in_transaction,
     .rollback = mariadb_rollback,
     .reason = mariadb_reason,
-    .limits = &limits,
+    .limits = &mariadb_value_limits,
+    .limits_read = mariadb_value_facts_read,
     .forms = &forms,
     .standby = "is read-only: writes need a server that accepts them",
     .make_ready = mariadb_ready,
+    .check_restored = mariadb_restoring_check,
+    .start = mariadb_start,
+    .check_schema = mariadb_check_schema,
+    .facts = mariadb_facts_read,
+    .inspect = mariadb_inspect,
     .batch_drive = mariadb_batch_drive,
     .batch_receive = mariadb_batch_receive,
     .has_failed = mariadb_has_failed,
@@ -183,4 +212,5 @@ const struct server_dialect mariadb_dialect = {
     .instance_delete = mariadb_instance_delete,
     .log_oldest = mariadb_log_oldest,
     .log_delete = mariadb_log_delete,
+    .notes_move = mariadb_notes_move,
 };

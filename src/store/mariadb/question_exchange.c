@@ -2,6 +2,7 @@
  * batch has changed. On Galera, it waits until the node has what the cluster has committed,
  * whichever node that is. */
 #include "store/mariadb/exchanges.h"
+#include "store/mariadb/foreign_sql.h"
 #include "store/mariadb/log_sql.h"
 #include "store/mariadb/session_internal.h"
 
@@ -11,7 +12,24 @@ static struct mariadb_text make_text(struct mariadb_session *session,
 {
     session->sql.len = 0;
     mariadb_log_sql_newest(&question->known, &session->sql);
+    if (question->coexists) {
+        buf_append_lit(&session->sql, "SELECT ");
+        mariadb_foreign_exists(&question->foreign, question->is_view_of_server, &session->sql);
+    }
     return (struct mariadb_text){.sql = buf_slice(&session->sql), .what = "read"};
+}
+
+enum { NEWEST_RESULT, HAS_NOTES_RESULT, RESULTS };
+
+static void question_take(const struct question *question, struct mariadb_rows *rows,
+                          struct question_answer *answer)
+{
+    int64_t has_notes = 0;
+    bool is_whole =
+        !question->coexists || mariadb_rows_int(&rows[HAS_NOTES_RESULT], 0, 0, &has_notes);
+    mariadb_log_newest(&rows[NEWEST_RESULT], &answer->newest);
+    answer->has_notes = has_notes != 0;
+    answer->newest.is_primary &= is_whole;
 }
 
 enum server_outcome mariadb_question_ask(struct server_session *base,
@@ -21,12 +39,13 @@ enum server_outcome mariadb_question_ask(struct server_session *base,
 {
     struct mariadb_session *session = mariadb_session_of(base);
     const struct mariadb_text text = make_text(session, question);
-    struct mariadb_rows rows = {0};
+    struct mariadb_rows rows[RESULTS] = {0};
     enum server_outcome outcome =
-        mariadb_session_execute(session, &text, &rows, 1, NULL, deadline_us, err);
+        mariadb_session_execute(session, &text, rows, RESULTS, NULL, deadline_us, err);
     if (outcome == SERVER_OK)
-        mariadb_log_newest(&rows, &answer->newest);
-    mariadb_rows_free(&rows);
+        question_take(question, rows, answer);
+    for (size_t i = 0; i < RESULTS; i++)
+        mariadb_rows_free(&rows[i]);
     return outcome;
 }
 
@@ -36,7 +55,7 @@ bool mariadb_question_send(struct server_session *base, const struct question *q
     struct mariadb_session *session = mariadb_session_of(base);
     const struct mariadb_text text = make_text(session, question);
     mariadb_session_free_kept(session);
-    return mariadb_text_start(session, &text, session->kept, 1, err) == SERVER_OK &&
+    return mariadb_text_start(session, &text, session->kept, RESULTS, err) == SERVER_OK &&
            mariadb_text_is_sent(session);
 }
 
@@ -46,8 +65,7 @@ enum server_outcome mariadb_question_receive(struct server_session *base,
 {
     struct mariadb_session *session = mariadb_session_of(base);
     enum server_outcome outcome = mariadb_text_receive(session, err);
-    (void)question;
     if (outcome == SERVER_OK)
-        mariadb_log_newest(&session->kept[0], &answer->newest);
+        question_take(question, session->kept, answer);
     return outcome;
 }

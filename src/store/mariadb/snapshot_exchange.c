@@ -2,6 +2,7 @@
  * that memory has, and for all epochs. On Galera, the snapshot is not begun before the node has
  * what the cluster has committed. */
 #include "store/mariadb/exchanges.h"
+#include "store/mariadb/foreign_sql.h"
 #include "store/mariadb/log_sql.h"
 #include "store/mariadb/session_internal.h"
 
@@ -9,7 +10,19 @@
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;"                                             \
     "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;"
 
-enum { NEWEST_RESULT = 2, EPOCHS_RESULT, SINCE_RESULT, RESULTS };
+enum {
+    NEWEST_RESULT = 2,
+    EPOCHS_RESULT,
+    SINCE_RESULT,
+    NOTES_RESULT,
+    RESULTS = NOTES_RESULT + MARIADB_FOREIGN_RESULTS,
+};
+
+static enum server_outcome lacks_figure(const struct server_session *base, struct err *err)
+{
+    return server_failure_set(SERVER_FAILED, base->target, "read",
+                              SLICE_LIT("the server's answer is not a number"), err);
+}
 
 enum server_outcome mariadb_snapshot_begin(struct server_session *base,
                                            const struct snapshot_question *question,
@@ -23,6 +36,8 @@ enum server_outcome mariadb_snapshot_begin(struct server_session *base,
     mariadb_log_sql_newest(NULL, &sql);
     mariadb_log_sql_epochs(&sql);
     mariadb_log_sql_since(question->since.from, question->since.most, &sql);
+    if (question->view != NULL)
+        mariadb_foreign_new(question->view, question->is_view_of_server, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, RESULTS, NULL, deadline_us, err);
@@ -31,6 +46,8 @@ enum server_outcome mariadb_snapshot_begin(struct server_session *base,
         mariadb_epoch_rows(&rows[EPOCHS_RESULT], &answer->epochs);
         mariadb_log_rows(&rows[SINCE_RESULT], &answer->since);
     }
+    if (outcome == SERVER_OK && question->view != NULL)
+        mariadb_foreign_read_new(&rows[NOTES_RESULT], &answer->notes);
     for (size_t i = 0; i < RESULTS; i++)
         mariadb_rows_free(&rows[i]);
     buf_free(&sql);
@@ -43,18 +60,26 @@ enum server_outcome mariadb_snapshot_ask(struct server_session *base,
                                          struct err *err)
 {
     struct mariadb_session *session = mariadb_session_of(base);
-    struct mariadb_rows rows[NEWEST_RESULT + 1] = {0};
+    enum { HAS_NOTES_RESULT = NEWEST_RESULT + 1, ASK_RESULTS };
+    struct mariadb_rows rows[ASK_RESULTS] = {0};
     struct buf sql = {0};
-    (void)view;
-    (void)is_view_of_server;
+    int64_t has_notes = 0;
     buf_append_lit(&sql, BEGIN);
     mariadb_log_sql_newest(NULL, &sql);
+    buf_append_lit(&sql, "SELECT ");
+    if (view == NULL)
+        buf_append_char(&sql, '0');
+    else
+        mariadb_foreign_exists(view, is_view_of_server, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
     enum server_outcome outcome =
-        mariadb_session_execute(session, &text, rows, NEWEST_RESULT + 1, NULL, deadline_us, err);
+        mariadb_session_execute(session, &text, rows, ASK_RESULTS, NULL, deadline_us, err);
+    if (outcome == SERVER_OK && !mariadb_rows_int(&rows[HAS_NOTES_RESULT], 0, 0, &has_notes))
+        outcome = lacks_figure(base, err);
     if (outcome == SERVER_OK)
         mariadb_log_newest(&rows[NEWEST_RESULT], &answer->newest);
-    for (size_t i = 0; i <= NEWEST_RESULT; i++)
+    answer->has_notes = has_notes != 0;
+    for (size_t i = 0; i < ASK_RESULTS; i++)
         mariadb_rows_free(&rows[i]);
     buf_free(&sql);
     return outcome;
@@ -65,14 +90,22 @@ enum server_outcome mariadb_snapshot_look(struct server_session *base, struct sn
                                           uint64_t deadline_us, struct err *err)
 {
     struct mariadb_session *session = mariadb_session_of(base);
-    struct mariadb_rows rows = {0};
-    const struct mariadb_text text = {.sql = SLICE_LIT("SELECT UNIX_TIMESTAMP()"), .what = "read"};
+    struct mariadb_rows rows[1 + MARIADB_FOREIGN_LOOK_RESULTS] = {0};
+    struct buf sql = {0};
     *look = (struct snapshot_look){0};
-    enum server_outcome outcome =
-        mariadb_session_execute(session, &text, &rows, 1, NULL, deadline_us, err);
-    if (outcome == SERVER_OK && !mariadb_rows_int(&rows, 0, 0, &look->horizon))
-        outcome = server_failure_set(SERVER_FAILED, base->target, "read",
-                                     SLICE_LIT("the server's answer is not a number"), err);
-    mariadb_rows_free(&rows);
+    buf_append_lit(&sql, "SELECT UNIX_TIMESTAMP();");
+    mariadb_foreign_look(&sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    enum server_outcome outcome = mariadb_session_execute(
+        session, &text, rows, 1 + MARIADB_FOREIGN_LOOK_RESULTS, NULL, deadline_us, err);
+    if (outcome == SERVER_OK && !mariadb_rows_int(&rows[0], 0, 0, &look->horizon))
+        outcome = lacks_figure(base, err);
+    if (outcome == SERVER_OK) {
+        look->coexists = mariadb_foreign_coexists(&rows[1 + MARIADB_FOREIGN_LOOK]);
+        look->view = mariadb_foreign_view(&rows[1 + MARIADB_FOREIGN_LOOK_IDS]);
+    }
+    for (size_t i = 0; i < 1 + MARIADB_FOREIGN_LOOK_RESULTS; i++)
+        mariadb_rows_free(&rows[i]);
+    buf_free(&sql);
     return outcome;
 }

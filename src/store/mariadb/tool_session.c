@@ -25,7 +25,7 @@ struct mariadb_session *mariadb_tool_open(struct slice connection, struct err *e
     /* The server's own limit of statements is for clients that answer somebody. */
     if (mariadb_url_parse(connection, SLICE_LIT(""), arena, &url, err))
         session = mariadb_session_create(&(struct server_session_options){
-            .address = &(struct server_address){&mariadb_dialect, &url, url.target},
+            .address = &(struct server_address){server_dialect_of(connection), &url, url.target},
             .application_name = "placement-manage",
             .statement_timeout_ms = TOOL_ANSWER_S * 1000,
             .lock_timeout_ms = TOOL_LOCK_S * 1000,

@@ -139,6 +139,7 @@ static enum server_outcome notes_move(struct server_session *session, uint64_t *
 }
 
 const struct server_dialect pg_dialect = {
+    .is_served = true,
     .url_matches = pg_url_matches,
     .url_parse = url_parse,
     .create = dialect_create,

@@ -19,6 +19,9 @@
 #include "store/value_limits.h"
 
 struct server_dialect {
+    /* Whether instances can serve such a database; otherwise only the tools know it. */
+    bool is_served;
+
     /* ---- URLs; any thread ---- */
 
     /* Whether the URL is meant for this dialect, so that url_parse() explains what is wrong. */
@@ -46,6 +49,9 @@ struct server_dialect {
     /* ---- the database ---- */
 
     const struct value_limits *limits;
+    /* Adds what only the open database tells. NULL: nothing does. */
+    enum server_outcome (*limits_read)(struct server_session *session, struct value_limits *limits,
+                                       uint64_t deadline_us, struct err *err);
     const struct value_forms *forms;
     /* Why a server that does not accept writes cannot be used: "is a standby: …". */
     const char *standby;

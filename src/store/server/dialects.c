@@ -5,6 +5,9 @@ static const struct server_dialect *const dialects[] = {
 #ifdef BERTH_POSTGRES
     &pg_dialect,
 #endif
+#ifdef BERTH_MARIADB
+    &mariadb_dialect,
+#endif
     NULL,
 };
 

@@ -45,6 +45,15 @@ static struct server_session *create_session(struct server_store *store,
                                          .meanwhile = &store->meanwhile});
 }
 
+static bool read_limits(struct server_store *store, struct err *err)
+{
+    const struct server_dialect *dialect = store->address.dialect;
+    store->limits = *dialect->limits;
+    return dialect->limits_read == NULL ||
+           dialect->limits_read(store->writer, &store->limits, server_deadline(store), err) ==
+               SERVER_OK;
+}
+
 static bool start_writer(struct server_store *store, const struct store_options *options,
                          struct err *err)
 {
@@ -52,7 +61,7 @@ static bool start_writer(struct server_store *store, const struct store_options 
         return false;
     uint64_t deadline_us = clock_monotonic_us() + START_DEADLINE_S * UINT64_C(1000000);
     return store->writer->dialect->start(store->writer, options->sync_schema, deadline_us, err) &&
-           server_mend_sequences(store, store->writer, err);
+           read_limits(store, err) && server_mend_sequences(store, store->writer, err);
 }
 
 static bool start_housekeeping(struct server_store *store, struct err *err)

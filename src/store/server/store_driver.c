@@ -120,7 +120,8 @@ static bool covers(const struct store *store, const struct store_stamp *have,
 
 static bool has_dialect(struct slice url)
 {
-    return server_dialect_of(url) != NULL;
+    const struct server_dialect *dialect = server_dialect_of(url);
+    return dialect != NULL && dialect->is_served;
 }
 
 static struct store *driver_open(const struct store_options *options, struct err *err)
@@ -131,14 +132,14 @@ static struct store *driver_open(const struct store_options *options, struct err
     return store;
 }
 
-static void settle(const struct store *store, struct change *change)
+static void adapt(const struct store *store, struct change *change)
 {
     value_forms_apply(server_store_of_const(store)->address.dialect->forms, change);
 }
 
 static bool can_hold(const struct store *store, const struct change *change, struct err *err)
 {
-    return value_limits_fit(server_store_of_const(store)->address.dialect->limits, change, err);
+    return value_limits_fit(&server_store_of_const(store)->limits, change, err);
 }
 
 const struct store_driver server_driver = {
@@ -165,7 +166,7 @@ const struct store_driver server_driver = {
     .next_id = server_next_id,
     .lacks_id = server_lacks_id,
     .reuse_ids = server_reuse_ids,
-    .settle = settle,
+    .adapt = adapt,
     .can_hold = can_hold,
     .is_taken = is_taken,
     .commit = server_commit,

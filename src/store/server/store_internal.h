@@ -107,6 +107,7 @@ struct server_store {
     struct arena *arena;
     struct arena *scratch; /* of errors that nobody reads */
     struct server_address address;
+    struct value_limits limits;        /* of the database */
     uint64_t timeout_us;               /* for an answer of the server */
     uint64_t stalled_us;               /* for which a stalled instance may keep others waiting */
     uint64_t recycle_us;               /* the age at which a session is replaced; 0: never */
