@@ -94,7 +94,7 @@ class MariadbSchema(Schema):
         self.server = self.start_server()
         self.names = (f"d{number}" for number in schema.itertools.count())
         self.place = self.server.place.make_directory("schema")
-        self.templates = {}
+        self.templates, self.complete = {}, None
         for revision in (*REVISIONS, NEWEST):
             name = "at_" + revision
             self.create(name)
@@ -184,11 +184,13 @@ class MariadbSchema(Schema):
 
     def expect_complete(self, name):
         """As a sync leaves a database, whatever happened before."""
-        if not hasattr(self, "fresh"):
-            self.fresh = self.database()
-            self.berth(self.fresh, "sync")
-        self.expect_schema(name, NEWEST)
-        expect(self.whole_schema(name) == self.whole_schema(self.fresh), "berth's own tables differ")
+        if self.complete is None:
+            fresh = self.database()
+            self.berth(fresh, "sync")
+            self.expect_schema(fresh, NEWEST)
+            self.complete = self.whole_schema(fresh)
+        expect(self.whole_schema(name) == self.complete, "the tables differ")
+        expect(self.rows(name, "SELECT version_num FROM alembic_version") == [(NEWEST,)], "the revision differs")
         expect(self.rows(name, "SELECT name FROM berth_locks") == [("batches",)], "the locks differ")
 
     def await_quiet(self, name):
