@@ -269,6 +269,7 @@ PARTS = [
     Part("sessions", script("tests/databases/sessions.py"), waits=True),
     Part("mariadb-sessions", script("tests/databases/mariadb_sessions.py"), waits=True),
     Part("schema", script("tests/databases/schema.py"), waits=True),
+    Part("mariadb-schema", script("tests/databases/mariadb_schema.py"), waits=True),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("dev", script("tests/cli/dev.py")),

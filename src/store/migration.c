@@ -1,5 +1,7 @@
 /* Upstream's migrations, and what its tool refuses. A refusal is one line that says what to do. The
- * caller's transaction keeps a database at one revision or at another. One thread at a time. */
+ * caller's transaction keeps a database at one revision or at another; without one, the revision is
+ * written last, and a sync that was broken off is repeated from where it began. One thread at a
+ * time. */
 #include "store/migration.h"
 
 #include <stdio.h>
@@ -48,16 +50,23 @@ static bool make_version_table(const struct migration *migration, struct err *er
            (tables > 0 || execute_all(migration, migration->texts->create_version_table, err));
 }
 
+static bool execute_unless_null(const struct migration *migration, const char *sql, struct err *err)
+{
+    return sql == NULL || migration->execute(migration->cls, sql, err);
+}
+
 static bool write_revision(const struct migration *migration, const char *revision, struct err *err)
 {
-    if (!make_version_table(migration, err) ||
-        !migration->execute(migration->cls, "DELETE FROM alembic_version", err))
-        return false;
-    if (revision == NULL)
-        return true;
+    const struct migration_texts *texts = migration->texts;
     char sql[96];
-    snprintf(sql, sizeof(sql), "INSERT INTO alembic_version (version_num) VALUES ('%s')", revision);
-    return migration->execute(migration->cls, sql, err);
+    if (revision != NULL)
+        snprintf(sql, sizeof(sql), "INSERT INTO alembic_version (version_num) VALUES ('%s')",
+                 revision);
+    return make_version_table(migration, err) &&
+           execute_unless_null(migration, texts->begin_revision, err) &&
+           migration->execute(migration->cls, "DELETE FROM alembic_version", err) &&
+           execute_unless_null(migration, revision == NULL ? NULL : sql, err) &&
+           execute_unless_null(migration, texts->end_revision, err);
 }
 
 /* The revision with that text, as a number; -1 for one that is not upstream's. */
@@ -120,6 +129,9 @@ static bool create_schema(const struct migration *migration, struct err *err)
             err, 503, NULL,
             "the database '%.*s' has tables but no schema revision: stamp it with its revision",
             SLICE_ARG(migration->database));
+    /* The version table comes first, as in upstream's tool. */
+    if (!make_version_table(migration, err))
+        return false;
     log_write(LOG_LEVEL_INFO, MIGRATION_LOGGER, LOG_NO_CONTEXT, "Creating the schema at %s",
               schema_revision_ids[SCHEMA_NEWEST]);
     return execute_all(migration, migration->texts->create_newest, err) &&
@@ -138,9 +150,8 @@ bool migration_sync(const struct migration *migration, struct err *err)
     char text[STORE_REVISION_BYTES];
     if (!migration_read_revision(migration, text, err))
         return false;
-    /* The version table comes first, as in upstream's tool. */
     if (text[0] == '\0')
-        return make_version_table(migration, err) && create_schema(migration, err);
+        return create_schema(migration, err);
     int revision = revision_of(text);
     if (revision < 0)
         return refuse_unknown(migration, text, err);

@@ -18,10 +18,15 @@ struct migration_texts {
     const char *const *restore_indexes;      /* and back; idempotent */
     const char *count_version_tables;        /* 1 if alembic_version exists */
     const char *count_upstream_tables;       /* 0 if there are no tables of upstream */
+    /* Around the writing of a revision, where DDL is not part of a transaction; NULL: the caller's
+     * transaction is around everything. */
+    const char *begin_revision;
+    const char *end_revision;
 };
 
 /* An open database in a transaction: in one that writes, except for the functions that only
- * read. */
+ * read. Where DDL is not part of a transaction, `execute` takes what has already been done for
+ * done, so that everything can be repeated. */
 struct migration {
     struct slice database; /* for messages */
     const struct migration_texts *texts;

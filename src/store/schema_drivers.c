@@ -2,6 +2,9 @@
 #include "store/schema_drivers.h"
 
 #include "store/sqlite/schema_driver.h"
+#ifdef BERTH_MARIADB
+#include "store/mariadb/schema_driver.h"
+#endif
 #ifdef BERTH_POSTGRES
 #include "store/postgres/schema_driver.h"
 #endif
@@ -9,6 +12,9 @@
 static const struct schema_driver *const servers[] = {
 #ifdef BERTH_POSTGRES
     &pg_schema_driver,
+#endif
+#ifdef BERTH_MARIADB
+    &mariadb_schema_driver,
 #endif
     NULL,
 };

@@ -64,7 +64,11 @@ def upgrade_checks(table):
 
 
 class Schema:
-    """Cases on one server. Each has databases of its own, made from templates."""
+    """Cases on one server. Each has databases of its own, made from templates. mariadb_schema.py has the same on MariaDB."""
+
+    shell_program = "schema_shell"
+    missing_roots, missing_consumers = MISSING_ROOTS, MISSING_CONSUMERS
+    own_table_names = OWN_TABLES
 
     def __init__(self):
         self.server = Postgres().start()
@@ -136,7 +140,7 @@ class Schema:
         expect(self.everything(name) == before, f"{words} changed the database")
 
     def shell(self, command, name, url=None, begin=False):
-        process = subprocess.Popen([os.path.join(ROOT, build, "tests/databases/schema_shell"), command, url or self.server.url(name)],
+        process = subprocess.Popen([os.path.join(ROOT, build, "tests/databases", self.shell_program), command, url or self.server.url(name)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         return process if begin else finished(process)
 
@@ -167,6 +171,13 @@ class Schema:
 
     def everything(self, name):
         return self.dump(name)
+
+    def whole_schema(self, name):
+        """With berth's own tables."""
+        return self.dump(name, "--schema-only")
+
+    def remove_berth(self, name):
+        self.as_owner(name, documented("DROP TABLE"))
 
     def own_tables(self, name):
         return {row[0] for row in self.rows(name, "SELECT relname FROM pg_class WHERE relname LIKE 'berth\\_%%' AND relkind = 'r'")}
@@ -206,7 +217,7 @@ class Schema:
         expect(status == 0 and out == "", (status, out))
         expect(re.search(r" INFO alembic\.runtime\.migration \[-\] Creating the schema at a082b8bb98d0$", error, re.M), error)
         self.expect_schema(name, NEWEST)
-        expect(self.own_tables(name) == OWN_TABLES, self.own_tables(name))
+        expect(self.own_tables(name) == self.own_table_names, self.own_tables(name))
         expect(self.rows(name, "SELECT count(*) FROM traits") == [(0,)], "db sync inserts rows")
         before = self.everything(name)
         status, out, error = self.berths(name, "sync")
@@ -232,8 +243,9 @@ class Schema:
         self.start(name)
         expect(self.data(name) == data, "the rows have changed")
         self.berth(name, "stamp", "422e")
-        self.as_owner(name, documented("DROP TABLE"))
-        expect(self.dump(name, "--schema-only") == self.dump("at_" + DEBIANS, "--schema-only"), "something of berth is left")
+        self.remove_berth(name)
+        expect(self.own_tables(name) == set() and self.schema(name) == self.whole_schema(name), "something of berth is left")
+        self.expect_schema(name, DEBIANS)
 
     def every_revision(self):
         """An upgrade by berth and one by the newest Python tool have the same result, rows included."""
@@ -262,12 +274,12 @@ class Schema:
                    " JOIN projects p ON p.id = project_id JOIN users u ON u.id = user_id ORDER BY 1",
                    # the Python service creates the owner of incomplete consumers even if there are none
                    "SELECT external_id, created_at IS NULL FROM projects p WHERE external_id = 'project' OR EXISTS"
-                   " (SELECT FROM consumers WHERE project_id = p.id) ORDER BY 1",
+                   " (SELECT 1 FROM consumers WHERE project_id = p.id) ORDER BY 1",
                    "SELECT external_id, created_at IS NULL FROM users u WHERE external_id = 'user' OR EXISTS"
-                   " (SELECT FROM consumers WHERE user_id = u.id) ORDER BY 1")
-        for scripts, because in (((ROWS, MISSING_ROOTS), "a resource provider lacks its root provider id"),
-                                 ((ROWS, MISSING_CONSUMERS), "an allocation lacks its consumer"),
-                                 ((ROWS, MISSING_ROOTS, MISSING_CONSUMERS), "a resource provider lacks its root provider id")):
+                   " (SELECT 1 FROM consumers WHERE user_id = u.id) ORDER BY 1")
+        for scripts, because in (((ROWS, self.missing_roots), "a resource provider lacks its root provider id"),
+                                 ((ROWS, self.missing_consumers), "an allocation lacks its consumer"),
+                                 ((ROWS, self.missing_roots, self.missing_consumers), "a resource provider lacks its root provider id")):
             ours, theirs = self.database("b4ed3a175331", *scripts), self.database("b4ed3a175331", *scripts)
             self.refused(ours, "sync", because=because)
             told = [self._tool(program, self.server.url(name), "check", category="upgrade")
@@ -298,7 +310,7 @@ class Schema:
         for words in (["sync"], ["version"]):
             self.refused(name, *words, because="has more than one schema revision")
         for script in ("DROP TABLE alembic_version", "DELETE FROM alembic_version",
-                       "DROP TABLE alembic_version, resource_providers, resource_provider_traits"):
+                       "DROP TABLE alembic_version, resource_provider_traits, resource_providers"):
             name = self.database(DEBIANS, script)
             self.refused(name, "sync", because="has tables but no schema revision: stamp it with its revision")
             self.not_started(name, "has no schema: run \"placement-manage db sync\"")
@@ -331,7 +343,7 @@ class Schema:
         self.start(ours)
         self.python(theirs, "start")
         self.expect_schema(ours, DEBIANS)
-        expect(self.own_tables(ours) == OWN_TABLES, self.own_tables(ours))
+        expect(self.own_tables(ours) == self.own_table_names, self.own_tables(ours))
         question = "SELECT id, name, created_at IS NULL, updated_at IS NULL FROM resource_classes ORDER BY id"
         expect(self.rows(ours, question) == self.rows(theirs, question), self.rows(ours, question))
         question = "SELECT name, created_at IS NULL, updated_at IS NULL FROM traits"
@@ -362,7 +374,7 @@ class Schema:
                 expect(status == 0, (command, status, out, error))
             self.expect_schema(name, NEWEST if command == "sync" else DEBIANS)
             found = self.rows(name, "SELECT (SELECT count(*) FROM traits), (SELECT count(*) FROM resource_classes)")
-            expect(found == [(TRAITS, CLASSES)] and self.own_tables(name) == OWN_TABLES, found)
+            expect(found == [(TRAITS, CLASSES)] and self.own_tables(name) == self.own_table_names, found)
 
     def locked(self):
         """A tool waits for another one. A start only waits if there is something to do, and survives it if another
