@@ -96,8 +96,10 @@ static bool take_piece(const char **text, struct piece *piece)
     piece->step = 0;
     if (**text == '-') {
         ++*text;
-        if (!foreign_ids_take_number(text, &piece->last) || *(*text)++ != '/' ||
-            !foreign_ids_take_number(text, &piece->step) || piece->last < piece->first)
+        if (!foreign_ids_take_number(text, &piece->last) || **text != '/')
+            return false;
+        ++*text;
+        if (!foreign_ids_take_number(text, &piece->step) || piece->last < piece->first)
             return false;
     }
     if (**text == ',')
@@ -108,9 +110,10 @@ static bool take_piece(const char **text, struct piece *piece)
 static bool is_view(const char *text)
 {
     struct piece piece;
-    while (take_piece(&text, &piece))
-        continue;
-    return *text == '\0';
+    while (*text != '\0')
+        if (!take_piece(&text, &piece))
+            return false;
+    return true;
 }
 
 static void append_singles(const char *text, struct buf *sql)
