@@ -28,7 +28,7 @@ from schema import DEBIANS, NEWEST, REVISIONS, ROWS, Schema, finished, servers, 
 OWN_TABLES = schema.OWN_TABLES | {"berth_locks"}
 COLLATIONS = ("utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_general_ci")
 SHARED = ("from_nothing", "handed_back", "every_revision", "incomplete_rows", "unknown", "served_as_it_is", "at_once")
-OWN = ("killed", "few_rights", "other_berths", "python_at_once", "locked", "no_triggers", "unreachable")
+OWN = ("killed", "few_rights", "other_berths", "python_at_once", "locked", "unreachable")
 CLUSTER = ("two_nodes",)
 QUERY = b"\x03"  # the first byte of a packet with a statement
 
@@ -319,11 +319,6 @@ class MariadbSchema(Schema):
         expect(status == 0, (out, error))
         found = self.rows(name, "SELECT (SELECT COUNT(*) FROM traits), (SELECT COUNT(*) FROM resource_classes)")
         expect(found == [(schema.TRAITS, schema.CLASSES)], found)
-
-    def no_triggers(self):
-        name = self.database(NEWEST)
-        status, out, error = self.berths(name, "coexist", "enable")
-        expect(status == 1 and "no triggers for MariaDB and MySQL" in out + error, (status, out, error))
 
     def unreachable(self):
         """One line, without the password."""

@@ -8,16 +8,15 @@
  * of which everybody compares all rows. One thread at a time. */
 #include "store/mariadb/coexist.h"
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/wait.h"
 #include "store/mariadb/foreign_log.h"
 #include "store/mariadb/foreign_sql.h"
 #include "store/mariadb/foreign_triggers.h"
 #include "store/mariadb/session_internal.h"
-#include "store/server/dialects.h"
+#include "store/mariadb/tool_session.h"
 
-enum { CONNECT_S = 30, ANSWER_S = 600, ATTEMPTS_FOR_S = 60, AGAIN_US = 300000 };
+enum { ATTEMPTS_FOR_S = 60, AGAIN_US = 300000 };
 
 /* Errors of the server. */
 enum {
@@ -39,11 +38,6 @@ struct coexist {
     bool has_upstream;
     bool is_complete; /* the row 'coexist' is there */
 };
-
-static uint64_t after_s(unsigned seconds)
-{
-    return clock_monotonic_us() + seconds * UINT64_C(1000000);
-}
 
 static unsigned code_of(const struct coexist *c)
 {
@@ -86,27 +80,27 @@ typedef enum server_outcome coexist_step(struct coexist *c, const char *sql, str
 
 static enum server_outcome run_statement(struct coexist *c, const char *sql, struct err *err)
 {
-    return mariadb_session_run(c->session, sql, "changed", after_s(ANSWER_S), err);
+    return mariadb_session_run(c->session, sql, "changed", mariadb_tool_deadline(), err);
 }
 
 static enum server_outcome tell_everybody(struct coexist *c, const char *also, struct err *err)
 {
-    return mariadb_foreign_log_everything(c->session, also, after_s(ANSWER_S), err);
+    return mariadb_foreign_log_everything(c->session, also, mariadb_tool_deadline(), err);
 }
 
 static bool roll_back(struct coexist *c)
 {
     struct err ignored = {.arena = c->session->arena};
     return mariadb_session_is_open(c->session) &&
-           mariadb_session_run(c->session, "ROLLBACK", "changed", after_s(ANSWER_S), &ignored) ==
-               SERVER_OK;
+           mariadb_session_run(c->session, "ROLLBACK; SET autocommit = 1", "changed",
+                               mariadb_tool_deadline(), &ignored) == SERVER_OK;
 }
 
 /* Again while others use the tables. `done`: the error that says that nothing is left to do. */
 static bool with_patience(struct coexist *c, coexist_step *step, const char *sql, unsigned done,
                           struct err *err)
 {
-    const uint64_t until_us = after_s(ATTEMPTS_FOR_S);
+    const uint64_t until_us = clock_monotonic_us() + ATTEMPTS_FOR_S * UINT64_C(1000000);
     for (;;) {
         struct err failed = {.arena = err->arena};
         if (step(c, sql, &failed) == SERVER_OK || (done != 0 && code_of(c) == done))
@@ -121,8 +115,8 @@ static bool with_patience(struct coexist *c, coexist_step *step, const char *sql
 static bool ask(struct coexist *c, const char *sql, struct mariadb_rows *rows, struct err *err)
 {
     const struct mariadb_text text = {.sql = slice_of(sql), .what = "read"};
-    return mariadb_session_execute(c->session, &text, rows, 1, NULL, after_s(ANSWER_S), err) ==
-           SERVER_OK;
+    return mariadb_session_execute(c->session, &text, rows, 1, NULL, mariadb_tool_deadline(),
+                                   err) == SERVER_OK;
 }
 
 /* ---- what there is ---- */
@@ -298,22 +292,12 @@ static bool read_counts(struct coexist *c, struct coexist_status *status, struct
 
 /* ---- sessions ---- */
 
-static struct mariadb_session *open_tool(struct slice connection, struct err *err)
+static bool coexist_open(struct coexist *c, struct slice connection, struct err *err)
 {
-    struct arena *arena = arena_create();
-    struct mariadb_session *session = NULL;
-    struct mariadb_url url;
-    if (mariadb_url_parse(connection, SLICE_LIT(""), arena, &url, err))
-        session = mariadb_session_create(&(struct server_session_options){
-            .address = &(struct server_address){server_dialect_of(connection), &url, url.target},
-            .application_name = "placement-manage",
-            .wake_fd = -1,
-            .lock_timeout_ms = 1000});
-    arena_destroy(arena);
-    if (session == NULL || mariadb_session_connect(session, after_s(CONNECT_S), err) == SERVER_OK)
-        return session;
-    mariadb_session_destroy(session);
-    return NULL;
+    *c = (struct coexist){.session = mariadb_tool_open(connection, err)};
+    return c->session != NULL &&
+           run_statement(c, "SET lock_wait_timeout = 1, innodb_lock_wait_timeout = 1", err) ==
+               SERVER_OK;
 }
 
 static void coexist_close(struct coexist *c)
@@ -324,16 +308,16 @@ static void coexist_close(struct coexist *c)
 
 bool mariadb_coexist_enable(struct slice connection, struct err *err)
 {
-    struct coexist c = {.session = open_tool(connection, err)};
-    bool ok = c.session != NULL && coexist_enable_open(&c, err);
+    struct coexist c;
+    bool ok = coexist_open(&c, connection, err) && coexist_enable_open(&c, err);
     coexist_close(&c);
     return ok;
 }
 
 bool mariadb_coexist_disable(struct slice connection, struct err *err)
 {
-    struct coexist c = {.session = open_tool(connection, err)};
-    bool ok = c.session != NULL && coexist_disable_open(&c, err);
+    struct coexist c;
+    bool ok = coexist_open(&c, connection, err) && coexist_disable_open(&c, err);
     coexist_close(&c);
     return ok;
 }
@@ -341,8 +325,8 @@ bool mariadb_coexist_disable(struct slice connection, struct err *err)
 bool mariadb_coexist_read_status(struct slice connection, struct coexist_status *status,
                                  struct err *err)
 {
-    struct coexist c = {.session = open_tool(connection, err)};
-    bool ok = c.session != NULL && read_counts(&c, status, err);
+    struct coexist c;
+    bool ok = coexist_open(&c, connection, err) && read_counts(&c, status, err);
     coexist_close(&c);
     return ok;
 }

@@ -77,7 +77,7 @@ struct piece {
 };
 
 /* A positive number, behind which `text` then is. */
-static bool take_number(const char **text, int64_t *number)
+static bool foreign_ids_take_number(const char **text, int64_t *number)
 {
     char *end;
     if (**text < '1' || **text > '9')
@@ -90,14 +90,16 @@ static bool take_number(const char **text, int64_t *number)
 /* False: there is none, which at the end of the text is right. */
 static bool take_piece(const char **text, struct piece *piece)
 {
-    if (!take_number(text, &piece->first))
+    if (!foreign_ids_take_number(text, &piece->first))
         return false;
     piece->last = piece->first;
     piece->step = 0;
     if (**text == '-') {
         ++*text;
-        if (!take_number(text, &piece->last) || *(*text)++ != '/' ||
-            !take_number(text, &piece->step) || piece->last < piece->first)
+        if (!foreign_ids_take_number(text, &piece->last) || **text != '/')
+            return false;
+        ++*text;
+        if (!foreign_ids_take_number(text, &piece->step) || piece->last < piece->first)
             return false;
     }
     if (**text == ',')
@@ -108,9 +110,10 @@ static bool take_piece(const char **text, struct piece *piece)
 static bool is_view(const char *text)
 {
     struct piece piece;
-    while (take_piece(&text, &piece))
-        continue;
-    return *text == '\0';
+    while (*text != '\0')
+        if (!take_piece(&text, &piece))
+            return false;
+    return true;
 }
 
 static void append_singles(const char *text, struct buf *sql)

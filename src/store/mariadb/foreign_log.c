@@ -1,6 +1,10 @@
 /* See foreign_log.h. The lock keeps batches of the same server from being refused. On a cluster it
  * locks nothing elsewhere: there the number of the row decides, and of two transactions with the
- * same number the cluster refuses one.
+ * same number the cluster refuses one. A node may do so between two statements of a text without
+ * stopping it: what follows is then executed all the same, outside the transaction. So autocommit
+ * is off, which makes it a second transaction; the last statement before COMMIT fails unless the
+ * row is there, which the first has inserted; and after COMMIT the row is looked up, because the
+ * transaction may have been empty.
  *
  * The notes and their ids are read by one statement, and these rows are deleted by their ids, found
  * through the primary key: a note that is not committed yet is neither read nor waited for. */
@@ -11,12 +15,14 @@
 #include "store/mariadb/session_internal.h"
 #include "store/server/foreign_row.h"
 
-enum { ATTEMPTS = 3, DELETED_AT_ONCE = 1000 };
+enum { ATTEMPTS = 5, DELETED_AT_ONCE = 1000 };
 
 /* The results of the text that begins a transaction. */
-enum { OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
+enum { OF_AUTOCOMMIT, OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
 
-static const char BEGIN[] = "START TRANSACTION;"
+static const char ROLL_BACK[] = "ROLLBACK; SET autocommit = 1";
+
+static const char BEGIN[] = "SET autocommit = 0; START TRANSACTION;"
                             "SELECT 1 FROM berth_locks WHERE name = 'batches' FOR UPDATE;"
                             "SELECT number, mark, digest, entries FROM berth_log ORDER BY number"
                             " DESC LIMIT 1;";
@@ -25,12 +31,23 @@ struct move {
     struct mariadb_session *session;
     struct mariadb_rows rows[OF_ALL];
     uint64_t deadline_us;
+    bool is_beaten; /* another transaction has won, on a cluster one of another node */
 };
 
 static void move_end(struct move *m)
 {
     for (size_t i = 0; i < OF_ALL; i++)
         mariadb_rows_free(&m->rows[i]);
+}
+
+/* The failure of a text of the transaction. */
+static enum server_outcome note_failure(struct move *m, enum server_outcome outcome)
+{
+    enum mariadb_kind kind = mariadb_session_failure(m->session)->kind;
+    m->is_beaten = (outcome == SERVER_RETRY && kind == MARIADB_CONFLICT) ||
+                   (outcome != SERVER_OK && mariadb_session_is_open(m->session) &&
+                    (kind == MARIADB_DUPLICATE || kind == MARIADB_NOT_FOUND));
+    return outcome;
 }
 
 /* `most` notes are read; 0: none. */
@@ -41,8 +58,8 @@ static enum server_outcome move_begin(struct move *m, unsigned most, struct err 
     if (most > 0)
         mariadb_foreign_first(most, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "locked"};
-    enum server_outcome outcome =
-        mariadb_session_execute(m->session, &text, m->rows, OF_ALL, NULL, m->deadline_us, err);
+    enum server_outcome outcome = note_failure(
+        m, mariadb_session_execute(m->session, &text, m->rows, OF_ALL, NULL, m->deadline_us, err));
     buf_free(&sql);
     if (outcome != SERVER_OK || mariadb_rows_count(&m->rows[OF_LOCK]) == 1)
         return outcome;
@@ -64,7 +81,7 @@ static bool make_row(const struct move *m, const struct foreign_notes *notes,
     return foreign_row_make(made, &newest, notes, m->session->base.target, err);
 }
 
-static void append_insert(const struct log_row *row, struct buf *sql)
+static void foreign_log_append_insert(const struct log_row *row, struct buf *sql)
 {
     buf_printf(sql,
                "INSERT INTO berth_log (number, mark, digest, written_at, entries) VALUES (%lld, ",
@@ -88,37 +105,90 @@ static void append_delete(const struct mariadb_rows *notes, size_t first, struct
     buf_append_lit(sql, ") v STRAIGHT_JOIN berth_foreign f FORCE INDEX (PRIMARY) ON f.id = v.id;");
 }
 
-/* Appends the row for these notes (NULL: everything), deletes what was read, or executes `also`,
- * and commits. */
+/* How many rows of the log are this one. */
+static void append_count(const struct log_row *row, struct buf *sql)
+{
+    buf_printf(sql, "(SELECT COUNT(*) FROM berth_log WHERE number = %lld AND mark = ",
+               (long long)row->number);
+    mariadb_literal_binary(sql, row->mark);
+    buf_append_char(sql, ')');
+}
+
+static void append_check(const struct log_row *row, struct buf *sql)
+{
+    buf_append_lit(sql, "SET @berth = IF(");
+    append_count(row, sql);
+    buf_append_lit(sql, " = 1, 1, (SELECT 1 UNION SELECT 2));");
+}
+
+/* Everything up to COMMIT; returns the number of the statements. */
+static size_t append_all(const struct move *m, const struct log_row *row, const char *also,
+                         struct buf *sql)
+{
+    size_t statements = 3;
+    foreign_log_append_insert(row, sql);
+    for (size_t i = 0; i < mariadb_rows_count(&m->rows[OF_NOTES]); i += DELETED_AT_ONCE) {
+        append_delete(&m->rows[OF_NOTES], i, sql);
+        statements++;
+    }
+    if (also[0] != '\0') {
+        buf_printf(sql, "%s;", also);
+        statements++;
+    }
+    append_check(row, sql);
+    buf_append_lit(sql, "COMMIT");
+    return statements;
+}
+
+static enum server_outcome foreign_log_look_up(struct move *m, const struct log_row *row,
+                                               struct err *err)
+{
+    struct buf sql = {0};
+    struct mariadb_rows rows = {0};
+    int64_t count = 0;
+    buf_append_lit(&sql, "SELECT ");
+    append_count(row, &sql);
+    buf_append_lit(&sql, ";SET autocommit = 1");
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    enum server_outcome outcome =
+        mariadb_session_execute(m->session, &text, &rows, 1, NULL, m->deadline_us, err);
+    if (outcome == SERVER_OK && (!mariadb_rows_int(&rows, 0, 0, &count) || count != 1)) {
+        m->is_beaten = true;
+        outcome = server_failure_set(SERVER_RETRY, m->session->base.target, "written",
+                                     SLICE_LIT("another node's transaction has won"), err);
+    }
+    mariadb_rows_free(&rows);
+    buf_free(&sql);
+    return outcome;
+}
+
+/* Appends the row for these notes (NULL: everything), deletes what was read, executes `also`, and
+ * commits. */
 static enum server_outcome move_commit(struct move *m, const struct foreign_notes *notes,
                                        const char *also, struct err *err)
 {
     struct foreign_row made;
     struct buf sql = {0};
-    size_t statements = 2;
-    if (!make_row(m, notes, &made, err)) {
-        foreign_row_free(&made);
-        return SERVER_FAILED;
+    enum server_outcome outcome = SERVER_FAILED;
+    if (make_row(m, notes, &made, err)) {
+        size_t statements = append_all(m, &made.row, also, &sql);
+        const struct mariadb_text text = {.sql = buf_slice(&sql),
+                                          .statements = statements,
+                                          .ends_with_commit = true,
+                                          .what = "written"};
+        outcome = note_failure(
+            m, mariadb_session_execute(m->session, &text, NULL, 0, NULL, m->deadline_us, err));
+        if (outcome == SERVER_OK)
+            outcome = foreign_log_look_up(m, &made.row, err);
     }
-    append_insert(&made.row, &sql);
     foreign_row_free(&made);
-    for (size_t i = 0; i < mariadb_rows_count(&m->rows[OF_NOTES]); i += DELETED_AT_ONCE) {
-        append_delete(&m->rows[OF_NOTES], i, &sql);
-        statements++;
-    }
-    if (also[0] != '\0') {
-        buf_printf(&sql, "%s;", also);
-        statements++;
-    }
-    buf_append_lit(&sql, "COMMIT");
-    const struct mariadb_text text = {.sql = buf_slice(&sql),
-                                      .statements = statements,
-                                      .ends_with_commit = true,
-                                      .what = "written"};
-    enum server_outcome outcome =
-        mariadb_session_execute(m->session, &text, NULL, 0, NULL, m->deadline_us, err);
     buf_free(&sql);
     return outcome;
+}
+
+static enum server_outcome move_leave(struct move *m, struct err *err)
+{
+    return mariadb_session_run(m->session, ROLL_BACK, "used", m->deadline_us, err);
 }
 
 /* *moved: 0: there was nothing, and nothing is written. */
@@ -138,14 +208,6 @@ static enum server_outcome move_once(struct move *m, uint64_t *moved, struct err
     return outcome;
 }
 
-/* Another transaction has won: on a cluster, one of another node, also with the same number. */
-static bool is_beaten(const struct mariadb_session *session, enum server_outcome outcome)
-{
-    enum mariadb_kind kind = mariadb_session_failure(session)->kind;
-    return (outcome == SERVER_RETRY && kind == MARIADB_CONFLICT) ||
-           (outcome == SERVER_REFUSED && kind == MARIADB_DUPLICATE);
-}
-
 /* The lock is not taken in vain. */
 static enum server_outcome is_anything_waiting(struct mariadb_session *session, bool *is_there,
                                                uint64_t deadline_us, struct err *err)
@@ -158,6 +220,14 @@ static enum server_outcome is_anything_waiting(struct mariadb_session *session, 
     *is_there = mariadb_rows_count(&rows) > 0;
     mariadb_rows_free(&rows);
     return outcome;
+}
+
+/* What is tried again has left no transaction behind; the last failure is told. */
+static bool tries_again(struct move *m, unsigned *attempts)
+{
+    struct err ignored = {.arena = m->session->arena};
+    return m->is_beaten && ++*attempts < ATTEMPTS && mariadb_session_is_open(m->session) &&
+           move_leave(m, &ignored) == SERVER_OK;
 }
 
 enum server_outcome mariadb_foreign_log_move(struct mariadb_session *session, uint64_t *moved,
@@ -174,9 +244,11 @@ enum server_outcome mariadb_foreign_log_move(struct mariadb_session *session, ui
         if (outcome == SERVER_OK) {
             *moved += now;
             goes_on = now == MARIADB_FOREIGN_MOVED_AT_ONCE;
-        } else if (is_beaten(session, outcome)) {
-            goes_on = ++attempts < ATTEMPTS;
-            outcome = mariadb_session_run(session, "ROLLBACK", "used", deadline_us, err);
+        } else if (tries_again(&m, &attempts)) {
+            outcome = SERVER_OK;
+        } else if (m.is_beaten && mariadb_session_is_open(session)) {
+            outcome = move_leave(&m, err);
+            goes_on = false;
         } else {
             err_set_text(err, failed.status, failed.code, failed.message);
         }
@@ -188,10 +260,19 @@ enum server_outcome mariadb_foreign_log_everything(struct mariadb_session *sessi
                                                    const char *also, uint64_t deadline_us,
                                                    struct err *err)
 {
-    struct move m = {.session = session, .deadline_us = deadline_us};
-    enum server_outcome outcome = move_begin(&m, 0, err);
-    if (outcome == SERVER_OK)
-        outcome = move_commit(&m, NULL, also, err);
-    move_end(&m);
+    enum server_outcome outcome;
+    unsigned attempts = 0;
+    struct move m;
+    struct err failed;
+    do {
+        m = (struct move){.session = session, .deadline_us = deadline_us};
+        failed = (struct err){.arena = err->arena};
+        outcome = move_begin(&m, 0, &failed);
+        if (outcome == SERVER_OK)
+            outcome = move_commit(&m, NULL, also, &failed);
+        move_end(&m);
+    } while (outcome != SERVER_OK && tries_again(&m, &attempts));
+    if (outcome != SERVER_OK)
+        err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
 }

@@ -7,7 +7,9 @@
 #include "store/server/foreign_view.h"
 
 /* Appends an expression that is 1 if there are notes after the view. `is_of_server` false: the view
- * is one of another server, so that all notes are new. */
+ * is one of another server, so that all notes are new. Outside a snapshot, it belongs into the
+ * statement that asks for the newest row of the log, or into one before it: notes that are moved
+ * between the two would otherwise be in neither. */
 void mariadb_foreign_exists(const struct foreign_view *view, bool is_of_server, struct buf *sql);
 
 /* Appends statements for a snapshot, each with its ";", that have these results: the new notes, of

@@ -1,28 +1,10 @@
 /* See schema_driver.h. Constant. */
 #include "store/mariadb/schema_driver.h"
 
+#include "store/mariadb/coexist.h"
 #include "store/mariadb/migrate.h"
 #include "store/mariadb/repair.h"
 #include "store/mariadb/url.h"
-
-static bool refuse_triggers(struct err *err)
-{
-    return err_set(err, 503, NULL, "this version has no triggers for MariaDB and MySQL");
-}
-
-static bool refuse_to_coexist(struct slice connection, struct err *err)
-{
-    (void)connection;
-    return refuse_triggers(err);
-}
-
-static bool refuse_coexist_status(struct slice connection, struct coexist_status *status,
-                                  struct err *err)
-{
-    (void)connection;
-    (void)status;
-    return refuse_triggers(err);
-}
 
 const struct schema_driver mariadb_schema_driver = {
     .matches = mariadb_url_matches,
@@ -33,7 +15,7 @@ const struct schema_driver mariadb_schema_driver = {
     .count_missing_consumers = mariadb_count_missing_consumers,
     .set_roots = mariadb_set_roots,
     .create_consumers = mariadb_create_consumers,
-    .coexist_enable = refuse_to_coexist,
-    .coexist_disable = refuse_to_coexist,
-    .coexist_read_status = refuse_coexist_status,
+    .coexist_enable = mariadb_coexist_enable,
+    .coexist_disable = mariadb_coexist_disable,
+    .coexist_read_status = mariadb_coexist_read_status,
 };

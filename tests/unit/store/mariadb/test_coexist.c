@@ -466,9 +466,14 @@ static void test_refused(void **state)
     const char *user = value_of(b->arena, b->berth,
                                 "SELECT CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')");
     run(admin, arena_printf(b->arena, "REVOKE TRIGGER ON placement.* FROM %s", user).data);
-    expect_refused(b, false, "grant TRIGGER on it");
+    static const char TOLD[] = "SELECT COUNT(*) FROM berth_locks WHERE name = 'coexist'";
     run(admin, "DROP TRIGGER placement.berth_foreign_update_users");
+    assert_string_equal(value_of(b->arena, b->other, TOLD), "1");
     expect_refused(b, true, "grant TRIGGER on it");
+    assert_string_equal(value_of(b->arena, b->other, TOLD), "0");
+    run(b->other, "INSERT INTO berth_locks VALUES ('coexist')");
+    expect_refused(b, false, "grant TRIGGER on it");
+    assert_string_equal(value_of(b->arena, b->other, TOLD), "0");
     assert_false(coexists(b));
     run(admin, arena_printf(b->arena, "GRANT TRIGGER ON placement.* TO %s", user).data);
     enable(b);

@@ -57,9 +57,9 @@ static void test_conditions(void **state)
     expect_condition("3,7-31/4,40", "TRUE AND id NOT IN (3,40) AND NOT (id BETWEEN 7 AND 31 AND "
                                     "(id - 7) % 4 = 0)");
     /* What is none: all notes are new. */
-    static const char *const wrong[] = {"x",     "3 OR 1", "3-",     "3-7",     "3-7/", "7-3/1",
-                                        "3-7/0", "-3",     "3;4",    "3,x",     "0",    ",3",
-                                        "3,,4",  "3-7/1x", "3-7/-1", "3-7-9/1", "3/1,4"};
+    static const char *const wrong[] = {
+        "x",  "1,3-", "1,3-7", "1,3-7/", "3 OR 1", "3-",   "3-7",    "3-7/",   "7-3/1",   "3-7/0",
+        "-3", "3;4",  "3,x",   "0",      ",3",     "3,,4", "3-7/1x", "3-7/-1", "3-7-9/1", "3/1,4"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         expect_condition(wrong[i], "TRUE");
 }
