@@ -226,6 +226,13 @@ static void test_settings_of_session(void **state)
     expect_warning(session, "wait_timeout is 59: the server closes connections that berth keeps");
     run(session, "SET SESSION wait_timeout = 60");
     expect_no_warnings(session);
+    run(session, "SET timestamp = UNIX_TIMESTAMP() + 60.5");
+    expect_warning(session, " s ahead of this machine's: rows get wrong times");
+    run(session, "SET timestamp = DEFAULT");
+    run(session, "SET timestamp = UNIX_TIMESTAMP() - 60");
+    expect_warning(session, " s behind this machine's: rows get wrong times");
+    run(session, "SET timestamp = DEFAULT");
+    expect_no_warnings(session);
     mariadb_session_destroy(session);
 }
 
