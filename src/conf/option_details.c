@@ -324,8 +324,14 @@ static const struct details table[] = {
     {"placement_database", "connection_parameters",
      "For database servers, such as `sslmode=verify-full`; an SQLite file has none. They are never "
      "shown or logged, because they may contain a password."},
-    {"placement_database", "slave_connection", "All reads are answered from memory."},
+    {"placement_database", "slave_connection",
+     "All reads are answered from memory, so berth never connects to it."},
     {"placement_database", "sqlite_synchronous", "A change is on disk before it is answered."},
+    {"placement_database", "mysql_sql_mode",
+     "berth's statements always run with TRADITIONAL and NO_BACKSLASH_ESCAPES: a value that does "
+     "not fit is refused, never cut."},
+    {"placement_database", "mysql_wsrep_sync_wait",
+     "berth itself makes a node wait where its answer must be up to date."},
     {"placement_database", "connection_recycle_time",
      "For a database on a server, whose proxies or firewalls may drop old connections. A "
      "connection is replaced when it is not in use, never within a transaction. 0 counts as 1 "

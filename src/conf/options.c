@@ -165,6 +165,7 @@ const struct option option_table[] = {
     ROW(STR, NONE, "placement_database", "slave_connection", NULL, "URL of a read-only replica of the database.", SECRET),
     ROW(BOOL, NONE, "placement_database", "sqlite_synchronous", "true", "Make SQLite wait for the disk at each commit; berth always does."),
     ROW(STR, NONE, "placement_database", "mysql_sql_mode", "TRADITIONAL", "SQL mode of MySQL sessions; empty: the server's default."),
+    ROW(INT, NONE, "placement_database", "mysql_wsrep_sync_wait", NULL, "Which statements wait on Galera until the node has what the cluster has committed; unset: the server's default."),
     ROW(INT, USED, "placement_database", "connection_recycle_time", "3600", "Seconds after which a database connection is replaced."),
     ROW(INT, NONE, "placement_database", "max_pool_size", NULL, "Number of database connections kept open; 0: unlimited."),
     ROW(INT, NONE, "placement_database", "max_overflow", NULL, "Number of database connections that may be open in addition to those kept."),

@@ -191,7 +191,7 @@ enum { ANSWER_CLOCK, ANSWER_STATUS, ANSWER_VARIABLES, ANSWER_SESSION, ANSWERS };
 /* The server's values are those of sessions that are made from now on. */
 
 static const char SETTINGS[] =
-    "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED);"
+    "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED);"
     " SHOW GLOBAL STATUS WHERE Variable_name = 'Slaves_running';"
     " SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'wsrep_provider_options',"
     " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'innodb_doublewrite',"

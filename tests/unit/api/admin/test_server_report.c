@@ -1,0 +1,75 @@
+/* Reports on servers of both kinds, as JSON and as text. */
+#include "api/admin/server_report.h"
+
+#include "unit.h"
+
+static void expect(const struct store_report *report, const char *json, const char *text)
+{
+    struct buf out = {0};
+    server_report_append_json(report, 7000000, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data, json);
+    out.len = 0;
+    server_report_append_text(report, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data, text);
+    buf_free(&out);
+}
+
+static void test_primary(void **state)
+{
+    (void)state;
+    struct store_report report = {.server = {.seen_us = 4000000,
+                                             .address = "192.0.2.7:5432",
+                                             .version = "15.20",
+                                             .isolation = "read committed",
+                                             .knows_standbys = true,
+                                             .has_timeline = true,
+                                             .standbys = 2,
+                                             .timeline = 5,
+                                             .replication = STORE_REPLICATION_ASYNC}};
+    report_add_setting(&report.server, "synchronous_commit", SLICE_LIT("on"));
+    expect(&report,
+           ", \"server\": {\"address\": \"192.0.2.7:5432\", \"version\": \"15.20\","
+           " \"role\": \"primary\", \"isolation\": \"read committed\","
+           " \"synchronous_commit\": \"on\", \"replication\": \"asynchronous\", \"standbys\": 2,"
+           " \"timeline\": 5, \"tls\": false, \"pooled\": false, \"seconds_since_seen\": 3},"
+           " \"instances\": [], \"warnings\": []",
+           "server: primary at 192.0.2.7:5432, version 15.20, read committed, synchronous_commit"
+           " on, asynchronous replication, no TLS\n");
+}
+
+static void test_node(void **state)
+{
+    (void)state;
+    struct store_report report = {.server = {.seen_us = 4000000,
+                                             .address = "db1:3306",
+                                             .version = "10.11.19-MariaDB",
+                                             .isolation = "read committed",
+                                             .cluster_size = 3,
+                                             .node = "a\"b",
+                                             .node_state = "Synced",
+                                             .uses_tls = true,
+                                             .replication = STORE_REPLICATION_SYNC}};
+    report_add_setting(&report.server, "innodb_flush_log_at_trx_commit", SLICE_LIT("2"));
+    report_add_setting(&report.server, "sync_binlog", SLICE_LIT("0"));
+    expect(&report,
+           ", \"server\": {\"address\": \"db1:3306\", \"version\": \"10.11.19-MariaDB\","
+           " \"role\": \"node\", \"isolation\": \"read committed\","
+           " \"innodb_flush_log_at_trx_commit\": \"2\", \"sync_binlog\": \"0\","
+           " \"replication\": \"synchronous\", \"cluster\": {\"node\": \"a\\\"b\","
+           " \"state\": \"Synced\", \"size\": 3}, \"tls\": true, \"pooled\": false,"
+           " \"seconds_since_seen\": 3}, \"instances\": [], \"warnings\": []",
+           "server: node a\"b (Synced, 3 in the cluster) at db1:3306, version 10.11.19-MariaDB,"
+           " read committed, innodb_flush_log_at_trx_commit 2, sync_binlog 0, synchronous"
+           " replication, TLS\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_primary),
+        cmocka_unit_test(test_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
