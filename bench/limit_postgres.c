@@ -19,8 +19,8 @@
 #include "latencies.h"
 #include "store/log_changes.h"
 #include "store/postgres/session_internal.h"
-#include "store/server/store_internal.h"
 #include "store/postgres/write_sql.h"
+#include "store/server/store_internal.h"
 #include "store/waves.h"
 
 enum {

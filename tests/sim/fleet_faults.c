@@ -81,7 +81,7 @@ static void lock_row(void)
         return;
     const struct row *row = &providers->row[rng_below(&fleet.rng, (int)providers->count)];
     fake_server_hold(rng_below(&fleet.rng, server.node_count), row->image.provider.id,
-                process_now_us() + (uint64_t)rng_below(&fleet.rng, HELD_MOST_US));
+                     process_now_us() + (uint64_t)rng_below(&fleet.rng, HELD_MOST_US));
 }
 
 static void strike_session(enum fleet_fault fault, struct session *session)

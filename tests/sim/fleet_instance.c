@@ -9,8 +9,8 @@
 #include "engine/pipeline_internal.h"
 #include "fleet.h"
 #include "store/postgres/facts.h"
-#include "store/server/housekeeping.h"
 #include "store/postgres/migrate.h"
+#include "store/server/housekeeping.h"
 #include "store/server/store_internal.h"
 
 enum {
@@ -111,12 +111,9 @@ struct store_batch __wrap_planned_batch(const struct planned *planned)
 }
 
 /* A batch gets its mark after it has been handed over. */
-void __real_server_make_mark(struct server_store *store,
-                               unsigned char mark[static LOG_MARK_LEN]);
-void __wrap_server_make_mark(struct server_store *store,
-                               unsigned char mark[static LOG_MARK_LEN]);
-void __wrap_server_make_mark(struct server_store *store,
-                               unsigned char mark[static LOG_MARK_LEN])
+void __real_server_make_mark(struct server_store *store, unsigned char mark[static LOG_MARK_LEN]);
+void __wrap_server_make_mark(struct server_store *store, unsigned char mark[static LOG_MARK_LEN]);
+void __wrap_server_make_mark(struct server_store *store, unsigned char mark[static LOG_MARK_LEN])
 {
     struct instance *instance = (struct instance *)process_current();
     __real_server_make_mark(store, mark);

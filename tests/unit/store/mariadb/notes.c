@@ -18,7 +18,7 @@ static const char TABLES[] =
     "CREATE TABLE consumer_types" NAMED "CREATE TABLE placement_aggregates" NAMED
     "CREATE TABLE projects" NAMED "CREATE TABLE resource_classes" NAMED "CREATE TABLE traits" NAMED
     "CREATE TABLE users" NAMED "CREATE TABLE resource_providers (id INT NOT NULL AUTO_INCREMENT "
-                               "PRIMARY KEY, name VARCHAR(200),"
+    "PRIMARY KEY, name VARCHAR(200),"
     " generation INT NOT NULL DEFAULT 0);"
     "CREATE TABLE inventories (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, resource_provider_id INT"
     " NOT NULL, total INT NOT NULL DEFAULT 0);"
