@@ -191,7 +191,7 @@ class Balanced:
         self.cluster.end()
 
     def _session(self, balancer):
-        return contextlib.closing(connect_by_url(balancer.url(read_timeout=2)))
+        return contextlib.closing(connect_by_url(balancer.url(read_timeout=20)))
 
     def _name(self, connection):
         return ask(connection, "SELECT @@wsrep_node_name")[0][0]
@@ -202,7 +202,7 @@ class Balanced:
             with contextlib.suppress(pymysql.MySQLError), self._session(balancer) as connection:
                 return self._name(connection) == name
 
-        wait_until(is_it, f"no sessions on {name}")
+        wait_until(is_it, lambda: f"no sessions on {name} in the shape {balancer.shape_name}: {balancer.tell('show stat')}")
 
     def switched(self):
         """As with kolla-ansible: the first node is used; sessions on another stay there when it is used again."""

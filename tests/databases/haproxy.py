@@ -24,7 +24,7 @@ from processes import Daemon, wait_until  # noqa: E402
 
 PROGRAM = "/usr/sbin/haproxy"
 CLIENT = "/usr/bin/mariadb"
-CHECK_S = 1  # a node that does not answer by then is unavailable
+CHECK_S = 5  # a node that does not answer by then is unavailable; on a busy machine it may take seconds
 SYNCED, DONOR = "4", "2"  # wsrep_local_state
 
 
@@ -118,10 +118,11 @@ SHAPES = {
         None, ("option tcpka", "option httpchk", "stick on dst", "stick-table type ip size 1000", "timeout client 90m",
                "timeout server 90m"),
         "http", TRIPLEO_ACTIVE, TRIPLEO_ACTIVE, 1000),
-    # the return of the first node ends the sessions of the others
+    # the return of the first node ends the sessions of the others. A check may take as long as Percona's interval; without
+    # this time-out, it could take no longer than the interval of the test, too short for a script on a busy machine
     "percona": Shape(
         ("default-server init-addr last,libc,none", "mode tcp", "retries 10", "timeout client 28800s", "timeout connect 100500",
-         "timeout server 28800s"),
+         "timeout server 28800s", "timeout check 10s"),
         ("mode tcp", "option clitcpka"),
         ("mode tcp", "option srvtcpka", "balance roundrobin", "option external-check", "external-check command {script}"),
         "script", PERCONA_ACTIVE + " on-marked-up shutdown-backup-sessions", PERCONA_ACTIVE + " backup", 10000),
@@ -133,7 +134,7 @@ class Balancer(HAProxy):
     proxy_protocol: the servers learn the client's address, which they must allow (proxy_protocol_networks)."""
 
     def __init__(self, nodes, shape="kolla", inter_ms=None, proxy_protocol=False, port=None):
-        self.nodes, self.shape = list(nodes), SHAPES[shape]
+        self.nodes, self.shape_name, self.shape = list(nodes), shape, SHAPES[shape]
         self.names = {node: getattr(node, "name", f"server{number + 1}") for number, node in enumerate(self.nodes)}
         self.inter_ms = inter_ms or self.shape.inter_ms
         self.proxy_protocol = proxy_protocol
