@@ -20,6 +20,7 @@
 #include "store/log_changes.h"
 #include "store/postgres/session_internal.h"
 #include "store/postgres/write_sql.h"
+#include "store/postgres/write_texts.h"
 #include "store/server/store_internal.h"
 #include "store/waves.h"
 
@@ -29,7 +30,6 @@ enum {
     CHANGES = 1 + CLASSES + 1, /* of a claim */
     PARAMETERS_MOST = WRITE_SQL_ARRAYS_MOST,
     STATEMENTS_MOST = 8,
-    LOG_PARAMETERS = 6,
     BINARY = 1,
     UUID_ROOM = 40,
 };
@@ -129,7 +129,7 @@ static void open_store(struct limit *limit, const char *url)
     if (limit->store == NULL)
         errx(1, "%.*s", SLICE_ARG(reason.message));
     arena_destroy(reason.arena);
-    limit->conn = server_store_of(limit->store)->writer->conn;
+    limit->conn = pg_session_of(server_store_of(limit->store)->writer)->conn;
     if (PQsetnonblocking(limit->conn, 0) != 0)
         errx(1, "%s", PQerrorMessage(limit->conn));
     read_providers(limit);
@@ -216,17 +216,9 @@ static void add_log_row(struct limit *limit, struct built *built)
         .before = {(const char *)built->before.digest, LOG_DIGEST_LEN},
         .entries = buf_slice(&built->entries),
     };
-    const struct pg_parameter parameters[LOG_PARAMETERS] = {
-        pg_int8(row.number),
-        pg_bytes(row.mark),
-        pg_bytes(row.before),
-        pg_timestamp(clock_wall_us()),
-        pg_bytes(row.entries),
-        pg_bytes((struct slice){(const char *)built->before.mark, LOG_MARK_LEN}),
-    };
-    struct message *message = add_message(built, POSTGRES_LOG_INSERT, "limit_log");
-    memcpy(message->parameters, parameters, sizeof(parameters));
-    message->count = LOG_PARAMETERS;
+    struct message *message = add_message(built, PG_LOG_INSERT, "limit_log");
+    pg_log_insert_parameters(&row, &built->before, message->parameters);
+    message->count = PG_LOG_INSERT_PARAMETERS;
     check(log_row_state(&row, &limit->state));
 }
 
@@ -252,8 +244,8 @@ static void build(struct limit *limit, struct built *built, size_t claims)
     built->claims = built->count = 0;
     while (built->claims < claims)
         add_claim(limit, built, now_us);
-    add_message(built, POSTGRES_BEGIN, NULL);
-    add_message(built, POSTGRES_LOCK, "limit_lock");
+    add_message(built, PG_BEGIN_WRITE, NULL);
+    add_message(built, PG_TAKE_LOCK, "limit_lock");
     add_log_row(limit, built);
     const struct store_batch batch = {
         .changes = built->changes, .ends = built->ends, .requests = built->claims};
