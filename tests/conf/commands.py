@@ -129,7 +129,7 @@ class Commands:
                 file.write("[\n")
         wrong = {"password = hunter2\n": ("", "[keystone_authtoken] password is not set in a.conf"),
                  "auth_type = password": ("auth_type = foo", "a.conf:4: [keystone_authtoken] auth_type must be one of "),
-                 "sqlite:////secret.db": ("mysql://u:hunter2@h/p", "the database connection mysql:// is not supported"),
+                 "sqlite:////secret.db": ("oracle://u:hunter2@h/p", "the database connection oracle:// is not supported"),
                  "[berth]\n": ("[berth]\ntls_cert_file = wrong/key.pem\ntls_key_file = wrong/key.pem\n",
                                "[berth] tls_cert_file, tls_key_file: cannot use wrong/key.pem"),
                  "[cors]\n": ("[oslo_policy]\npolicy_file = wrong/policy.yaml\n[cors]\n", "wrong/policy.yaml:2: "),

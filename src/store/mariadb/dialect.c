@@ -158,7 +158,7 @@ static bool mariadb_is_sent(struct server_session *session)
 }
 
 const struct server_dialect mariadb_dialect = {
-
+    .is_served = true,
     .url_matches = mariadb_url_matches,
     .url_parse = mariadb_parse,
     .create = mariadb_create,
