@@ -67,6 +67,28 @@ void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *b
     buf_append_char(sql, ';');
 }
 
+/* Whether the row with that number is this one. */
+static void append_is_there(int64_t number, struct slice mark, struct buf *sql)
+{
+    buf_printf(sql,
+               "(SELECT COUNT(*) FROM berth_log WHERE number=%lld AND mark=", (long long)number);
+    mariadb_literal_binary(sql, mark);
+    buf_append_char(sql, ')');
+}
+
+/* An empty log, the state before the first row, is one to which a row may still be on its way. */
+void mariadb_log_sql_check(const struct log_row *row, const struct log_state *before,
+                           struct buf *sql)
+{
+    buf_append_lit(sql, "SET @berth=IF(");
+    append_is_there(row->number, row->mark, sql);
+    if (before != NULL && row->number > 1) {
+        buf_append_lit(sql, " OR NOT ");
+        append_is_there(row->number - 1, mark_of(before), sql);
+    }
+    buf_append_lit(sql, ",1,(SELECT 1 UNION SELECT 2));");
+}
+
 static void free_result(void *answer)
 {
     mariadb_rows_free(answer);

@@ -24,6 +24,11 @@ void mariadb_log_sql_epochs(struct buf *sql);
 void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *before,
                             struct buf *sql);
 
+/* Fails with 1242 unless the row is there; or else, if `before` is not NULL, if that state is
+ * there, on top of which the row would have been inserted. */
+void mariadb_log_sql_check(const struct log_row *row, const struct log_state *before,
+                           struct buf *sql);
+
 /* Moves a result whose first columns are number, mark, digest and entries. */
 void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);
 void mariadb_log_newest(struct mariadb_rows *result, struct log_newest *newest);

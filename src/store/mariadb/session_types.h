@@ -45,8 +45,10 @@ struct mariadb_server {
  * failure none of the rest. */
 struct mariadb_text {
     struct slice sql;  /* valid until the text has ended */
-    size_t statements; /* their number; 0: any. Needed with ends_with_commit */
-    bool ends_with_commit;
+    size_t statements; /* their number; 0: any */
+    size_t commit; /* which of them is COMMIT, from 1; 0: none. Those after it are checks of it that
+                      fail with 1242 if it has certainly not happened, and what cannot fail. If
+                      base.commit stays SERVER_COMMIT_SENT, the check has to be made again */
     const char *what;         /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
     size_t result_bytes_most; /* of all rows together; 0: 64 MiB. Not of a stream */
 };
