@@ -81,6 +81,14 @@ def on_postgres(path, *arguments, options=()):
     return script("tests/databases/with_postgres.py", *options, "--", *script(path, *arguments))
 
 
+def on_mariadb(path, *arguments, options=()):
+    """The same with a MariaDB server, or with --galera a cluster."""
+    return script("tests/databases/with_mariadb.py", *options, "--", *script(path, *arguments))
+
+
+API_SUITES = ("api/run", "valet/api", "baremetal/api")
+
+
 def simulate(directory, world, seeds):
     return [directory + "/tests/sim/sim", "--world", world, "--seeds", str(seeds)]
 
@@ -235,8 +243,8 @@ PARTS = [
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
          script("tests/logging/rotation_cases.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
-    Part("postgres-api",
-         *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in ("api/run", "valet/api", "baremetal/api"))),
+    Part("postgres-api", *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in API_SUITES)),
+    Part("mariadb-api", *(on_mariadb(f"tests/{path}.py", "--berthd", "build/berthd") for path in API_SUITES)),
     Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
     Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "5", "--clients", "3", "--pause", "0.1"),
