@@ -2,10 +2,10 @@
  * Classes have no use for theirs: upstream numbers custom ones from 10000 on.
  *
  * MariaDB gives a row the next id of a series whose distance is a setting of the session: a row
- * with a large distance, rolled back, leaves all ids up to the next one to berth. On Galera, each
- * node has a series of its own, and its counter knows nothing of other nodes' rows that are rolled
- * back; so only ids of that series are taken. MySQL protects the setting: there, as many rows are
- * inserted as ids are needed.
+ * with a large distance, rolled back, leaves all ids up to the next one to berth. MySQL protects
+ * the setting, and a Galera node ignores the session's: there, as many rows are inserted as ids are
+ * needed. On Galera, each node has a series of its own, and its counter knows nothing of other
+ * nodes' rows that are rolled back; so only ids of that series are taken.
  *
  * If the number of nodes changes, ids that were reserved may be given to others as well. A batch
  * with such an id is refused, and planned again with other ones. */
@@ -14,7 +14,10 @@
 #include "store/mariadb/session_internal.h"
 #include "store/server/id_tables.h"
 
-enum { DISTANCE_MOST = 65535 };
+enum {
+    DISTANCE_MOST = 65535,
+    ROWS_MOST = 1024, /* 15 ms on Galera */
+};
 
 /* What a row that is never committed has in its other columns. A text must be unique. */
 static const struct reserved_row {
@@ -50,15 +53,15 @@ static void ids_append_insert(enum store_table table, size_t count, struct buf *
 
 static bool uses_distance(const struct mariadb_session *session)
 {
-    return session->server.is_mariadb;
+    return session->server.is_mariadb && !session->server.is_galera;
 }
 
 /* How many ids are reserved. */
 static size_t room_of(const struct mariadb_session *session, const struct id_range *ids)
 {
     size_t nodes = session->server.auto_increment_increment;
-    size_t most = DISTANCE_MOST / (nodes > 0 ? nodes : 1);
-    return uses_distance(session) && ids->room > most ? most : ids->room;
+    size_t most = uses_distance(session) ? DISTANCE_MOST / (nodes > 0 ? nodes : 1) : ROWS_MOST;
+    return ids->room > most ? most : ids->room;
 }
 
 /* The results: BEGIN; SET; INSERT; SELECT; ROLLBACK; SET. */
