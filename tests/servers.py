@@ -279,11 +279,16 @@ def server_rows(url, sql, arguments):
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql, arguments or None)
-            found = list(cursor.fetchall()) if cursor.description else []
+            found = [tuple(map(text_of, row)) for row in cursor.fetchall()] if cursor.description else []
         connection.commit()
         return found
     finally:
         connection.close()
+
+
+def text_of(value):
+    """MariaDB's binary strings are texts as well: some of berth's own columns are."""
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def connect(url):

@@ -220,6 +220,10 @@ class OnMariadb:
         return ours[0] == theirs[0] == 200 and (same or (path.startswith("/allocations/%41") and ours[1] == {"allocations": {}}))
 
 
+def is_nul(request, ours):
+    return request[2] is not None and r"\u0000" in request[2].replace(r"\\", "") and ours[0] == 400
+
+
 def differences(requests, ours, theirs, is_allowed):
     found = [f"{' '.join(request[:2])} {(request[2] or '')[:200]}: {str(one)[:300]}, not {str(other)[:300]}"
              for request, one, other in zip(requests, ours, theirs) if one != other and not is_allowed(request, one, other)]
