@@ -119,6 +119,18 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
     return outcome;
 }
 
+/* After a failure, of a session that goes on. */
+static bool leave_reservation(struct mariadb_session *session, uint64_t deadline_us,
+                              struct err *err)
+{
+    const struct mariadb_text text = {
+        .sql = uses_distance(session) ? SLICE_LIT("ROLLBACK;SET auto_increment_increment=DEFAULT")
+                                      : SLICE_LIT("ROLLBACK"),
+        .what = "asked for ids"};
+    *err = (struct err){.arena = err->arena};
+    return mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err) == SERVER_OK;
+}
+
 static enum server_outcome take_classes(struct mariadb_session *session, struct id_range *ids,
                                         uint64_t deadline_us, struct err *err)
 {
@@ -149,11 +161,10 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
     enum server_outcome outcome = reserve(session, table, ids, deadline_us, &failed);
     if (outcome == SERVER_OK)
         return SERVER_OK;
-    /* The transaction, and the session's setting, end with the connection. */
-    bool is_used_up = is_at_end(&session->failure);
-    mariadb_session_close(session);
-    if (is_used_up)
+    if (is_at_end(&session->failure) && leave_reservation(session, deadline_us, &failed))
         return SERVER_OK;
+    /* The transaction, and the session's setting, end with the connection. */
+    mariadb_session_close(session);
     (void)!err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
 }

@@ -103,9 +103,34 @@ static void test_tables(void **state)
     arena_destroy(arena);
 }
 
+/* Without ids, the answer is that there are none, and the session goes on. */
+static void test_end(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct mariadb_session *session = open_upstream("utf8mb3");
+    int64_t ids[ROOM_LEAST];
+    struct id_range range = {.most = INT32_MAX, .room = ROOM_LEAST, .at = ids};
+    struct err err = {.arena = arena};
+    run(session, "ALTER TABLE projects AUTO_INCREMENT = 2147483647");
+    for (int i = 0; i < 2; i++) {
+        range.room = i == 0 ? ROOM_LEAST : 1;
+        assert_int_equal(mariadb_ids_reserve(&session->base, STORE_PROJECTS, &range, soon(), &err),
+                         SERVER_OK);
+        assert_int_equal(range.count, 0);
+    }
+    run(session, "ALTER TABLE projects AUTO_INCREMENT = 1000");
+    assert_int_equal(mariadb_ids_reserve(&session->base, STORE_PROJECTS, &range, soon(), &err),
+                     SERVER_OK);
+    assert_int_equal(range.count, 1);
+    mariadb_session_destroy(session);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_end),
         cmocka_unit_test(test_none_twice),
         cmocka_unit_test(test_tables),
     };
