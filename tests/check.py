@@ -259,6 +259,7 @@ PARTS = [
     Part("mariadb-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--mariadb", "--rounds", "10"), waits=True),
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "3000")),
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
+    Part("mariadb-refusals", script("tests/databases/mariadb_refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("askers", script("tests/databases/askers.py", "--berthd", "build/berthd"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
