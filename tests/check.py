@@ -81,6 +81,14 @@ def on_postgres(path, *arguments, options=()):
     return script("tests/databases/with_postgres.py", *options, "--", *script(path, *arguments))
 
 
+def on_mariadb(path, *arguments, options=()):
+    """The same with a MariaDB server, or with --galera a cluster."""
+    return script("tests/databases/with_mariadb.py", *options, "--", *script(path, *arguments))
+
+
+API_SUITES = ("api/run", "valet/api", "baremetal/api")
+
+
 def simulate(directory, world, seeds):
     return [directory + "/tests/sim/sim", "--world", world, "--seeds", str(seeds)]
 
@@ -167,6 +175,8 @@ def at_length():
              tier="full", seconds_most=2 * HOUR_S),
         Part("diff-postgres-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "10000",
                                           "--seeds", "3"), tier="full", seconds_most=2 * HOUR_S),
+        Part("diff-mariadb-long", script("tests/diff/run.py", "--berthd", "build/berthd", "--mariadb", "--requests", "10000",
+                                         "--seeds", "3"), tier="full", seconds_most=2 * HOUR_S),
         Part("diff-selftest-all", script("tests/diff/selftest.py"), tier="full"),
         Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
         Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "3"), tier="full",
@@ -210,6 +220,7 @@ PARTS = [
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "6000")),
     Part("diff-postgres", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "400")),
+    Part("diff-mariadb", script("tests/diff/run.py", "--berthd", "build/berthd", "--mariadb", "--requests", "400")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
@@ -235,15 +246,20 @@ PARTS = [
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
          script("tests/logging/rotation_cases.py")),
     Part("e2e", script("tests/e2e/run.py", "--berthd", "build/berthd")),
-    Part("postgres-api",
-         *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in ("api/run", "valet/api", "baremetal/api"))),
+    Part("postgres-api", *(on_postgres(f"tests/{path}.py", "--berthd", "build/berthd") for path in API_SUITES)),
+    Part("mariadb-api", *(on_mariadb(f"tests/{path}.py", "--berthd", "build/berthd") for path in API_SUITES)),
     Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
+    Part("mariadb-instances", on_mariadb("tests/databases/instances.py", "--berthd", "build/berthd", "--seconds", "4"),
+         on_mariadb("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", "--seconds", "4", options=["--galera", "--haproxy"]),
+         on_mariadb("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "1500")),
     Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "5", "--clients", "3", "--pause", "0.1"),
          beside=True, seconds_most=HOUR_S),
     Part("outage", script("tests/databases/outage.py", "--berthd", "build/berthd"), waits=True),
+    Part("mariadb-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--mariadb", "--rounds", "10"), waits=True),
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "3000")),
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
+    Part("mariadb-refusals", script("tests/databases/mariadb_refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("askers", script("tests/databases/askers.py", "--berthd", "build/berthd"), waits=True),
     Part("stalled", script("tests/databases/stalled.py", "--berthd", "build/berthd"), waits=True),
     Part("startup", script("tests/databases/startup.py", "--berthd", "build/berthd"), waits=True),
@@ -252,7 +268,11 @@ PARTS = [
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
     Part("valet-instances", script("tests/databases/valet_instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
+    Part("mariadb-valet", on_mariadb("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
+    Part("mariadb-kill", on_mariadb("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5")),
     Part("values", script("tests/databases/values.py", "--build", "build"), waits=True),
+    Part("mariadb-values", script("tests/databases/values.py", "--build", "build", "--mariadb", "utf8mb3"), waits=True),
+    Part("mariadb-values-utf8mb4", script("tests/databases/values.py", "--build", "build", "--mariadb", "utf8mb4"), tier="full", waits=True),
     Part("metal-instances", script("tests/databases/metal_instances.py", "--build", "build"), waits=True),
     Part("rolling", script("tests/databases/rolling.py", "--build", "build"), tier="full"),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),

@@ -13,6 +13,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+import urllib.parse
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,17 +51,38 @@ def free_port():
             return port
 
 
+SERVERS = {"PostgreSQL": "BERTH_TEST_POSTGRES", "MariaDB": "BERTH_TEST_MARIADB"}
+
+
+def database_kind():
+    """SQLite, or that of the server beside which with_postgres.py or with_mariadb.py, of tests/databases/, runs the test."""
+    return next((kind for kind, variable in SERVERS.items() if variable in os.environ), "SQLite")
+
+
+def new_databases(count, pooled=False):
+    """For each of so many instances, the URL of a new database that they share: on the nodes of a cluster in turn. None for each
+    if there is no server. `pooled`: through the program in front of it, PgBouncer or HAProxy."""
+    kind = database_kind()
+    if kind == "SQLite":
+        return [None] * count
+    name = "test" + uuid.uuid4().hex
+    front = "BERTH_TEST_PGBOUNCER" if kind == "PostgreSQL" else "BERTH_TEST_HAPROXY"
+    variables = [front] if pooled else [SERVERS[kind], *(f"{SERVERS[kind]}_{number}" for number in (2, 3))]
+    urls = [os.environ[variable] for variable in variables if variable in os.environ]
+    admin = os.environ[SERVERS[kind] + "_ADMIN"]
+    if kind == "PostgreSQL":
+        command = ["psql", "-qd", admin.replace("+psycopg2", ""), "-c", f"CREATE DATABASE {name} OWNER {os.environ['PGUSER']}"]
+    else:
+        charset, user = os.environ["BERTH_TEST_MARIADB_CHARSET"], urllib.parse.urlsplit(urls[0]).username
+        command = ["mariadb", "--no-defaults", "-u", "root", "-S", urllib.parse.parse_qs(urllib.parse.urlsplit(admin).query)["unix_socket"][0],
+                   "-e", f"CREATE DATABASE {name} CHARACTER SET {charset}; GRANT ALL PRIVILEGES ON {name}.* TO '{user}'@'%'"]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    urls = [url.rsplit("/", 1)[0] + "/" + name for url in urls]
+    return [urls[number % len(urls)] for number in range(count)]
+
+
 def new_database(pooled=False):
-    """The URL of a new database on the server of tests/databases/with_postgres.py, if that runs the test. `pooled`: through
-    PgBouncer."""
-    server = os.environ.get("BERTH_TEST_PGBOUNCER" if pooled else "BERTH_TEST_POSTGRES")
-    if server is None:
-        return None
-    name = "test_" + uuid.uuid4().hex
-    admin = os.environ["BERTH_TEST_POSTGRES_ADMIN"].replace("+psycopg2", "")
-    subprocess.run(["psql", "-qd", admin, "-c", f"CREATE DATABASE {name} OWNER {os.environ['PGUSER']}"], check=True,
-                   stdin=subprocess.DEVNULL)
-    return server.rsplit("/", 1)[0] + "/" + name
+    return new_databases(1, pooled)[0]
 
 
 def set_loopback_up():
@@ -241,7 +263,7 @@ def claim_body(generation, resources_of):
 
 def rows(database, sql, *arguments):
     """Of a file, or of a database on a server by its URL."""
-    if database.startswith("postgresql"):
+    if "://" in database:
         return server_rows(database, sql.replace("?", "%s"), arguments)
     connection = sqlite3.connect(database, timeout=10)
     try:
@@ -253,14 +275,31 @@ def rows(database, sql, *arguments):
 
 
 def server_rows(url, sql, arguments):
-    import psycopg2
-    connection = psycopg2.connect(url.replace("+psycopg2", ""))
+    connection = connect(url)
     try:
-        with connection, connection.cursor() as cursor:
+        with connection.cursor() as cursor:
             cursor.execute(sql, arguments or None)
-            return cursor.fetchall() if cursor.description else []
+            found = [tuple(map(text_of, row)) for row in cursor.fetchall()] if cursor.description else []
+        connection.commit()
+        return found
     finally:
         connection.close()
+
+
+def text_of(value):
+    """MariaDB's binary strings are texts as well: some of berth's own columns are."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def connect(url):
+    """To a database on a server, by a URL like those of new_database()."""
+    if url.startswith("postgresql"):
+        import psycopg2
+        return psycopg2.connect(url.replace("+psycopg2", ""))
+    import pymysql
+    parsed = urllib.parse.urlsplit(url)
+    return pymysql.connect(host=parsed.hostname, port=parsed.port, user=parsed.username, password=urllib.parse.unquote(parsed.password),
+                           database=parsed.path[1:], charset="utf8mb4", connect_timeout=60, read_timeout=60)
 
 
 class Score:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A database that is unavailable and comes back, again and again.
 
-    tests/databases/outage.py --berthd build/berthd [--rounds N] [--every] [--seconds S]
+    tests/databases/outage.py --berthd build/berthd [--mariadb] [--rounds N] [--every] [--seconds S]
 
 Meanwhile one instance, whose reads are strict, answers them with 503 rather than with what may be old. Two others go on: one
 whose reads are bounded by a day, and one whose reads are strict, but continue while the database is unavailable. Once the server
@@ -27,7 +27,10 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
+from mariadb import Mariadb  # noqa: E402
+from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
+from postgres_wire import PostgresWire  # noqa: E402
 from processes import wait_until  # noqa: E402
 
 DOWN_S = 0.1, 1.5
@@ -43,7 +46,9 @@ class Outages:
 
     def __init__(self, server, proxies):
         self.server, self.proxies = server, proxies
-        end_and_start = {"stopped": server.stop, "stopped at once": lambda: server.stop("immediate"), "killed": server.kill}
+        end_and_start = {"stopped": server.stop, "killed": server.kill}
+        if isinstance(server, Postgres):
+            end_and_start["stopped at once"] = lambda: server.stop("immediate")
         self.kinds = {name: (end, self._start) for name, end in end_and_start.items()}
         self.kinds["refused"] = self._refuse, self._recover
         self.kinds["swallowed"] = self._swallow, self._recover
@@ -153,6 +158,7 @@ class Rounds:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--mariadb", action="store_true")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--seconds", type=float, default=1)
@@ -160,10 +166,11 @@ def main():
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
+        server = stack.enter_context(Mariadb() if arguments.mariadb else Postgres())
+        wire = MariadbWire if arguments.mariadb else PostgresWire
         berths, proxies = {}, []
         for which, options in OPTIONS.items():
-            proxies.append(stack.enter_context(FaultyProxy(server.port)))
+            proxies.append(stack.enter_context(FaultyProxy(server.port, wire)))
             directory = tempfile.mkdtemp(prefix="berth-outage-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             berths[which] = stack.enter_context(servers.Berthd(arguments.berthd, directory, options=options,

@@ -3,6 +3,7 @@
 
     tests/databases/with_postgres.py tests/databases/read_your_writes.py --berthd build/berthd [--attempts N] [--instances N]
                                      [--clients N]
+    tests/databases/with_mariadb.py --galera tests/databases/read_your_writes.py …       each instance has a node of its own
 
 Clients change a consumer's claim on one instance and read it on the others as soon as the change is answered; each of these
 reads is an attempt. Each client is a process, with connections and consumers of its own.
@@ -129,10 +130,10 @@ def main():
     parser.add_argument("--clients", type=int, default=6)
     arguments = parser.parse_args()
     score = servers.Score()
-    url = servers.new_database()
+    urls = servers.new_databases(arguments.instances)
     with contextlib.ExitStack() as stack:
         berths = []
-        for _ in range(arguments.instances):
+        for url in urls:
             directory = tempfile.mkdtemp(prefix="berth-reads-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url)))

@@ -101,10 +101,11 @@ def is_there(client, identity):
     return client.ask("GET", f"/resource_providers/{identity}")[0] == 200
 
 
-def states(server, berth):
+def states(server, berth, table=tuple(STATES), restart="SELECT setval('raised', 1, false)"):
+    """restart: the statement that makes the next error the first."""
     client = servers.Client(berth.port)
-    for state, times, allowed, others_fail in STATES:
-        server.sql("SELECT setval('raised', 1, false)")
+    for state, times, allowed, others_fail in table:
+        server.sql(restart)
         name = f"{state}-{times}"
         culprit = f"raise-{name}-{uuid.uuid4()}"
         results = create_together(berth.port, [culprit, *(f"other-{name}-{number}" for number in range(OTHERS))])
@@ -120,6 +121,31 @@ def states(server, berth):
         yield f"{name}: nothing else is", rows == wanted, (rows, wanted)
         status, _, answer = create(client, f"after-{name}")
         yield f"{name}: the next write", status == 200, answer
+
+
+def make_providers(client, count, name="locked"):
+    """With inventory; their UUIDs."""
+    providers = []
+    for number in range(count):
+        providers.append(create(client, f"{name}-{number}")[1])
+        client.must(200, "PUT", f"/resource_providers/{providers[-1]}/inventories",
+                    {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
+    return providers
+
+
+def claim_together(clients, providers):
+    """[(status, answer)]; the claims are sent at the same time."""
+    results = [None] * len(providers)
+
+    def run(number):
+        results[number] = claim(clients[number], providers[number])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(providers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
 
 
 def claim(client, provider, project="p"):
@@ -157,23 +183,10 @@ def no_ids(server, berth):
 def locked_row(server, berth):
     """A session that has locked a provider's row and does nothing: only what changes that row is refused."""
     clients = [servers.Client(berth.port) for _ in range(3)]
-    providers = []
-    for number in range(3):
-        providers.append(create(clients[0], f"locked-{number}")[1])
-        clients[0].must(200, "PUT", f"/resource_providers/{providers[-1]}/inventories",
-                        {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 100000}}})
+    providers = make_providers(clients[0], 3)
     with contextlib.closing(psycopg2.connect(server.url(driver="postgresql", application_name="forgotten"))) as holder:
         holder.cursor().execute("UPDATE resource_providers SET updated_at = updated_at WHERE uuid = %s", (providers[0],))
-        results = [None] * 3
-
-        def run(number):
-            results[number] = claim(clients[number], providers[number])
-
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        results = claim_together(clients, providers)
         yield ("a locked row: its request gets 503",
                results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
         name = rf"server process {holder.info.backend_pid} \(forgotten\), in a transaction for \d+ s\. Requests"
@@ -202,19 +215,29 @@ def collations(server, program, directory):
                str(error) + berth.log(), str(error)[-300:])
 
 
+class Count:
+    """Of results, of which those that are wrong are shown."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, results):
+        for what, is_right, found in results:
+            if not is_right:
+                print(f"FAILED {what}: {found}")
+            self.passed += is_right
+            self.failed += not is_right
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        return self.failed > 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
-
-    def count(results):
-        nonlocal passed, failed
-        for what, is_right, found in results:
-            if not is_right:
-                print(f"FAILED {what}: {found}")
-            passed += is_right
-            failed += not is_right
+    count = Count()
 
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Postgres())
@@ -222,12 +245,11 @@ def main():
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         with servers.Berthd(arguments.berthd, directory, connection=server.url()) as berth:
             server.sql(TRIGGER)
-            count(states(server, berth))
-            count(locked_row(server, berth))
-            count(no_ids(server, berth))
-        count(collations(server, arguments.berthd, directory))
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+            count.add(states(server, berth))
+            count.add(locked_row(server, berth))
+            count.add(no_ids(server, berth))
+        count.add(collations(server, arguments.berthd, directory))
+    return count.end()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ The exit status is the command's; 128 plus the number of the signal that ended i
     BERTH_TEST_MARIADB_ADMIN      a URL of root, over the unix socket
     BERTH_TEST_MARIADB_PID        the process id of the server
     BERTH_TEST_MARIADB_LOG        its log file
+    BERTH_TEST_MARIADB_CHARSET    the character set of the database
     BERTH_TEST_MARIADB_CLIENT     an option file of the user, for read_default_file and for `mariadb --defaults-file=…`
     BERTH_TEST_MARIADB_2, BERTH_TEST_MARIADB_2_SOCKET, …, BERTH_TEST_MARIADB_3, …
                                   the same of the other nodes, with --galera
@@ -50,7 +51,7 @@ def start(chosen, servers):
     what = {"options": chosen.settings, "database": chosen.database, "charset": chosen.charset,
             "collation": chosen.charset + "_general_ci"}
     nodes = servers.enter_context(Galera(**what)).nodes if chosen.galera else [servers.enter_context(Mariadb(**what))]
-    variables = {}
+    variables = {"BERTH_TEST_MARIADB_CHARSET": chosen.charset}
     for number, node in enumerate(nodes, 1):
         variables.update(variables_of(node, "MARIADB" if number == 1 else f"MARIADB_{number}"))
     variables["BERTH_TEST_MARIADB_URL"] = variables["BERTH_TEST_MARIADB"]

@@ -1,11 +1,12 @@
-"""The pairs of databases of the walks: files of SQLite, or databases on a PostgreSQL server.
+"""The pairs of databases of the walks: files of SQLite, or databases on a PostgreSQL or MariaDB server.
 
-Both kinds have the same methods. make_template() lets berthd create a database, copy() makes one that is equal to it, and
+All kinds have the same methods. make_template() lets berthd create a database, copy() makes one that is equal to it, and
 connect() opens one for the model of the cloud, with execute(), beside() and copy_all().
 """
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -58,7 +59,7 @@ class Sqlite:
 
 
 class SqliteConnection:
-    is_postgres = False
+    kind = "sqlite"
 
     def __init__(self, path):
         self.connection = sqlite3.connect(path, isolation_level=None, timeout=10)
@@ -91,18 +92,13 @@ class SqliteConnection:
         source.close()
 
 
-class Postgres:
+class OnServer:
     """With a server of its own, until end() is called. Copies are sent to the processes of the walks."""
 
     own_options = []
 
-    def __init__(self):
-        sys.path.append(os.path.join(os.path.dirname(HERE), "databases"))
-        import postgres
-
-        self.server = postgres.Postgres(options={"fsync": False, "synchronous_commit": False, "full_page_writes": False})
-        self.server.start()
-        self.admin = {"host": self.server.socket_directory, "port": self.server.port, "user": postgres.SUPERUSER}
+    def __init__(self, server):
+        self.server = server.start()
         self.base = self.server.url().rsplit("/", 1)[0] + "/"
 
     def __getstate__(self):
@@ -110,6 +106,22 @@ class Postgres:
 
     def end(self):
         self.server.end()
+
+    def url(self, database):
+        return self.base + database
+
+    @staticmethod
+    def name_of(directory, name):
+        return "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(directory) + "_" + name)
+
+
+class Postgres(OnServer):
+    def __init__(self):
+        sys.path.append(os.path.join(os.path.dirname(HERE), "databases"))
+        import postgres
+
+        super().__init__(postgres.Postgres(options={"fsync": False, "synchronous_commit": False, "full_page_writes": False}))
+        self.admin = {"host": self.server.socket_directory, "port": self.server.port, "user": postgres.SUPERUSER}
 
     def make_template(self, program, directory, config_text):
         self.template = "template"
@@ -120,14 +132,11 @@ class Postgres:
         create_by_berth(program, config, os.path.join(directory, "template.log"))
 
     def copy(self, directory, name):
-        database = "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(directory) + "_" + name)
+        database = self.name_of(directory, name)
         self.drop(database)
         self._run("CREATE DATABASE %s TEMPLATE %s" % (database, self.template))
         self._run("ALTER DATABASE %s OWNER TO berth" % database)
         return database
-
-    def url(self, database):
-        return self.base + database
 
     def connect(self, database):
         return PostgresConnection(self.admin, database)
@@ -142,7 +151,7 @@ class Postgres:
 class PostgresConnection:
     """As the superuser, so that rows can be copied in any order of the tables."""
 
-    is_postgres = True
+    kind = "postgresql"
 
     def __init__(self, admin, database):
         import psycopg2
@@ -198,3 +207,92 @@ class PostgresConnection:
             insert = "INSERT INTO %s.%s (%s) VALUES %%s" % (schema, table, columns)
             extras.execute_values(self.connection.cursor(), insert, read.fetchall())
         source.connection.close()
+
+
+class Mariadb(OnServer):
+    """The character set is utf8mb3, as deployers have it."""
+
+    def __init__(self):
+        sys.path.append(os.path.join(os.path.dirname(HERE), "databases"))
+        import mariadb
+
+        super().__init__(mariadb.Mariadb(options={"innodb_flush_log_at_trx_commit": 0, "sync_binlog": 0}))
+        self.admin = {"unix_socket": self.server.socket, "user": mariadb.SUPERUSER}
+        self.user = self.server.user
+
+    def make_template(self, program, directory, config_text):
+        self.template = self._create("template")
+        config = os.path.join(directory, "template.conf")
+        with open(config, "w") as out:
+            out.write(config_text(self.url(self.template)))
+        create_by_berth(program, config, os.path.join(directory, "template.log"))
+
+    def _create(self, database):
+        server = MariadbConnection(self.admin, None)
+        server.execute("DROP DATABASE IF EXISTS " + database)
+        server.execute("CREATE DATABASE %s CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci" % database)
+        server.execute("GRANT ALL PRIVILEGES ON %s.* TO %s@'%%'" % (database.replace("_", r"\_").join("``"), self.user))
+        server.connection.close()
+        return database
+
+    def copy(self, directory, name):
+        database = self._create(self.name_of(directory, name))
+        target = MariadbConnection(self.admin, database)
+        target.execute("SET foreign_key_checks = 0")
+        for table, in target.execute("SHOW TABLES FROM " + self.template).fetchall():
+            target.execute(target.execute("SHOW CREATE TABLE %s.%s" % (self.template, table)).fetchone()[1])
+            target.execute("INSERT INTO %s SELECT * FROM %s.%s" % (table, self.template, table))
+        target.connection.close()
+        return database
+
+    def connect(self, database):
+        return MariadbConnection(self.admin, database)
+
+    def drop(self, database):
+        server = MariadbConnection(self.admin, None)
+        server.execute("DROP DATABASE IF EXISTS " + database)
+        server.connection.close()
+
+
+class MariadbConnection:
+    """As root, who also reads the other database."""
+
+    kind = "mariadb"
+
+    def __init__(self, admin, database):
+        import pymysql
+
+        self.connection = pymysql.connect(database=database, charset="utf8mb4", autocommit=True, read_timeout=60, **admin)
+        self.other = None
+
+    def execute(self, text, values=None):
+        if self.other:
+            text = re.sub(r"\bberth\.", self.other + ".", text)
+        if text.endswith(" ON CONFLICT DO NOTHING"):
+            text = text.replace("INSERT", "INSERT IGNORE", 1).rpartition(" ON CONFLICT")[0]
+        cursor = self.connection.cursor()
+        cursor.execute(text.replace("?", "%s"), values)
+        return cursor
+
+    @contextlib.contextmanager
+    def beside(self, other):
+        """A transaction, in which `berth` is the other database."""
+        self.other = other
+        self.execute("BEGIN")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            self.execute("ROLLBACK")
+            raise
+        finally:
+            self.other = None
+
+    def copy_all(self, other):
+        self.execute("SET foreign_key_checks = 0")
+        self.execute("BEGIN")
+        for table in TABLES:
+            self.execute("DELETE FROM " + table)
+            self.execute("INSERT INTO %s SELECT * FROM %s.%s" % (table, other, table))
+        self.execute("COMMIT")
+        self.execute("SET foreign_key_checks = 1")

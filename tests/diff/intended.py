@@ -3,7 +3,7 @@
 Every difference that a run finds must be explained by an entry here, and every entry must be used, or the run fails.
 Entries with a `mark` need not be used: they can only be seen on another database, under concurrency, in a larger cloud,
 or in a release newer than 8.0.0. Such an entry names the test that covers it. Those marked `postgresql` must be used by a
-run with --postgres, those marked `sqlite` by one without.
+run with --postgres, those marked `mariadb` by one with --mariadb, those marked `sqlite` by one without either.
 
 An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the cloud
 before it. Where the bug can be removed from the reference, `again` says how to repeat the request, and berth must then
@@ -17,7 +17,7 @@ import re
 import compare
 import conditions
 
-MARKS = ("database", "sqlite", "postgresql", "concurrency", "size", "newer")
+MARKS = ("database", "sqlite", "postgresql", "mariadb", "concurrency", "size", "newer")
 
 
 class Case:
@@ -33,7 +33,11 @@ class Case:
 
     @property
     def on_postgres(self):
-        return self.cloud.db.is_postgres
+        return self.cloud.db.kind == "postgresql"
+
+    @property
+    def on_mariadb(self):
+        return self.cloud.db.kind == "mariadb"
 
     @property
     def route(self):

@@ -31,7 +31,7 @@ import minimise  # noqa: E402
 import reference  # noqa: E402
 import servers  # noqa: E402
 import walk  # noqa: E402
-from databases import Postgres, Sqlite  # noqa: E402
+from databases import Mariadb, Postgres, Sqlite  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
 from subject import SubjectError  # noqa: E402
 
@@ -53,6 +53,7 @@ def arguments():
     parser.add_argument("--minimise", action="store_true", help="shorten the way to the first failure, print it")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--postgres", action="store_true", help="both on a PostgreSQL server, not on SQLite files")
+    parser.add_argument("--mariadb", action="store_true", help="both on a MariaDB server")
     parser.add_argument("--keep", metavar="DIR", help="keep databases and logs there")
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
     parser.add_argument("--allow-500", action="store_true", help="berth may answer 500 where the reference does")
@@ -97,8 +98,8 @@ def main():
     directory = tempfile.mkdtemp(prefix="berth-diff-", dir=args.keep or servers.directory_in_memory())
     try:
         with contextlib.ExitStack() as stack:
-            if args.postgres:
-                databases = Postgres()
+            if args.postgres or args.mariadb:
+                databases = Postgres() if args.postgres else Mariadb()
                 stack.callback(databases.end)
             else:
                 databases = Sqlite()
@@ -161,7 +162,7 @@ def summary(args, results, seconds):
         total.questions, total.answered, total.rich))
     print("whole-state reads %d; answers that differ only in the order of a list %d; reconnects %d; 500s of the reference %d" % (
         total.state_reads, total.order_only, total.reconnects, total.reference_errors))
-    never = print_intended(total, args.postgres)
+    never = print_intended(total, "postgresql" if args.postgres else "mariadb" if args.mariadb else "sqlite")
     failed = total.failed
     if total.kinds:
         print("failures by kind (route, statuses of reference / berth, what differs):")
@@ -206,7 +207,7 @@ def thresholds(total):
     return found
 
 
-def print_intended(total, on_postgres):
+def print_intended(total, kind):
     """Prints the list with the number of uses; returns the ids that should have been used."""
     never = []
     print("intended differences (hits):")
@@ -215,7 +216,7 @@ def print_intended(total, on_postgres):
         hits = known.pop(entry.id, 0)
         note = " [%s, see %s]" % (entry.mark, entry.test) if entry.mark else ""
         print("  %6d  %s: %s%s" % (hits, entry.id, entry.reason, note))
-        if not hits and entry.mark in (None, "postgresql" if on_postgres else "sqlite"):
+        if not hits and entry.mark in (None, kind):
             never.append(entry.id)
     for name, hits in sorted(known.items()):
         print("  %6d  %s" % (hits, name))

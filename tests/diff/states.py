@@ -54,7 +54,7 @@ class States:
         targets += ["/allocations/" + uuid for uuid in self.cloud.consumers]
         requests = [plain("GET", target) for target in targets]
         # from 1.38 on, the Python service's query is no PostgreSQL
-        minor = 37 if self.cloud.db.is_postgres else 39
+        minor = 37 if self.cloud.db.kind == "postgresql" else 39
         requests += [plain("GET", "/usages?project_id=" + urllib.parse.quote(p, safe=""), minor)
                      for p in sorted({c.project for c in self.cloud.consumers.values()})]
         apart = False

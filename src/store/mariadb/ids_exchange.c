@@ -22,6 +22,7 @@
 #include "store/mariadb/exchanges.h"
 #include "store/mariadb/own_tables.h"
 #include "store/mariadb/session_internal.h"
+#include "store/mariadb/write_texts.h"
 #include "store/server/id_tables.h"
 
 enum { DISTANCE_MOST = 65535 };
@@ -169,6 +170,20 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
     return outcome;
 }
 
+/* The connection stays: on another one, all ids that were reserved would be distrusted. */
+static enum server_outcome leave_reservation(struct mariadb_session *session, uint64_t deadline_us,
+                                             struct err *err)
+{
+    enum server_outcome outcome = mariadb_session_run(
+        session,
+        way_of(session) == WAY_DISTANCE ? "ROLLBACK;SET auto_increment_increment=DEFAULT"
+                                        : MARIADB_ROLLBACK,
+        "asked for ids", deadline_us, err);
+    if (outcome != SERVER_OK)
+        mariadb_session_close(session);
+    return outcome;
+}
+
 static enum server_outcome take_classes(struct mariadb_session *session, struct id_range *ids,
                                         uint64_t deadline_us, struct err *err)
 {
@@ -199,11 +214,10 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
     enum server_outcome outcome = reserve(session, table, ids, deadline_us, &failed);
     if (outcome == SERVER_OK)
         return SERVER_OK;
-    /* The transaction, and the session's setting, end with the connection. */
-    bool is_used_up = is_at_end(&session->failure);
+    if (is_at_end(&session->failure))
+        return leave_reservation(session, deadline_us, err);
+    /* The transaction, and the session's settings, end with the connection. */
     mariadb_session_close(session);
-    if (is_used_up)
-        return SERVER_OK;
     (void)!err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
 }
