@@ -16,14 +16,14 @@ static bool is_postgres(void)
     return getenv("BERTH_TEST_POSTGRES") != NULL;
 }
 
-static bool is_mariadb(void)
+bool fixture_is_mariadb(void)
 {
     return getenv("BERTH_TEST_MARIADB_ADMIN") != NULL;
 }
 
 bool fixture_is_server(void)
 {
-    return is_postgres() || is_mariadb();
+    return is_postgres() || fixture_is_mariadb();
 }
 
 enum { NAME_BYTES = 32 };
@@ -80,7 +80,7 @@ int fixture_setup(void **state)
     fixture->err.arena = fixture->arena;
     if (is_postgres())
         create_on_postgres(fixture);
-    if (is_mariadb())
+    if (fixture_is_mariadb())
         create_on_mariadb(fixture);
     *state = fixture;
     return 0;
@@ -128,11 +128,17 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
     return store_open(&options, &fixture->err);
 }
 
+/* The name of the test's database on MariaDB. */
+static struct slice name_on_mariadb(const struct fixture *fixture)
+{
+    struct slice name = slice_of(strrchr(fixture->url, '@') + 2);
+    return slice_cut(&name, '?');
+}
+
 /* Tests give rows the first ids, which the sequences then must not give out. */
 static void leave_ids_free_on_mariadb(struct fixture *fixture)
 {
-    struct slice name = slice_of(strrchr(fixture->url, '@') + 2);
-    name = slice_cut(&name, '?');
+    const struct slice name = name_on_mariadb(fixture);
     const struct slice script = arena_printf(
         fixture->arena,
         MARIADB " -N -e \"SELECT CONCAT('ALTER TABLE ', table_name, ' AUTO_INCREMENT=1001;') FROM"
@@ -161,8 +167,26 @@ struct store *fixture_open(struct fixture *fixture)
     assert_non_null(store);
     if (is_postgres())
         leave_ids_free(fixture);
-    if (is_mariadb())
+    if (fixture_is_mariadb())
         leave_ids_free_on_mariadb(fixture);
+    return store;
+}
+
+/* The node waits until it has what the first one has created. */
+struct store *fixture_open_elsewhere(struct fixture *fixture)
+{
+    const char *other = getenv("BERTH_TEST_MARIADB_2_ADMIN");
+    if (other == NULL)
+        return fixture_open(fixture);
+    fixture_shell(fixture, "mariadb -uroot -S \"${BERTH_TEST_MARIADB_2_ADMIN#*unix_socket=}\""
+                           " -e 'SET wsrep_sync_wait=15; SELECT 1' >/dev/null");
+    const char *url = arena_printf(fixture->arena, "mysql+pymysql://root:@/%.*s%s%c",
+                                   SLICE_ARG(name_on_mariadb(fixture)), strchr(other, '?'), '\0')
+                          .data;
+    struct store *store = fixture_try(fixture, url, true, false);
+    if (store == NULL)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
+    assert_non_null(store);
     return store;
 }
 
