@@ -116,6 +116,19 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
     return outcome;
 }
 
+/* The connection stays: on another one, all ids that were reserved would be distrusted. */
+static enum server_outcome leave_reservation(struct mariadb_session *session, uint64_t deadline_us,
+                                             struct err *err)
+{
+    const char *sql =
+        uses_distance(session) ? "ROLLBACK;SET auto_increment_increment=DEFAULT" : "ROLLBACK";
+    enum server_outcome outcome =
+        mariadb_session_run(session, sql, "asked for ids", deadline_us, err);
+    if (outcome != SERVER_OK)
+        mariadb_session_close(session);
+    return outcome;
+}
+
 static enum server_outcome take_classes(struct mariadb_session *session, struct id_range *ids,
                                         uint64_t deadline_us, struct err *err)
 {
@@ -146,11 +159,10 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
     enum server_outcome outcome = reserve(session, table, ids, deadline_us, &failed);
     if (outcome == SERVER_OK)
         return SERVER_OK;
+    if (is_at_end(&session->failure))
+        return leave_reservation(session, deadline_us, err);
     /* The transaction, and the session's setting, end with the connection. */
-    bool is_used_up = is_at_end(&session->failure);
     mariadb_session_close(session);
-    if (is_used_up)
-        return SERVER_OK;
     (void)!err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
 }
