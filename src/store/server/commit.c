@@ -156,7 +156,7 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
         store->crowded = SERVER_CROWDED;
         return again(store, err);
     }
-    if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOOK)
+    if ((outcome == SERVER_REFUSED || is_late) && why.part == SERVER_PART_LOOK)
         return refuse_locked(sending, why.row, err);
     if ((outcome == SERVER_REFUSED || is_late) && why.part == SERVER_PART_CHANGES)
         return refuse(sending, &why, err);
