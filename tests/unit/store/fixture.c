@@ -26,6 +26,12 @@ bool fixture_is_server(void)
     return is_postgres() || fixture_is_mariadb();
 }
 
+bool fixture_has_wide_texts(void)
+{
+    const char *charset = getenv("BERTH_TEST_CHARSET");
+    return !fixture_is_mariadb() || (charset != NULL && strcmp(charset, "utf8mb4") == 0);
+}
+
 enum { NAME_BYTES = 32 };
 
 /* Of a database of the test's own. */
@@ -41,13 +47,14 @@ static void make_name(char name[static NAME_BYTES])
 static void create_on_mariadb(struct fixture *fixture)
 {
     const char *socket = strchr(getenv("BERTH_TEST_MARIADB_ADMIN"), '?');
+    const char *charset = fixture_has_wide_texts() ? "utf8mb4" : "utf8mb3";
     char name[NAME_BYTES];
     make_name(name);
     snprintf(fixture->url, sizeof(fixture->url), "mysql+pymysql://root:@/%s%s", name, socket);
     fixture_shell(fixture, arena_printf(fixture->arena,
-                                        MARIADB " -e 'CREATE DATABASE %s CHARACTER SET utf8mb3"
-                                                " COLLATE utf8mb3_general_ci'%c",
-                                        name, '\0')
+                                        MARIADB " -e 'CREATE DATABASE %s CHARACTER SET %s"
+                                                " COLLATE %s_general_ci'%c",
+                                        name, charset, charset, '\0')
                                .data);
 }
 

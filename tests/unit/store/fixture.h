@@ -31,6 +31,9 @@ int fixture_teardown(void **state);
 bool fixture_is_server(void);
 /* Whether that server is MariaDB's. */
 bool fixture_is_mariadb(void);
+/* Whether columns of text hold characters of four bytes: on MariaDB with BERTH_TEST_CHARSET=utf8mb4
+ * in the environment, and everywhere else. */
+bool fixture_has_wide_texts(void);
 
 /* The path of a file in the test's directory, in the arena. */
 const char *fixture_file(const struct fixture *fixture, const char *name);

@@ -29,6 +29,12 @@ const char *peer_sql(const char *postgres, const char *mariadb)
     return fixture_is_mariadb() ? mariadb : postgres;
 }
 
+const char *peer_hex(struct fixture *fixture, const char *digits)
+{
+    return fixture_is_mariadb() ? arena_printf(fixture->arena, "x'%s'", digits).data
+                                : arena_printf(fixture->arena, "decode('%s', 'hex')", digits).data;
+}
+
 uint64_t peer_soon(void)
 {
     return clock_monotonic_us() + 60000000;
@@ -155,6 +161,18 @@ void peer_take_lock(struct fixture *fixture, struct server_session *holder)
 void peer_leave_lock(struct fixture *fixture, struct server_session *holder)
 {
     assert_int_equal(holder->dialect->lock_leave(holder, 60000000, &fixture->err), SERVER_OK);
+}
+
+struct server_session *peer_lock_row(struct fixture *fixture, int64_t provider)
+{
+    struct server_session *holder = peer_connect(fixture);
+    peer_run(fixture, holder, "BEGIN");
+    peer_run(fixture, holder,
+             arena_printf(fixture->arena,
+                          "UPDATE resource_providers SET name = name WHERE id = %lld",
+                          (long long)provider)
+                 .data);
+    return holder;
 }
 
 void peer_set_last_id(struct fixture *fixture, enum store_table table, int64_t last)

@@ -11,6 +11,9 @@
 /* The statement for the server that the tests run on. */
 const char *peer_sql(const char *postgres, const char *mariadb);
 
+/* A literal of bytes, from hexadecimal digits. */
+const char *peer_hex(struct fixture *fixture, const char *digits);
+
 /* A time that is far enough in the future for everything that is expected to succeed. */
 uint64_t peer_soon(void);
 
@@ -36,7 +39,7 @@ int64_t peer_connection(const struct server_session *session);
 /* Ends another session's connection, and waits until it has ended. */
 void peer_terminate(struct fixture *fixture, const struct server_session *session);
 
-/* Waits until as many connections to the database wait for a lock. */
+/* Waits until as many connections to the database wait for a lock, or for their commit to go on. */
 void peer_await_queue(struct fixture *fixture, int count);
 
 /* From now on, the server accepts no writes of new connections, or does so again. */
@@ -52,6 +55,9 @@ struct server_session *peer_hold_lock(struct fixture *fixture);
 /* It leaves the lock to others, or takes it again. */
 void peer_leave_lock(struct fixture *fixture, struct server_session *holder);
 void peer_take_lock(struct fixture *fixture, struct server_session *holder);
+
+/* A session that is in a transaction, and has locked the provider's row. */
+struct server_session *peer_lock_row(struct fixture *fixture, int64_t provider);
 
 /* Gives out only ids after that one. */
 void peer_set_last_id(struct fixture *fixture, enum store_table table, int64_t last);

@@ -33,22 +33,21 @@ static int64_t connection(const struct server_session *session)
 
 static const char *terminate(struct arena *arena, int64_t connection)
 {
-    return arena_printf(arena, "KILL %lld%c", (long long)connection, '\0').data;
+    return arena_printf(arena, "KILL %lld", (long long)connection).data;
 }
 
 static const char *has_ended(struct arena *arena, int64_t connection)
 {
     return arena_printf(arena,
                         "SELECT NOT EXISTS (SELECT 1 FROM information_schema.processlist"
-                        " WHERE id = %lld)%c",
-                        (long long)connection, '\0')
+                        " WHERE id = %lld)",
+                        (long long)connection)
         .data;
 }
 
 static const char *set_last_id(struct arena *arena, const char *table, int64_t last)
 {
-    return arena_printf(arena, "ALTER TABLE %s AUTO_INCREMENT = %lld%c", table, (long long)last + 1,
-                        '\0')
+    return arena_printf(arena, "ALTER TABLE %s AUTO_INCREMENT = %lld", table, (long long)last + 1)
         .data;
 }
 
@@ -59,10 +58,10 @@ const struct peer_kind peer_mariadb = {
     .terminate = terminate,
     .has_ended = has_ended,
     .set_last_id = set_last_id,
-    .queue =
-        "DO SLEEP(0.12);"
-        "SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist"
-        " ON id = trx_mysql_thread_id WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()",
+    .queue = "DO SLEEP(0.12);"
+             "SELECT COUNT(*) FROM information_schema.processlist p LEFT JOIN"
+             " information_schema.innodb_trx ON id = trx_mysql_thread_id WHERE db = DATABASE()"
+             " AND (trx_state = 'LOCK WAIT' OR p.state = 'Waiting for backup lock')",
     .standby = {"SET GLOBAL read_only = 1"},
     .primary = {"SET GLOBAL read_only = 0"},
     .hold = {"BACKUP STAGE START", "BACKUP STAGE FLUSH", "BACKUP STAGE BLOCK_DDL",

@@ -29,8 +29,7 @@ static int64_t connection(const struct server_session *session)
 
 static const char *terminate(struct arena *arena, int64_t connection)
 {
-    return arena_printf(arena, "SELECT pg_terminate_backend(%lld, 60000)%c", (long long)connection,
-                        '\0')
+    return arena_printf(arena, "SELECT pg_terminate_backend(%lld, 60000)", (long long)connection)
         .data;
 }
 
@@ -38,15 +37,14 @@ static const char *has_ended(struct arena *arena, int64_t connection)
 {
     return arena_printf(arena,
                         "SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity WHERE pid = %lld)"
-                        " THEN 0 ELSE 1 END%c",
-                        (long long)connection, '\0')
+                        " THEN 0 ELSE 1 END",
+                        (long long)connection)
         .data;
 }
 
 static const char *set_last_id(struct arena *arena, const char *table, int64_t last)
 {
-    return arena_printf(arena, "SELECT setval('%s_id_seq', %lld)%c", table, (long long)last, '\0')
-        .data;
+    return arena_printf(arena, "SELECT setval('%s_id_seq', %lld)", table, (long long)last).data;
 }
 
 const struct peer_kind peer_postgres = {
@@ -55,8 +53,8 @@ const struct peer_kind peer_postgres = {
     .terminate = terminate,
     .has_ended = has_ended,
     .set_last_id = set_last_id,
-    .queue = "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
-             " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()",
+    .queue = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+             " AND (wait_event_type = 'Lock' OR wait_event = 'PgSleep')",
     .standby = {"CREATE SCHEMA standby",
                 "CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql"
                 " AS 'SELECT true'",

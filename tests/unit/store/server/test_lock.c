@@ -48,11 +48,38 @@ static void test_ends_again(void **state)
     store_close(store);
 }
 
+/* An instance that is stopped keeps the lock no longer than the limit. When it goes on, its batch
+ * is planned again. */
+static void test_stopped_holder(void **state)
+{
+    enum { LIMIT_MS = 2000, MOST_US = 20000000 };
+    struct fixture *fixture = *state;
+    fixture->busy_timeout_ms = LIMIT_MS;
+    struct store *holder = open_seeded(fixture, NULL);
+    struct store *store = fixture_open(fixture);
+    struct store_stamp stamp;
+    bool foreign;
+    struct change_list list = changes_of(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
+    uint64_t began_us = clock_monotonic_us();
+    assert_int_equal(lock_at_last(fixture, store), STORE_LOCKED);
+    assert_in_range(clock_monotonic_us() - began_us, LIMIT_MS * 500, MOST_US);
+    store_unlock(store);
+    /* it goes on */
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 50000, "CUSTOM_A");
+    assert_int_equal(commit_list(holder, &list, &stamp, &foreign, &fixture->err), STORE_TAKEN);
+    commit_changes(fixture, holder, &list);
+    store_close(holder);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_ends_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_ends_again, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_stopped_holder, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

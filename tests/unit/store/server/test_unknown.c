@@ -15,12 +15,12 @@ static void insert(struct fixture *fixture, int number, const char *mark)
     const struct slice sql =
         fixture_is_mariadb()
             ? arena_printf(fixture->arena,
-                           "INSERT INTO berth_log VALUES (%d, '%s', x'00', UTC_TIMESTAMP(6), '')%c",
-                           number, mark, '\0')
+                           "INSERT INTO berth_log VALUES (%d, '%s', x'00', UTC_TIMESTAMP(6), '')",
+                           number, mark)
             : arena_printf(fixture->arena,
                            "INSERT INTO berth_log VALUES (%d, convert_to('%s', 'UTF8'),"
-                           " decode('00', 'hex'), now(), '')%c",
-                           number, mark, '\0');
+                           " decode('00', 'hex'), now(), '')",
+                           number, mark);
     (void)peer_execute(fixture, sql.data);
 }
 
