@@ -26,6 +26,11 @@ bool fixture_is_server(void)
     return is_postgres() || fixture_is_mariadb();
 }
 
+bool fixture_is_cluster(void)
+{
+    return getenv("BERTH_TEST_MARIADB_2_ADMIN") != NULL;
+}
+
 bool fixture_has_wide_texts(void)
 {
     const char *charset = getenv("BERTH_TEST_CHARSET");
@@ -182,9 +187,9 @@ struct store *fixture_open(struct fixture *fixture)
 /* The node waits until it has what the first one has created. */
 struct store *fixture_open_elsewhere(struct fixture *fixture)
 {
-    const char *other = getenv("BERTH_TEST_MARIADB_2_ADMIN");
-    if (other == NULL)
+    if (!fixture_is_cluster())
         return fixture_open(fixture);
+    const char *other = getenv("BERTH_TEST_MARIADB_2_ADMIN");
     fixture_shell(fixture, "mariadb -uroot -S \"${BERTH_TEST_MARIADB_2_ADMIN#*unix_socket=}\""
                            " -e 'SET wsrep_sync_wait=15; SELECT 1' >/dev/null");
     const char *url = arena_printf(fixture->arena, "mysql+pymysql://root:@/%.*s%s%c",

@@ -35,6 +35,16 @@ const char *peer_hex(struct fixture *fixture, const char *digits)
                                 : arena_printf(fixture->arena, "decode('%s', 'hex')", digits).data;
 }
 
+const char *peer_bytes(struct fixture *fixture, const char *text)
+{
+    struct buf digits = {0};
+    for (const char *at = text; *at != '\0'; at++)
+        buf_printf(&digits, "%02x", (unsigned char)*at);
+    const char *literal = peer_hex(fixture, arena_copy(fixture->arena, buf_slice(&digits)).data);
+    buf_free(&digits);
+    return literal;
+}
+
 uint64_t peer_soon(void)
 {
     return clock_monotonic_us() + 60000000;
@@ -72,6 +82,16 @@ void peer_run(struct fixture *fixture, struct server_session *session, const cha
     struct buf ignored = {0};
     execute(fixture, session, sql, &ignored);
     buf_free(&ignored);
+}
+
+bool peer_try(struct fixture *fixture, struct server_session *session, const char *sql)
+{
+    struct buf ignored = {0};
+    struct err err = {.arena = fixture->arena};
+    enum server_outcome outcome =
+        kind_of_server()->execute(session, sql, &ignored, peer_soon(), &err);
+    buf_free(&ignored);
+    return outcome == SERVER_OK;
 }
 
 static const char *row_of(struct fixture *fixture, const char *sql)

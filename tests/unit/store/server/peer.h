@@ -11,8 +11,9 @@
 /* The statement for the server that the tests run on. */
 const char *peer_sql(const char *postgres, const char *mariadb);
 
-/* A literal of bytes, from hexadecimal digits. */
+/* A literal of bytes, from hexadecimal digits, or from a text of ASCII. */
 const char *peer_hex(struct fixture *fixture, const char *digits);
+const char *peer_bytes(struct fixture *fixture, const char *text);
 
 /* A time that is far enough in the future for everything that is expected to succeed. */
 uint64_t peer_soon(void);
@@ -24,7 +25,10 @@ struct server_session *peer_connect(struct fixture *fixture);
 /* Executes a statement, on MariaDB also several, that must succeed. */
 void peer_run(struct fixture *fixture, struct server_session *session, const char *sql);
 
-/* The same on a connection of its own, committed. The number that the first value of the last
+/* The same; false: it failed. */
+bool peer_try(struct fixture *fixture, struct server_session *session, const char *sql);
+
+/* As peer_run() on a connection of its own, committed. The number that the first value of the last
  * result is, 0 if there is none. */
 int64_t peer_execute(struct fixture *fixture, const char *sql);
 

@@ -56,7 +56,7 @@ static void test_newest_state(void **state)
     struct fixture *fixture = *state;
     struct store_head head;
     struct store *store = open_seeded(fixture, NULL);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     struct store_asker *asker = store_open_asker(store);
     const struct store_stamp first = ask_newest(store);
     assert_int_equal(store_ask(asker), -1);
@@ -81,7 +81,7 @@ static void test_news_of_the_answer(void **state)
     struct fixture *fixture = *state;
     struct store_head head;
     struct store *store = open_seeded(fixture, NULL);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     struct store_asker *asker = store_open_asker(store);
     struct buf ignored = {0};
     claim(fixture, other, 0);
@@ -301,7 +301,7 @@ static void test_number_is_taken(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     claim(fixture, other, 0);
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
@@ -311,6 +311,69 @@ static void test_number_is_taken(void **state)
     assert_int_equal(peer_execute(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 0);
     store_close(other);
     store_close(attempt.store);
+}
+
+enum { ROUNDS = 40, FIRST_ID = 50000 };
+
+/* Three statements of different tables. */
+static struct change_list batch_of(struct fixture *fixture, int64_t id, int64_t generation)
+{
+    const char *name = arena_printf(fixture->arena, "CUSTOM_%lld", (long long)id).data;
+    struct change_list list = trait(fixture, id, name);
+    add_generation(&list, 1, generation, generation + 1);
+    add_catalog(&list, CHANGE_USER_INSERT, id, name);
+    return list;
+}
+
+static void read_news(struct fixture *fixture, struct attempt *attempt)
+{
+    assert_int_not_equal(read_into(fixture, attempt->store, NULL), STORE_NEWS_FAILED);
+    assert_true(store_end_read(attempt->store, &attempt->stamp));
+}
+
+/* Both have the same state, and one of them commits. */
+static bool race(struct fixture *fixture, struct attempt *attempts, int64_t round)
+{
+    enum store_result results[2];
+    struct change_list lists[2];
+    for (int i = 0; i < 2; i++) {
+        lists[i] = batch_of(fixture, FIRST_ID + 2 * round + i, round);
+        read_news(fixture, &attempts[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        results[i] = commit_at_once(fixture, &attempts[i], &lists[i]);
+    for (int i = 0; i < 2; i++)
+        while (results[i] == STORE_PENDING)
+            results[i] = store_await(attempts[i].store, UINT64_MAX, &attempts[i].stamp,
+                                     &attempts[i].is_foreign, &fixture->err);
+    bool is_first = results[0] == STORE_OK;
+    assert_int_equal(results[is_first ? 0 : 1], STORE_OK);
+    assert_int_equal(results[is_first ? 1 : 0], STORE_TAKEN);
+    return is_first;
+}
+
+/* On two nodes of a cluster, if there is one. */
+static void test_two_stores(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempts[2] = {{.store = open_seeded(fixture, NULL)},
+                                  {.store = fixture_open_elsewhere(fixture)}};
+    int64_t ids = 0;
+    expect_news(fixture, attempts[1].store, STORE_NEWS_RELOAD);
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        bool is_first = race(fixture, attempts, round);
+        ids += FIRST_ID + 2 * round + (is_first ? 0 : 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        read_news(fixture, &attempts[i]);
+        assert_true(is_newest(attempts[i].store, &attempts[i].stamp));
+    }
+    assert_int_equal(peer_execute(fixture, "SELECT sum(id) FROM traits WHERE id >= 50000"), ids);
+    assert_int_equal(peer_execute(fixture, "SELECT sum(id) FROM users WHERE id >= 50000"), ids);
+    assert_int_equal(
+        peer_execute(fixture, "SELECT generation FROM resource_providers WHERE id = 1"), ROUNDS);
+    for (int i = 0; i < 2; i++)
+        store_close(attempts[i].store);
 }
 
 static void test_refused(void **state)
@@ -332,6 +395,8 @@ static void test_refused(void **state)
 static void test_connection_is_lost(void **state)
 {
     struct fixture *fixture = *state;
+    if (fixture_is_cluster())
+        skip(); /* what holds commits there holds reads as well */
     struct attempt attempt = begin(fixture);
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     struct server_session *holder = peer_hold_commits(fixture);
@@ -439,6 +504,7 @@ int main(void)
         TEST(test_closed_at_any_time),
         TEST(test_committed),
         TEST(test_number_is_taken),
+        TEST(test_two_stores),
         TEST(test_refused),
         TEST(test_connection_is_lost),
         TEST(test_not_without_a_connection),

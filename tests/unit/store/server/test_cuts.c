@@ -127,6 +127,8 @@ static void cut_everywhere(void (*end)(struct fixture *fixture, struct server_se
 {
     for (size_t i = 0; i < OBSTACLES; i++) {
         void *fixture;
+        if (fixture_is_cluster() && obstacles[i].put == peer_hold_commits)
+            continue; /* what holds commits there holds reads as well */
         assert_int_equal(fixture_setup(&fixture), 0);
         cut(fixture, &obstacles[i], end);
         fixture_teardown(&fixture);
