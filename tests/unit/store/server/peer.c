@@ -84,6 +84,16 @@ void peer_run(struct fixture *fixture, struct server_session *session, const cha
     buf_free(&ignored);
 }
 
+int64_t peer_number(struct fixture *fixture, struct server_session *session, const char *sql)
+{
+    struct buf row = {0};
+    execute(fixture, session, sql, &row);
+    buf_append_char(&row, '\0');
+    int64_t number = atoll(row.data);
+    buf_free(&row);
+    return number;
+}
+
 bool peer_try(struct fixture *fixture, struct server_session *session, const char *sql)
 {
     struct buf ignored = {0};

@@ -25,11 +25,13 @@ struct server_session *peer_connect(struct fixture *fixture);
 /* Executes a statement, on MariaDB also several, that must succeed. */
 void peer_run(struct fixture *fixture, struct server_session *session, const char *sql);
 
+/* The same; the number that the first value of the last result is, 0 if there is none. */
+int64_t peer_number(struct fixture *fixture, struct server_session *session, const char *sql);
+
 /* The same; false: it failed. */
 bool peer_try(struct fixture *fixture, struct server_session *session, const char *sql);
 
-/* As peer_run() on a connection of its own, committed. The number that the first value of the last
- * result is, 0 if there is none. */
+/* As peer_number() on a connection of its own, committed. */
 int64_t peer_execute(struct fixture *fixture, const char *sql);
 
 /* The first row that the statement returns must be this one, with its columns separated by "|". */
