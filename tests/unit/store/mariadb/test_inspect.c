@@ -15,7 +15,8 @@ static const char OWN[] =
     "CREATE TABLE berth_epochs (epoch BIGINT PRIMARY KEY) ENGINE=InnoDB;"
     "CREATE TABLE berth_instances (instance VARCHAR(36) PRIMARY KEY, host VARCHAR(255) NOT NULL,"
     " version VARCHAR(255) NOT NULL, pid BIGINT NOT NULL, followed BIGINT NOT NULL,"
-    " last_seen DATETIME(6) NOT NULL) ENGINE=InnoDB CHARSET=utf8mb4 COLLATE=utf8mb4_bin;"
+    " last_seen DATETIME(6) NOT NULL, node VARCHAR(255) NOT NULL DEFAULT '') ENGINE=InnoDB "
+    "CHARSET=utf8mb4 COLLATE=utf8mb4_bin;"
     "CREATE TABLE berth_foreign (id BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB;"
     "CREATE TABLE berth_locks (name VARCHAR(20) PRIMARY KEY) ENGINE=InnoDB";
 
@@ -125,7 +126,8 @@ static void test_rows_of_berth(void **state)
     struct mariadb_session *session = open_own();
     run(session, "INSERT INTO berth_log VALUES (3, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 60 SECOND,"
                  " ''), (20007, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 10 SECOND, '');"
-                 "INSERT INTO berth_instances VALUES"
+                 "INSERT INTO berth_instances (instance, host, version, pid, followed, last_seen)"
+                 " VALUES"
                  " ('a', 'host1', '1.0', 11, 20000, UTC_TIMESTAMP(6) - INTERVAL 5 SECOND),"
                  " ('b', 'host2', '1.1', 12, 3, UTC_TIMESTAMP(6)),"
                  " ('c', 'host3', '1.1', 13, 3, UTC_TIMESTAMP(6) - INTERVAL 50 MINUTE),"
@@ -151,6 +153,38 @@ static void test_rows_of_berth(void **state)
                      1);
     assert_int_equal(report->warning_count, 2);
     arena_destroy(found.arena);
+    mariadb_session_destroy(session);
+}
+
+/* Only instances that still run, and whose node is known, count. */
+static void test_nodes_of_instances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *change;
+        bool is_warned;
+    } cases[] = {
+        {"INSERT INTO berth_instances VALUES"
+         " ('a', 'host1', '1', 11, 0, UTC_TIMESTAMP(6), 'n1'),"
+         " ('b', 'host2', '1', 12, 0, UTC_TIMESTAMP(6), 'n1'),"
+         " ('c', 'host3', '1', 13, 0, UTC_TIMESTAMP(6), ''),"
+         " ('d', 'host4', '1', 14, 0, UTC_TIMESTAMP(6) - INTERVAL 200 SECOND, 'n2'),"
+         " ('e', 'host5', '1', 15, 0, UTC_TIMESTAMP(6), 'n3')",
+         true},
+        {"UPDATE berth_instances SET node = 'n1' WHERE instance = 'e'", false},
+        {"UPDATE berth_instances SET node = '' WHERE instance = 'e'", false},
+    };
+    struct mariadb_session *session = open_own();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run(session, cases[i].change);
+        struct found found = inspect_as(session, NULL);
+        assert_int_equal(found.report.warning_count, cases[i].is_warned ? 1 : 0);
+        assert_true(slice_equal(found.report.instances[3].node, SLICE_LIT("n2")));
+        assert_int_equal(found.report.instances[2].node.len, 0);
+        arena_destroy(found.arena);
+        if (cases[i].is_warned)
+            expect_warning(session, "instances write through different nodes (n1, n3): their");
+    }
     mariadb_session_destroy(session);
 }
 
@@ -367,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_safe_server),
         cmocka_unit_test(test_rows_of_berth),
+        cmocka_unit_test(test_nodes_of_instances),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_node_that_lags),
         cmocka_unit_test(test_settings_of_session),
