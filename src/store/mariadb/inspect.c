@@ -9,6 +9,7 @@
 #include "store/mariadb/dangers.h"
 #include "store/mariadb/facts.h"
 #include "store/mariadb/session_internal.h"
+#include "store/mariadb/tool_session.h"
 #include "store/rows.h"
 #include "store/server/prune.h"
 
@@ -188,4 +189,16 @@ enum server_outcome mariadb_inspect(struct server_session *base, const char *own
         outcome = mariadb_session_run(session, "ROLLBACK", "read", deadline_us, err);
     report->made_us = report->server.seen_us = clock_monotonic_us();
     return outcome;
+}
+
+bool mariadb_inspect_connection(struct slice connection, struct arena *arena,
+                                struct store_report *report, struct err *err)
+{
+    struct mariadb_session *session = mariadb_tool_open(connection, err);
+    if (session == NULL)
+        return false;
+    bool ok = mariadb_inspect(&session->base, NULL, arena, report, mariadb_tool_deadline(), err) ==
+              SERVER_OK;
+    mariadb_session_destroy(session);
+    return ok;
 }
