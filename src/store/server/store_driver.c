@@ -57,6 +57,8 @@ static struct store_figures figures(const struct store *base)
         .connections = store->connections.made,
         .failed_connections = store->connections.failed,
         .lock_timeouts = store->lock_timeouts,
+        .conflicts = counter_read(&store->conflicts),
+        .lost_batches = counter_read(&store->lost_batches),
         .stalled_ended = store->stalled_ended,
         .unknown_done = store->unknown_done,
         .unknown_undone = store->unknown_undone,

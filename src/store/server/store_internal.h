@@ -189,6 +189,8 @@ struct server_store {
     struct counter skipped_rows;
     struct counter epoch;
     struct counter unreplicated;
+    struct counter conflicts;
+    struct counter lost_batches;
 };
 
 static inline struct server_store *server_store_of(struct store *store)
