@@ -3,7 +3,6 @@
 
 #include "sessions.h"
 #include "store/mariadb/exchanges.h"
-#include "store/mariadb/own_tables.h"
 #include "store/mariadb/session_internal.h"
 
 static struct mariadb_session *session;
@@ -13,14 +12,7 @@ static int set_up(void **state)
 {
     (void)state;
     arena = arena_create();
-    session = open_upstream("utf8mb3");
-    struct attempt tried = begin_attempt();
-    struct mariadb_own_statements statements = {0};
-    expect_outcome(&tried, session,
-                   mariadb_own_tables_compare(session, arena, &statements, soon(), &tried.err),
-                   SERVER_OK, NULL);
-    for (size_t i = 0; i < statements.count; i++)
-        run(session, statements.sql[i]);
+    session = open_served("utf8mb3");
     return 0;
 }
 
