@@ -82,6 +82,10 @@ struct store_options {
  * one line. Any thread. */
 bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
 
+/* Names of parameters of such a URL that have no effect, although other programs heed them: "a, b";
+ * empty: there are none. In the arena. Any thread. */
+struct slice store_ignored_parameters(struct slice connection, struct arena *arena);
+
 /* Opens the database and checks its schema revision (schema.h lists the known ones). Returns NULL
  * with one clear line in err on failure. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);

@@ -147,6 +147,7 @@ static bool can_hold(const struct store *store, const struct change *change, str
 const struct store_driver server_driver = {
     .matches = has_dialect,
     .knows_connection = server_knows_connection,
+    .ignored_parameters = server_ignored_parameters,
     .open = driver_open,
     .close = server_close,
     .begin_read = server_begin_read,
