@@ -22,6 +22,12 @@ static const void *mariadb_parse(struct slice url, struct arena *arena, struct s
     return parsed;
 }
 
+static struct slice mariadb_ignored(const void *url)
+{
+    const struct mariadb_url *parsed = url;
+    return parsed->ignored;
+}
+
 static struct server_session *mariadb_create(const struct server_session_options *options)
 {
     return &mariadb_session_create(options)->base;
@@ -143,6 +149,7 @@ const struct server_dialect mariadb_dialect = {
     .is_served = true,
     .url_matches = mariadb_url_matches,
     .url_parse = mariadb_parse,
+    .url_ignored = mariadb_ignored,
     .create = mariadb_create,
     .destroy = mariadb_destroy,
     .connect = mariadb_reach,

@@ -54,6 +54,7 @@ static const struct mariadb_own_column instance_columns[] = {
     {"host", "TEXT NOT NULL", false},
     {"pid", "INTEGER NOT NULL", false},
     {"version", "TEXT NOT NULL", false},
+    {"node", "VARCHAR(255) NOT NULL DEFAULT ''", false}, /* of Galera, through which it writes */
     {"first_seen", INSTANT, false},
     {"last_seen", INSTANT, false},
     {"followed", "BIGINT NOT NULL", false}, /* the number of the log's row that it has followed */

@@ -236,6 +236,7 @@ static enum server_outcome read_facts(struct mariadb_session *session,
                                   slice_of(wrong), err);
     session->server.uses_tls = session->uses_tls;
     session->base.id = session->server.id;
+    session->base.node = session->server.node;
     session->base.is_standby = session->server.is_read_only;
     struct slice sync_wait = mariadb_settings_sync_wait(
         session->sync_wait, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);

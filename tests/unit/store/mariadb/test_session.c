@@ -92,6 +92,7 @@ static void test_settings(void **state)
     value_is("SELECT @@collation_connection", "utf8mb4_bin");
     value_is("SELECT @@time_zone", "+00:00");
     value_is("SELECT @@autocommit", "1");
+    value_is("SELECT @@wait_timeout", "31536000");
     value_is("SELECT '\\n' = CHAR(92, 110)", "1");
     value_is("SELECT @@lc_messages", "en_US");
     assert_string_equal(mariadb_session_server(session)->is_mariadb
