@@ -292,6 +292,7 @@ PARTS = [
     Part("readme", script("tests/package/readme.py"), after=(), room="packages"),
     Part("package-rpm", script("tests/package/rpm.py"), room="packages"),
     Part("package-container", script("tests/package/container.py"), room="packages"),
+    Part("package-kolla", script("tests/package/kolla.py")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
