@@ -41,8 +41,12 @@ struct copy {
     struct late_parents *late;
     size_t late_n;
     size_t late_room;
+    int64_t ratios_changed; /* to the target's form */
+    int64_t times_changed;
+    struct slice ratio_changed; /* the first, for a message; in the arena of the whole copy */
     const struct copy_watch *watch;
     struct copy_result *result;
+    struct arena *arena;
     struct arena *row_arena; /* of one line */
 };
 
@@ -152,6 +156,46 @@ static bool prepare_target(const struct copy *c, struct err *err)
 
 /* ---- checking the source ---- */
 
+static void count_change(struct copy *c, const struct copy_table *table, unsigned column,
+                         const struct cell *before, const struct cell *after)
+{
+    if (table->columns[column].cell == CELL_TIME)
+        c->times_changed++;
+    else if (c->ratios_changed++ == 0)
+        c->ratio_changed = arena_printf(c->arena, "%.*s: %.17g becomes %.17g",
+                                        SLICE_ARG(copy_table_row_name(table, before, c->arena)),
+                                        before[column].ratio, after[column].ratio);
+}
+
+/* What the target can hold only in another form. */
+static void count_changes(struct copy *c, const struct copy_table *table, const struct cell *cells)
+{
+    const struct value_forms *forms = &c->target_driver->forms;
+    struct cell formed[COPY_COLUMNS_MOST];
+    if (rows_is_record(table->rows) || (!forms->has_whole_seconds && !forms->has_single_ratios))
+        return;
+    memcpy(formed, cells, table->count * sizeof(*cells));
+    copy_values_form(forms, table, formed);
+    for (unsigned i = 0; i < table->count; i++)
+        if (!copy_value_equal(&table->columns[i], &cells[i], &formed[i]))
+            count_change(c, table, i, cells, formed);
+}
+
+static void note_changes(const struct copy *c)
+{
+    if (c->times_changed > 0)
+        c->watch->notice(c->watch->cls, SLICE_LIT("the target keeps times in whole seconds: "
+                                                  "fractions are cut off"));
+    if (c->ratios_changed > 0)
+        c->watch->notice(
+            c->watch->cls,
+            arena_printf(
+                c->arena,
+                "the target keeps six digits of an allocation ratio: %lld are rounded, the "
+                "first is that of %.*s",
+                (long long)c->ratios_changed, SLICE_ARG(c->ratio_changed)));
+}
+
 static bool check_table(struct copy *c, unsigned at, struct err *err)
 {
     const struct copy_table *table = &c->tables[at];
@@ -168,6 +212,7 @@ static bool check_table(struct copy *c, unsigned at, struct err *err)
             return true;
         if (!copy_values_fit(&c->limits, table, cells, wrong, err))
             return false;
+        count_changes(c, table, cells);
     }
 }
 
@@ -188,12 +233,37 @@ static bool check_references(const struct copy *c, struct err *err)
     return true;
 }
 
+static bool check_unique(const struct copy *c, const struct copy_unique *unique, struct err *err)
+{
+    const struct copy_table *table = &c->tables[unique->table];
+    const struct copy_column *column = &table->columns[copy_table_find(table, unique->column)];
+    unsigned ignores = c->limits.ignores[unique->table][column->in_rows];
+    struct slice one;
+    struct slice other;
+    bool is_found = false;
+    if (ignores == 0)
+        return true;
+    if (!c->source_driver->find_equal(c->source, table->name, column->name, ignores, &one, &other,
+                                      &is_found, err))
+        return false;
+    return !is_found ||
+           err_set(err, 400, NULL,
+                   "the target cannot hold %s with %s '%.*s' and '%.*s': they are equal to it",
+                   table->name, column->name, SLICE_ARG(one), SLICE_ARG(other));
+}
+
 static bool check_source(struct copy *c, struct err *err)
 {
     for (unsigned i = 0; i < COPY_TABLES; i++)
         if (!check_table(c, i, err))
             return false;
-    return check_references(c, err);
+    for (unsigned i = 0; i < COPY_UNIQUES; i++)
+        if (!check_unique(c, &copy_uniques[i], err))
+            return false;
+    if (!check_references(c, err))
+        return false;
+    note_changes(c);
+    return true;
 }
 
 /* ---- writing ---- */
@@ -415,6 +485,7 @@ bool copy_make(struct slice source, struct slice target, const struct copy_watch
     *result = (struct copy_result){0};
     if (!find_drivers(&c, source, err))
         return false;
+    c.arena = arena_create();
     c.row_arena = arena_create();
     c.tables = calloc(COPY_TABLES, sizeof(*c.tables));
     check(c.tables != NULL);
@@ -427,6 +498,7 @@ bool copy_make(struct slice source, struct slice target, const struct copy_watch
     if (c.source != NULL)
         c.source_driver->close(c.source);
     arena_destroy(c.row_arena);
+    arena_destroy(c.arena);
     free(c.tables);
     free(c.late);
     return ok;

@@ -11,6 +11,9 @@
 
 enum { COPY_NOTHING_WRONG = COPY_COLUMNS_MOST };
 
+/* What a column with unique texts makes no difference of, as far as ASCII is concerned. */
+enum copy_ignores { COPY_IGNORES_CASE = 1 << 0, COPY_IGNORES_LAST_BLANKS = 1 << 1 };
+
 struct copy_source_driver {
     /* Opens the database, which no other process may have open until it is closed: what is written
      * to it meanwhile would not be in the copy. NULL: err is set. */
@@ -24,6 +27,9 @@ struct copy_source_driver {
     /* *id: the first row of the table whose reference leads to no row. */
     bool (*find_dangling)(void *source, const struct copy_reference *reference, int64_t *id,
                           bool *is_found, struct err *err);
+    /* Two texts of the column that are equal to such a target: *one and *other, in err's arena. */
+    bool (*find_equal)(void *source, const char *table, const char *column, unsigned ignores,
+                       struct slice *one, struct slice *other, bool *is_found, struct err *err);
 };
 
 /* What a target can hold. */
@@ -31,6 +37,7 @@ struct copy_limits {
     struct value_limits values;
     int64_t time_least_us;
     double ratio_most;
+    uint8_t ignores[ROWS_RECORDS][VALUE_COLUMNS_MOST]; /* enum copy_ignores, by table and column */
     size_t row_bytes_most; /* of texts, which are written with two bytes for each; 0: any */
 };
 

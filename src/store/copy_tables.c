@@ -13,6 +13,12 @@ const struct copy_reference copy_references[COPY_REFERENCES] = {
     {ROWS_CONSUMERS, "consumer_type_id", ROWS_CONSUMER_TYPES},
 };
 
+const struct copy_unique copy_uniques[COPY_UNIQUES] = {
+    {ROWS_CLASSES, "name"},         {ROWS_TRAITS, "name"},       {ROWS_AGGREGATES, "uuid"},
+    {ROWS_PROJECTS, "external_id"}, {ROWS_USERS, "external_id"}, {ROWS_CONSUMER_TYPES, "name"},
+    {ROWS_PROVIDERS, "uuid"},       {ROWS_PROVIDERS, "name"},    {ROWS_CONSUMERS, "uuid"},
+};
+
 /* Of upstream's columns, besides all times. */
 static bool may_be_null(enum rows_table table, const char *column)
 {

@@ -47,6 +47,14 @@ struct copy_reference {
 enum { COPY_REFERENCES = 5 };
 extern const struct copy_reference copy_references[COPY_REFERENCES];
 
+/* A column in which no two rows have the same text. */
+struct copy_unique {
+    enum rows_table table;
+    const char *column;
+};
+enum { COPY_UNIQUES = 9 };
+extern const struct copy_unique copy_uniques[COPY_UNIQUES];
+
 /* Appends the names of the columns, each after the prefix (such as "t."), with the quotation mark
  * of the kind of database. */
 void copy_table_append_columns(const struct copy_table *table, const char *prefix, char quote,

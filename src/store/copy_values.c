@@ -126,8 +126,8 @@ void copy_values_form(const struct value_forms *forms, const struct copy_table *
     }
 }
 
-static bool is_equal(const struct copy_column *column, const struct cell *one,
-                     const struct cell *other)
+bool copy_value_equal(const struct copy_column *column, const struct cell *one,
+                      const struct cell *other)
 {
     if (one->is_null || other->is_null)
         return one->is_null == other->is_null;
@@ -140,7 +140,7 @@ unsigned copy_values_differ(const struct copy_table *table, const struct cell *o
                             const struct cell *other)
 {
     unsigned i = 0;
-    while (i < table->count && is_equal(&table->columns[i], &one[i], &other[i]))
+    while (i < table->count && copy_value_equal(&table->columns[i], &one[i], &other[i]))
         i++;
     return i;
 }

@@ -12,6 +12,9 @@ bool copy_values_fit(const struct copy_limits *limits, const struct copy_table *
 void copy_values_form(const struct value_forms *forms, const struct copy_table *table,
                       struct cell *cells);
 
+bool copy_value_equal(const struct copy_column *column, const struct cell *one,
+                      const struct cell *other);
+
 /* The first column in which two rows differ; the number of columns if there is none. */
 unsigned copy_values_differ(const struct copy_table *table, const struct cell *one,
                             const struct cell *other);

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "store/mariadb/cells.h"
@@ -98,6 +99,30 @@ static bool mariadb_copy_has_table(void *cls, const char *name, bool *has, struc
     return ok;
 }
 
+/* "latin1_swedish_ci", "utf8mb3_bin", "utf8mb4_nopad_bin", "utf8mb4_0900_ai_ci". */
+static uint8_t ignores_of(const char *collation)
+{
+    const char *last = strrchr(collation, '_');
+    unsigned ignores = 0;
+    if (last != NULL && strcmp(last, "_ci") == 0)
+        ignores |= COPY_IGNORES_CASE;
+    if (last != NULL && strstr(collation, "nopad") == NULL && strstr(collation, "_0900_") == NULL)
+        ignores |= COPY_IGNORES_LAST_BLANKS;
+    return (uint8_t)ignores;
+}
+
+static bool read_collations(struct mariadb_copy *target, struct copy_limits *limits,
+                            struct err *err)
+{
+    struct mariadb_columns columns;
+    if (mariadb_columns_read(target->session, &columns, mariadb_tool_deadline(), err) != SERVER_OK)
+        return false;
+    for (unsigned table = 0; table < ROWS_RECORDS; table++)
+        for (unsigned i = 0; i < VALUE_COLUMNS_MOST; i++)
+            limits->ignores[table][i] = ignores_of(columns.of[table][i].collation);
+    return true;
+}
+
 static bool mariadb_copy_read_limits(void *cls, struct copy_limits *limits, struct err *err)
 {
     struct mariadb_copy *target = cls;
@@ -106,7 +131,8 @@ static bool mariadb_copy_read_limits(void *cls, struct copy_limits *limits, stru
     size_t text_most = mariadb_session_server(target->session)->text_bytes_most;
     limits->row_bytes_most = text_most > 2 * ROW_BYTES ? text_most - ROW_BYTES : ROW_BYTES;
     return mariadb_value_facts_read((struct server_session *)target->session, &limits->values,
-                                    mariadb_tool_deadline(), err) == SERVER_OK;
+                                    mariadb_tool_deadline(), err) == SERVER_OK &&
+           read_collations(target, limits, err);
 }
 
 /* ---- what an unfinished copy has left ---- */

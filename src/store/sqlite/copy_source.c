@@ -7,7 +7,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "store/instant.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/holder.h"
@@ -20,8 +22,9 @@ struct sqlite_copy {
     struct db db;
     char path[PATH_MAX];
     const struct copy_table *table;
-    sqlite3_stmt *rows; /* NULL: the table is missing */
-    sqlite3_stmt *json; /* whether a text is JSON */
+    sqlite3_stmt *rows;       /* NULL: the table is missing */
+    sqlite3_stmt *json;       /* whether a text is JSON */
+    struct instant_text time; /* the last one read: rows written together have the same times */
 };
 
 static bool refuse_used(const struct sqlite_copy *source, const struct stat *file, struct err *err)
@@ -142,28 +145,46 @@ static bool is_json(struct sqlite_copy *source, struct slice text)
     return sqlite3_step(source->json) == SQLITE_ROW && sqlite3_column_int(source->json, 0) == 1;
 }
 
-/* False: the value is of another type. */
-static bool read_value(struct sqlite_copy *source, const struct copy_column *column, int at,
-                       struct cell *cell)
+static int64_t read_instant(struct instant_text *last, struct slice text)
 {
-    int type = sqlite3_column_type(source->rows, at);
+    if (text.len != INSTANT_LEN)
+        return instant_parse(text);
+    if (last->us == 0 || memcmp(last->text, text.data, INSTANT_LEN) != 0) {
+        last->us = instant_parse(text);
+        memcpy(last->text, text.data, INSTANT_LEN);
+    }
+    return last->us;
+}
+
+static struct slice text_of(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    return (struct slice){text, text == NULL ? 0 : (size_t)sqlite3_value_bytes(value)};
+}
+
+/* False: the value is of another type. The functions on a value take no lock (cells.c). */
+static bool read_value(struct sqlite_copy *source, const struct copy_column *column,
+                       sqlite3_value *value, struct cell *cell)
+{
+    int type = sqlite3_value_type(value);
     *cell = (struct cell){.is_null = type == SQLITE_NULL};
     if (cell->is_null)
         return true;
     switch (column->cell) {
     case CELL_INTEGER:
     case CELL_NUMBER:
-        cell->integer = sqlite3_column_int64(source->rows, at);
+        cell->integer = sqlite3_value_int64(value);
         return type == SQLITE_INTEGER;
     case CELL_RATIO:
-        cell->ratio = sqlite3_column_double(source->rows, at);
+        cell->ratio = sqlite3_value_double(value);
         return type == SQLITE_FLOAT || type == SQLITE_INTEGER;
     case CELL_TEXT:
-        cell->text = db_column_text(source->rows, at);
+        cell->text = text_of(value);
         return type == SQLITE_TEXT && (!column->is_json || is_json(source, cell->text));
     case CELL_TIME:
-        cell->integer = instant_parse(db_column_text(source->rows, at));
-        return type == SQLITE_TEXT && cell->integer != 0;
+        if (type == SQLITE_TEXT)
+            cell->integer = read_instant(&source->time, text_of(value));
+        return cell->integer != 0;
     }
     return false;
 }
@@ -178,7 +199,8 @@ static bool sqlite_copy_next(void *cls, struct cell *cells, unsigned *wrong, boo
     if (rc != SQLITE_ROW)
         return rc == SQLITE_DONE || db_fail(&source->db, "read", err);
     for (unsigned i = 0; i < source->table->count; i++)
-        if (!read_value(source, &source->table->columns[i], (int)i, &cells[i]) &&
+        if (!read_value(source, &source->table->columns[i],
+                        sqlite3_column_value(source->rows, (int)i), &cells[i]) &&
             *wrong == COPY_NOTHING_WRONG)
             *wrong = i;
     return true;
@@ -208,10 +230,52 @@ static bool sqlite_copy_find_dangling(void *cls, const struct copy_reference *re
     return !err_is_set(err);
 }
 
+/* Only texts with a capital letter or a blank at the end can be equal to others. */
+static bool may_be_equal(struct sqlite_copy *source, const char *table, const char *column,
+                         const char *form, bool *may, struct err *err)
+{
+    int64_t found = 0;
+    struct slice sql =
+        arena_printf(err->arena, "SELECT 1 FROM %s WHERE %s <> %s LIMIT 1", table, column, form);
+    bool ok = db_query_int(&source->db, sql.data, &found, err);
+    *may = found != 0;
+    return ok;
+}
+
+static bool sqlite_copy_find_equal(void *cls, const char *table, const char *column,
+                                   unsigned ignores, struct slice *one, struct slice *other,
+                                   bool *is_found, struct err *err)
+{
+    struct sqlite_copy *source = cls;
+    struct slice form =
+        arena_printf(err->arena, "%s%s%s%s", (ignores & COPY_IGNORES_CASE) != 0 ? "lower(" : "(",
+                     (ignores & COPY_IGNORES_LAST_BLANKS) != 0 ? "rtrim(" : "(", column, "))");
+    *is_found = false;
+    if (!may_be_equal(source, table, column, form.data, is_found, err) || !*is_found)
+        return !err_is_set(err);
+    struct slice sql =
+        arena_printf(err->arena, "SELECT min(%s), max(%s) FROM %s GROUP BY %s HAVING count(*) > 1",
+                     column, column, table, form.data);
+    sqlite3_stmt *found = db_prepare(&source->db, sql.data, err);
+    if (found == NULL)
+        return false;
+    int rc = sqlite3_step(found);
+    *is_found = rc == SQLITE_ROW;
+    if (*is_found) {
+        *one = arena_copy(err->arena, db_column_text(found, 0));
+        *other = arena_copy(err->arena, db_column_text(found, 1));
+    } else if (rc != SQLITE_DONE) {
+        db_fail(&source->db, "read", err);
+    }
+    sqlite3_finalize(found);
+    return !err_is_set(err);
+}
+
 const struct copy_source_driver sqlite_copy_source = {
     .open = sqlite_copy_open,
     .close = sqlite_copy_close,
     .begin = sqlite_copy_begin,
     .next = sqlite_copy_next,
     .find_dangling = sqlite_copy_find_dangling,
+    .find_equal = sqlite_copy_find_equal,
 };
