@@ -162,9 +162,11 @@ static void count_change(struct copy *c, const struct copy_table *table, unsigne
     if (table->columns[column].cell == CELL_TIME)
         c->times_changed++;
     else if (c->ratios_changed++ == 0)
-        c->ratio_changed = arena_printf(c->arena, "%.*s: %.17g becomes %.17g",
-                                        SLICE_ARG(copy_table_row_name(table, before, c->arena)),
-                                        before[column].ratio, after[column].ratio);
+        c->ratio_changed = arena_printf(
+            c->arena, "%.*s: %.*s becomes %.*s",
+            SLICE_ARG(copy_table_row_name(table, before, c->arena)),
+            SLICE_ARG(copy_value_text(&table->columns[column], &before[column], c->arena)),
+            SLICE_ARG(copy_value_text(&table->columns[column], &after[column], c->arena)));
 }
 
 /* What the target can hold only in another form. */
@@ -233,7 +235,8 @@ static bool check_references(const struct copy *c, struct err *err)
     return true;
 }
 
-static bool check_unique(const struct copy *c, const struct copy_unique *unique, struct err *err)
+static bool check_unique_texts(const struct copy *c, const struct copy_unique *unique,
+                               struct err *err)
 {
     const struct copy_table *table = &c->tables[unique->table];
     const struct copy_column *column = &table->columns[copy_table_find(table, unique->column)];
@@ -258,7 +261,7 @@ static bool check_source(struct copy *c, struct err *err)
         if (!check_table(c, i, err))
             return false;
     for (unsigned i = 0; i < COPY_UNIQUES; i++)
-        if (!check_unique(c, &copy_uniques[i], err))
+        if (!check_unique_texts(c, &copy_uniques[i], err))
             return false;
     if (!check_references(c, err))
         return false;

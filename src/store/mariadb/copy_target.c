@@ -242,8 +242,8 @@ static bool mariadb_copy_flush(void *cls, struct err *err)
     if (target->rows == 0)
         return true;
     if (target->table == NULL)
-        buf_append_lit(&target->sql, ") AS u ON u.id = p.id SET p.root_provider_id = u.root,"
-                                     " p.parent_provider_id = u.parent");
+        buf_printf(&target->sql, ") AS u ON u.id = p.id SET p.root_provider_id = u.root,"
+                                 " p.parent_provider_id = u.parent");
     bool ok = mariadb_copy_mark_execute(target->session, &target->mark, buf_slice(&target->sql),
                                         NULL, err);
     target->rows = 0;

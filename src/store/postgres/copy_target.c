@@ -97,8 +97,7 @@ static bool pg_copy_start(void *cls, const struct copy_table *tables, struct err
     struct buf sql = {0};
     for (unsigned i = 0; i < COPY_TABLES; i++)
         buf_printf(&sql, "%s%s", i == 0 ? "LOCK TABLE " : ", ", tables[i].name);
-    buf_append_lit(&sql, " IN SHARE ROW EXCLUSIVE MODE");
-    buf_append_char(&sql, '\0');
+    buf_printf(&sql, " IN SHARE ROW EXCLUSIVE MODE%c", '\0');
     bool ok = tool_session_begin(target->session, tool_session_deadline(), err) == SERVER_OK &&
               pg_copy_run(target, sql.data, err);
     buf_free(&sql);
@@ -132,7 +131,7 @@ static enum pg_type array_type(const struct copy_column *column)
     return column->is_bool ? PG_BOOL_ARRAY : column->is_wide ? PG_INT8_ARRAY : PG_INT4_ARRAY;
 }
 
-static void append_insert(const struct copy_table *table, struct buf *sql)
+static void copy_target_append_insert(const struct copy_table *table, struct buf *sql)
 {
     buf_printf(sql, "INSERT INTO %s (", table->name);
     copy_table_append_columns(table, "", '"', sql);
@@ -162,7 +161,7 @@ static bool pg_copy_flush(void *cls, struct err *err)
                              " parent_provider_id = u.parent FROM unnest($1, $2, $3)"
                              " AS u(id, root, parent) WHERE p.id = u.id");
     else
-        append_insert(target->table, &sql);
+        copy_target_append_insert(target->table, &sql);
     buf_append_char(&sql, '\0');
     const struct pg_statement statement = {
         .sql = sql.data, .parameters = parameters, .parameters_n = count, .what = "written"};

@@ -156,7 +156,7 @@ static int64_t read_instant(struct instant_text *last, struct slice text)
     return last->us;
 }
 
-static struct slice text_of(sqlite3_value *value)
+static struct slice copy_source_text(sqlite3_value *value)
 {
     const char *text = (const char *)sqlite3_value_text(value);
     return (struct slice){text, text == NULL ? 0 : (size_t)sqlite3_value_bytes(value)};
@@ -179,11 +179,11 @@ static bool read_value(struct sqlite_copy *source, const struct copy_column *col
         cell->ratio = sqlite3_value_double(value);
         return type == SQLITE_FLOAT || type == SQLITE_INTEGER;
     case CELL_TEXT:
-        cell->text = text_of(value);
+        cell->text = copy_source_text(value);
         return type == SQLITE_TEXT && (!column->is_json || is_json(source, cell->text));
     case CELL_TIME:
         if (type == SQLITE_TEXT)
-            cell->integer = read_instant(&source->time, text_of(value));
+            cell->integer = read_instant(&source->time, copy_source_text(value));
         return cell->integer != 0;
     }
     return false;
