@@ -23,7 +23,12 @@
 #include "store/schema_drivers.h"
 #include "store/store.h"
 
-enum { REPORT_ROWS = 256, DIFFERENCES_SHOWN = 10, INSTANCE_S = 180 };
+enum {
+    REPORT_ROWS = 256,
+    DIFFERENCES_SHOWN = 10,
+    INSTANCE_S = 180,
+    IDLE_US = 5000000 /* proxies end connections that are idle for a minute, or less */
+};
 
 struct late_parents {
     int64_t id, root_id, parent_id;
@@ -44,6 +49,7 @@ struct copy {
     int64_t ratios_changed; /* to the target's form */
     int64_t times_changed;
     struct slice ratio_changed; /* the first, for a message; in the arena of the whole copy */
+    uint64_t target_used_us;    /* when the target's connection was last used, while others work */
     const struct copy_watch *watch;
     struct copy_result *result;
     struct arena *arena;
@@ -156,6 +162,17 @@ static bool prepare_target(const struct copy *c, struct err *err)
 
 /* ---- checking the source ---- */
 
+/* While the source is checked, the connection is not used otherwise. */
+static bool keep_connection(struct copy *c, struct err *err)
+{
+    int64_t one = 0;
+    uint64_t now_us = clock_monotonic_us();
+    if (now_us - c->target_used_us < IDLE_US)
+        return true;
+    c->target_used_us = now_us;
+    return c->target_driver->query_int(c->target, "SELECT 1", &one, err);
+}
+
 static void count_change(struct copy *c, const struct copy_table *table, unsigned column,
                          const struct cell *before, const struct cell *after)
 {
@@ -208,6 +225,8 @@ static bool check_table(struct copy *c, unsigned at, struct err *err)
         return false;
     for (c->rows[at] = 0;; c->rows[at]++) {
         copy_go_on(c, "checking", at, c->rows[at], 0);
+        if (c->rows[at] % REPORT_ROWS == 0 && !keep_connection(c, err))
+            return false;
         if (!c->source_driver->next(c->source, cells, &wrong, &has_row, err))
             return false;
         if (!has_row)
@@ -261,7 +280,7 @@ static bool check_source(struct copy *c, struct err *err)
         if (!check_table(c, i, err))
             return false;
     for (unsigned i = 0; i < COPY_UNIQUES; i++)
-        if (!check_unique_texts(c, &copy_uniques[i], err))
+        if (!check_unique_texts(c, &copy_uniques[i], err) || !keep_connection(c, err))
             return false;
     if (!check_references(c, err))
         return false;
