@@ -290,6 +290,7 @@ PARTS = [
     Part("mariadb-sessions", script("tests/databases/mariadb_sessions.py"), waits=True),
     Part("schema", script("tests/databases/schema.py"), waits=True),
     Part("mariadb-schema", script("tests/databases/mariadb_schema.py"), waits=True),
+    Part("copying", script("tests/databases/copying.py", "--build", "build"), waits=True),
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
