@@ -91,8 +91,17 @@ static bool check_keystone(const struct parts_check *check, struct err *err)
 static bool check_database(const struct parts_check *check, struct err *err)
 {
     const char *connection = check->conf->connection;
-    return connection == NULL || connection[0] == '\0' ||
-           store_knows_connection(slice_of(connection), err);
+    if (connection == NULL || connection[0] == '\0')
+        return true;
+    if (!store_knows_connection(slice_of(connection), err))
+        return false;
+    struct slice ignored = store_ignored_parameters(slice_of(connection), check->arena);
+    if (ignored.len > 0) {
+        check->found->notes++;
+        fprintf(check->out, "note: parameters of the database connection have no effect: %.*s\n",
+                SLICE_ARG(ignored));
+    }
+    return true;
 }
 
 /* An address in the configuration, and the option that contains it. */

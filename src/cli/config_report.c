@@ -6,12 +6,30 @@
 
 #include "cli/config_parts.h"
 #include "conf/notes.h"
+#include "conf/option_details.h"
 #include "conf/unknown.h"
 #include "conf/url_mask.h"
 
 static void print_warning(void *cls, struct slice line)
 {
     fprintf(cls, "warning: %.*s\n", SLICE_ARG(line));
+}
+
+/* Why, of an option of the database, where it is not what other programs would do. */
+static const char *why_no_effect(struct slice section, struct slice name)
+{
+    bool is_of_database = slice_equal(section, SLICE_LIT("placement_database"));
+    return is_of_database ? option_details(option_find(section, name)) : NULL;
+}
+
+/* The text is "[section] name". */
+static void print_no_effect(const char *text, FILE *out)
+{
+    struct slice name = slice_of(text + 1);
+    struct slice section = slice_cut(&name, ']');
+    const char *why = why_no_effect(section, slice_skip(name, 1));
+    fprintf(out, "note: %s has no effect%s%s\n", text, why == NULL ? "" : ". ",
+            why == NULL ? "" : why);
 }
 
 struct config_problems config_report_problems(const struct conf *conf,
@@ -30,12 +48,13 @@ struct config_problems config_report_problems(const struct conf *conf,
         struct config_parts_found found = config_parts_check(conf, inputs, out);
         problems.errors += found.errors;
         problems.warnings += found.warnings;
+        problems.notes += found.notes;
     }
     for (size_t i = 0; i < conf->deprecated.n; i++)
         fprintf(out, "warning: deprecated name: %s\n", conf->deprecated.items[i]);
     problems.warnings += unknown_report(conf, print_warning, out);
     for (size_t i = 0; i < conf->no_effect.n; i++)
-        fprintf(out, "note: %s has no effect\n", conf->no_effect.items[i]);
+        print_no_effect(conf->no_effect.items[i], out);
     fprintf(out, "%zu error%s, %zu warning%s, %zu note%s\n", problems.errors,
             problems.errors == 1 ? "" : "s", problems.warnings, problems.warnings == 1 ? "" : "s",
             problems.notes, problems.notes == 1 ? "" : "s");

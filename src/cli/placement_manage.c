@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cli/coexist_command.h"
+#include "cli/copy_command.h"
 #include "cli/data_migrations.h"
 #include "cli/output.h"
 #include "cli/tool_arguments.h"
@@ -13,13 +14,22 @@
 #include "log/settings.h"
 #include "store/schema.h"
 
-enum { SYNC, VERSION, STAMP, MIGRATE, COEXIST };
+enum { SYNC, VERSION, STAMP, MIGRATE, COEXIST, COPY };
 
 static const struct command_line_switch migrate_switches[] = {
     {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
     {"--max-count", NULL, "NUMBER",
      "Complete at most this many rows and exit; without it, rows are completed in batches of 50 "
      "until none is left.",
+     SWITCH_OWN, NULL, NULL, NULL},
+    {.name = NULL},
+};
+
+static const struct command_line_switch copy_switches[] = {
+    {"--help", "-h", NULL, "Show this help and exit.", SWITCH_HELP, NULL, NULL, NULL},
+    {"--to", NULL, "URL",
+     "The empty database on a server, as [placement_database] connection names it; -: read the URL "
+     "from standard input.",
      SWITCH_OWN, NULL, NULL, NULL},
     {.name = NULL},
 };
@@ -33,6 +43,8 @@ static const struct tool_command commands[] = {
     {"coexist", "ACTION",
      "Let berthd notice at once what other programs write: enable, disable or status.",
      tool_help_switch, COEXIST},
+    {"copy", NULL, "Copy an SQLite database to a database server, and compare all rows.",
+     copy_switches, COPY},
     {.name = NULL},
 };
 
@@ -67,6 +79,12 @@ static int run_coexist(struct slice connection, const char *action, struct err *
     return err_is_set(err) ? report(err) : code;
 }
 
+static int run_copy(struct slice connection, const char *to, struct err *err)
+{
+    int code = copy_command_run(connection, to, stdout, stderr, err);
+    return err_is_set(err) ? report(err) : code;
+}
+
 static int placement_manage_run(const struct tool_arguments *arguments, const struct conf *conf,
                                 struct err *err)
 {
@@ -80,6 +98,8 @@ static int placement_manage_run(const struct tool_arguments *arguments, const st
         return print_version(connection, err);
     case COEXIST:
         return run_coexist(connection, arguments->word, err);
+    case COPY:
+        return run_copy(connection, command_line_own(&arguments->line, "--to"), err);
     default:
         return data_migrations_run(conf, command_line_own(&arguments->line, "--max-count"), stdout);
     }

@@ -147,6 +147,10 @@ static void print_instance(const json_t *one)
     print_text_of(one, "host");
     printf(", process %" JSON_INTEGER_FORMAT ", version ", number_of(one, "pid"));
     print_text_of(one, "version");
+    if (json_object_get(one, "node") != NULL) {
+        fputs(", node ", stdout);
+        print_text_of(one, "node");
+    }
     printf(", %" JSON_INTEGER_FORMAT " batches behind, seen %" JSON_INTEGER_FORMAT " s ago%s\n",
            number_of(one, "batches_behind"), number_of(one, "seconds_since_seen"),
            json_is_true(json_object_get(one, "is_this_one")) ? " (this one)" : "");

@@ -331,7 +331,7 @@ static const struct details table[] = {
      "berth's statements always run with TRADITIONAL and NO_BACKSLASH_ESCAPES: a value that does "
      "not fit is refused, never cut."},
     {"placement_database", "mysql_wsrep_sync_wait",
-     "berth itself makes a node wait where its answer must be up to date."},
+     "Wherever the answer of a node must be up to date, berth makes it wait, as with 1."},
     {"placement_database", "connection_recycle_time",
      "For a database on a server, whose proxies or firewalls may drop old connections. A "
      "connection is replaced when it is not in use, never within a transaction. 0 counts as 1 "

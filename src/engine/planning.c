@@ -17,11 +17,13 @@ struct planning {
     uint64_t rows; /* that it writes */
 };
 
-/* Applies the changes in the plan's list to memory, and collects them. */
+/* Applies the changes in the plan's list to memory, and collects them. Those that the checks have
+ * appended, such as new generations, do not have the database's form yet. */
 static void take_planned(struct planning *planning)
 {
     struct change_list *changes = planning->plan.changes;
     for (size_t i = 0; i < changes->count; i++) {
+        store_adapt(planning->plan.store, &changes->items[i]);
         apply_describe_put(planning->edit->version, &changes->items[i]);
         planned_add(planning->planned, &changes->items[i]);
         apply_change(planning->edit, &changes->items[i]);

@@ -13,6 +13,8 @@ struct store_driver {
     bool (*matches)(struct slice connection); /* whether the URL is meant for this database; NULL:
                                                  if no other driver's is */
     bool (*knows_connection)(struct slice connection, struct err *err);
+    struct slice (*ignored_parameters)(struct slice connection,
+                                       struct arena *arena); /* NULL: there are none */
     struct store *(*open)(const struct store_options *options, struct err *err);
     void (*close)(struct store *store);
     enum store_news (*begin_read)(struct store *store, struct err *err);

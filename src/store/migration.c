@@ -138,8 +138,18 @@ static bool create_schema(const struct migration *migration, struct err *err)
            write_revision(migration, schema_revision_ids[SCHEMA_NEWEST], err);
 }
 
+static bool refuse_unfinished(const struct migration *migration, struct err *err)
+{
+    return err_set(err, 503, NULL,
+                   "the database '%.*s' has an unfinished copy: run \"placement-manage db copy\" "
+                   "again",
+                   SLICE_ARG(migration->database));
+}
+
 static bool refuse_unknown(const struct migration *migration, const char *revision, struct err *err)
 {
+    if (schema_is_unfinished_copy(revision))
+        return refuse_unfinished(migration, err);
     return err_set(err, 503, NULL,
                    "the database '%.*s' is at schema revision %s, which this version does not know",
                    SLICE_ARG(migration->database), revision);
@@ -188,8 +198,25 @@ bool migration_check_served(const struct migration *migration,
     return true;
 }
 
+/* A stamp also replaces several revisions. */
+static bool count_marks(const struct migration *migration, int64_t *marks, struct err *err)
+{
+    int64_t tables;
+    *marks = 0;
+    return count_rows(migration, migration->texts->count_version_tables, &tables, err) &&
+           (tables == 0 || count_rows(migration,
+                                      "SELECT count(*) FROM alembic_version WHERE version_num LIKE"
+                                      " '" SCHEMA_UNFINISHED_COPY "%'",
+                                      marks, err));
+}
+
 bool migration_stamp(const struct migration *migration, struct slice revision, struct err *err)
 {
+    int64_t marks;
+    if (!count_marks(migration, &marks, err))
+        return false;
+    if (marks > 0)
+        return refuse_unfinished(migration, err);
     if (slice_equal(revision, SLICE_LIT("base")))
         return write_revision(migration, NULL, err);
     int to = schema_revision_find(revision);

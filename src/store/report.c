@@ -19,6 +19,7 @@ void report_add_instance(struct store_report *report, struct arena *arena,
     copy->name = arena_copy(arena, instance->name);
     copy->host = arena_copy(arena, instance->host);
     copy->version = arena_copy(arena, instance->version);
+    copy->node = arena_copy(arena, instance->node);
 }
 
 static void add_warning(struct store_report *report, struct arena *arena, struct slice text)
@@ -117,10 +118,12 @@ void report_write_server(const struct store_server *server, struct buf *out)
 
 void report_write_instance(const struct store_instance *instance, struct buf *out)
 {
-    buf_printf(out, "%.*s, process %lld, version %.*s, %lld batches behind, seen %lld s ago%s",
-               SLICE_ARG(instance->host), (long long)instance->pid, SLICE_ARG(instance->version),
-               (long long)instance->behind, (long long)instance->seen_s,
-               instance->is_own ? " (this one)" : "");
+    buf_printf(out, "%.*s, process %lld, version %.*s, ", SLICE_ARG(instance->host),
+               (long long)instance->pid, SLICE_ARG(instance->version));
+    if (instance->node.len > 0)
+        buf_printf(out, "node %.*s, ", SLICE_ARG(instance->node));
+    buf_printf(out, "%lld batches behind, seen %lld s ago%s", (long long)instance->behind,
+               (long long)instance->seen_s, instance->is_own ? " (this one)" : "");
 }
 
 bool store_report(const struct store *store, struct arena *arena, struct store_report *report)

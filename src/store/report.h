@@ -12,6 +12,7 @@ struct store_instance {
     struct slice name; /* a uuid */
     struct slice host;
     struct slice version;
+    struct slice node; /* of a cluster, through which it writes; empty: it is not known, or none */
     int64_t pid;
     int64_t seen_s; /* how many seconds ago it wrote its row; usually below a minute */
     int64_t behind; /* how many batches have been committed since the one that it then had */
@@ -61,7 +62,7 @@ const char *report_replication_name(enum store_replication replication);
 
 /* Append, without a line end: "primary at 192.0.2.7:5432, version 15.20, read committed, …", "node
  * node1 (Synced, 3 in the cluster) at …", and
- * "host1, process 4711, version 1.0, 0 batches behind, seen 12 s ago". */
+ * "host1, process 4711, version 1.0, node node1, 0 batches behind, seen 12 s ago". */
 void report_write_server(const struct store_server *server, struct buf *out);
 void report_write_instance(const struct store_instance *instance, struct buf *out);
 

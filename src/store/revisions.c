@@ -18,3 +18,8 @@ int schema_revision_find(struct slice text)
             return i;
     return -1;
 }
+
+bool schema_is_unfinished_copy(const char *revision)
+{
+    return slice_starts_with(slice_of(revision), SLICE_LIT(SCHEMA_UNFINISHED_COPY));
+}

@@ -2,6 +2,8 @@
 #ifndef BERTH_STORE_REVISIONS_H
 #define BERTH_STORE_REVISIONS_H
 
+#include <stdbool.h>
+
 #include "base/slice.h"
 
 /* Upstream's revisions, oldest first. berth can serve the last two; older ones are upgraded by a
@@ -26,5 +28,9 @@ extern const char *const schema_revision_ids[SCHEMA_REVISION_COUNT];
 /* The revision that upstream's tool would resolve `text` to: an id, a prefix of one of at least
  * four characters, "head" or "heads". -1: none. */
 int schema_revision_find(struct slice text);
+
+/* What a revision begins with while a copy to the database is not finished (copy.h). */
+#define SCHEMA_UNFINISHED_COPY "berth_copying_"
+bool schema_is_unfinished_copy(const char *revision);
 
 #endif

@@ -10,6 +10,8 @@
 
 struct arena;
 struct coexist_status;
+struct copy_source_driver;
+struct copy_target_driver;
 struct repair_owner;
 struct store_report;
 
@@ -32,6 +34,8 @@ struct schema_driver {
                                 struct err *err);
     bool (*report)(struct slice connection, struct arena *arena, struct store_report *report,
                    struct err *err); /* report_make() of report.h; NULL: there is no server */
+    const struct copy_source_driver *copy_source; /* copy_driver.h; NULL: it cannot be copied */
+    const struct copy_target_driver *copy_target; /* the same; NULL: it cannot be copied to */
 };
 
 /* The driver for a URL. For one that no driver matches, it is SQLite's, whose functions say what is

@@ -6,6 +6,13 @@ bool store_knows_connection(struct slice connection, struct err *err)
     return store_driver_of(connection)->knows_connection(connection, err);
 }
 
+struct slice store_ignored_parameters(struct slice connection, struct arena *arena)
+{
+    const struct store_driver *driver = store_driver_of(connection);
+    return driver->ignored_parameters == NULL ? SLICE_LIT("")
+                                              : driver->ignored_parameters(connection, arena);
+}
+
 struct store *store_open(const struct store_options *options, struct err *err)
 {
     return store_driver_of(options->connection)->open(options, err);

@@ -82,6 +82,10 @@ struct store_options {
  * one line. Any thread. */
 bool store_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
 
+/* Names of parameters of such a URL that have no effect, although other programs heed them: "a, b";
+ * empty: there are none. In the arena. Any thread. */
+struct slice store_ignored_parameters(struct slice connection, struct arena *arena);
+
 /* Opens the database and checks its schema revision (schema.h lists the known ones). Returns NULL
  * with one clear line in err on failure. The caller owns the store. */
 struct store *store_open(const struct store_options *options, struct err *err);
@@ -481,10 +485,13 @@ struct store_figures {
     uint64_t connections;   /* made since the start */
     uint64_t failed_connections; /* attempts */
     uint64_t lock_timeouts;      /* the lock for the next batch was not free in time */
-    uint64_t unknown_done;       /* commits without an answer that were found to be there */
-    uint64_t unknown_undone;     /* the same, proved never to happen */
-    uint64_t unknown_open;       /* the same, and it could not be found out in time */
-    uint64_t stalled_ended; /* connections that held it without using it, and that were ended */
+    uint64_t conflicts;    /* batches refused because of another transaction: deadlocks, on Galera
+                              failed certifications */
+    uint64_t lost_batches; /* that memory had, and that the database then no longer had; at least */
+    uint64_t unknown_done; /* commits without an answer that were found to be there */
+    uint64_t unknown_undone; /* the same, proved never to happen */
+    uint64_t unknown_open;   /* the same, and it could not be found out in time */
+    uint64_t stalled_ended;  /* connections that held it without using it, and that were ended */
 };
 
 /* Any thread. */

@@ -19,14 +19,23 @@ static double single_ratio(double ratio)
     return strtod(text, NULL);
 }
 
+int64_t value_forms_time(const struct value_forms *forms, int64_t us)
+{
+    return forms->has_whole_seconds ? whole_seconds(us) : us;
+}
+
+double value_forms_ratio(const struct value_forms *forms, double ratio)
+{
+    return forms->has_single_ratios ? single_ratio(ratio) : ratio;
+}
+
 void value_forms_apply(const struct value_forms *forms, struct change *change)
 {
-    bool is_upstream = change->kind < CHANGE_NODE_PUT;
-    if (forms->has_whole_seconds && is_upstream) {
-        change->created_at_us = whole_seconds(change->created_at_us);
-        change->updated_at_us = whole_seconds(change->updated_at_us);
+    if (change->kind < CHANGE_NODE_PUT) {
+        change->created_at_us = value_forms_time(forms, change->created_at_us);
+        change->updated_at_us = value_forms_time(forms, change->updated_at_us);
     }
-    if (forms->has_single_ratios &&
-        (change->kind == CHANGE_INVENTORY_INSERT || change->kind == CHANGE_INVENTORY_UPDATE))
-        change->inventory.allocation_ratio = single_ratio(change->inventory.allocation_ratio);
+    if (change->kind == CHANGE_INVENTORY_INSERT || change->kind == CHANGE_INVENTORY_UPDATE)
+        change->inventory.allocation_ratio =
+            value_forms_ratio(forms, change->inventory.allocation_ratio);
 }

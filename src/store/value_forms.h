@@ -14,6 +14,10 @@ struct value_forms {
                                Python service reads them */
 };
 
+/* A time of upstream's tables, and a ratio. */
+int64_t value_forms_time(const struct value_forms *forms, int64_t us);
+double value_forms_ratio(const struct value_forms *forms, double ratio);
+
 /* Gives the values of a planned change the form in which a load would read them. */
 void value_forms_apply(const struct value_forms *forms, struct change *change);
 

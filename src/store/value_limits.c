@@ -13,8 +13,7 @@ static bool nul_fits(const struct value_limits *limits, struct slice text, struc
     return err_set(err, 400, NULL, "The database cannot store a text with U+0000.");
 }
 
-/* A malformed character counts as one. */
-static bool has_more_chars(struct slice text, size_t most)
+bool value_limits_has_more_chars(struct slice text, size_t most)
 {
     size_t chars = 0;
     for (size_t at = 0; at < text.len; chars++) {
@@ -24,8 +23,7 @@ static bool has_more_chars(struct slice text, size_t most)
     return chars > most;
 }
 
-/* The first character that is longer; its length, or 0. Malformed ones are somebody else's. */
-static size_t find_longer(struct slice text, size_t bytes, size_t *at)
+size_t value_limits_find_longer(struct slice text, size_t bytes, size_t *at)
 {
     for (*at = 0; *at < text.len;) {
         size_t length = utf8_length(text.data + *at, text.len - *at);
@@ -40,7 +38,8 @@ static bool characters_fit(const struct text_room *room, const struct rows_info 
                            const struct rows_column *column, struct slice text, struct err *err)
 {
     size_t at = 0;
-    size_t length = room->utf8_bytes == 0 ? 0 : find_longer(text, room->utf8_bytes, &at);
+    size_t length =
+        room->utf8_bytes == 0 ? 0 : value_limits_find_longer(text, room->utf8_bytes, &at);
     if (length == 0)
         return true;
     return err_set(err, 400, NULL, "The database cannot store the character '%.*s' in %s.%s.",
@@ -52,7 +51,7 @@ static bool length_fits(const struct value_limits *limits, const struct text_roo
                         struct slice text, struct err *err)
 {
     unsigned most = room->chars == 0 ? column->chars : room->chars;
-    if (!limits->has_lengths || text.len <= most || !has_more_chars(text, most))
+    if (!limits->has_lengths || text.len <= most || !value_limits_has_more_chars(text, most))
         return true;
     return err_set(err, 400, NULL, "The database cannot store more than %u characters in %s.%s.",
                    most, table->name, column->name);
@@ -109,10 +108,15 @@ static size_t depth_of(struct slice json)
 
 /* On the writer, perhaps of megabytes: few brackets are found faster than each byte is looked at.
  */
+bool value_limits_fit_depth(const struct value_limits *limits, struct slice json)
+{
+    return limits->json_depth == 0 || json.len <= limits->json_depth ||
+           !has_more_brackets(json, limits->json_depth) || depth_of(json) <= limits->json_depth;
+}
+
 static bool depth_fits(const struct value_limits *limits, struct slice json, struct err *err)
 {
-    if (limits->json_depth == 0 || json.len <= limits->json_depth ||
-        !has_more_brackets(json, limits->json_depth) || depth_of(json) <= limits->json_depth)
+    if (value_limits_fit_depth(limits, json))
         return true;
     return err_set(err, 400, NULL, "The database cannot store JSON with more than %u levels.",
                    limits->json_depth);

@@ -31,4 +31,16 @@ struct value_limits {
 bool value_limits_fit(const struct value_limits *limits, const struct change *change,
                       struct err *err) BERTH_MUST_CHECK;
 
+/* ---- for one text ---- */
+
+/* Whether the text has more characters; a malformed one counts as one. */
+bool value_limits_has_more_chars(struct slice text, size_t most);
+
+/* The first character with more bytes of UTF-8: its length and position; 0: there is none.
+ * Malformed ones are passed over. */
+size_t value_limits_find_longer(struct slice text, size_t bytes, size_t *at);
+
+/* Whether a JSON text is nested no deeper than the database accepts. */
+bool value_limits_fit_depth(const struct value_limits *limits, struct slice json);
+
 #endif

@@ -75,7 +75,7 @@ class Commands:
                      "a.conf:6: [placement_database] conection is not known, and is ignored; did you mean "
                      "[placement_database] connection?",
                      "warning: a.conf:9: there is no section [cache]: its options are ignored\n",
-                     "note: [placement_database] max_pool_size has no effect"):
+                     "note: [placement_database] max_pool_size has no effect. berth has no pool: "):
             assert line in out, f"{line!r} is not in {out}"
         assert re.search(r"^4 errors, 4 warnings, \d+ notes?$", out, re.M), out
 
@@ -104,6 +104,22 @@ class Commands:
                            ("[berth]\nadmin_listen = 127.0.0.2:1\nadmin_listen = 127.0.0.1:0\nadmin_listen = 127.0.0.1:0\n", None)):
             code, out, _ = self.run("validate", *self.write("a.conf", GOOD + text))
             assert code == (1 if expected else 0) and (expected is None or f"error: {expected}" in out), (text, out)
+
+    def what_has_no_effect_on_a_database_is_explained(self):
+        """The reason of each option, and the names of parameters, without their values."""
+        text = ("connection = mysql+pymysql://u:p@db/placement?charset=utf8mb4&sql_mode=hunter2\n"
+                "connection_parameters = read_timeout=4&ssl_ca=/ca.pem\nslave_connection = mysql+pymysql://u:hunter2@db2/placement\n"
+                "mysql_sql_mode =\nmysql_wsrep_sync_wait = 7\n")
+        code, out, _ = self.run("validate", *self.write("a.conf", GOOD.replace("connection = sqlite:////secret.db\n", text)))
+        for line in ("note: parameters of the database connection have no effect: sql_mode, read_timeout\n",
+                     "note: [placement_database] slave_connection has no effect. All reads are answered from memory, ",
+                     "note: [placement_database] mysql_sql_mode has no effect. berth's statements always run with TRADITIONAL ",
+                     "note: [placement_database] mysql_wsrep_sync_wait has no effect. Wherever the answer of a node "):
+            assert out.count(line) == 1, f"{line!r} is not in {out}"
+        assert code == 0 and out.endswith("0 errors, 0 warnings, 4 notes\n") and "hunter2" not in out, out
+        wrong = GOOD.replace("connection = sqlite:////secret.db\n", text.replace("ssl_ca=", "ssl_cb="))
+        code, out, _ = self.run("validate", *self.write("a.conf", wrong))
+        assert code == 1 and 'error: the parameter "ssl_cb" of the database connection is not one of its driver\'s\n' in out, out
 
     def switches_of_berthd_are_taken(self):
         """All of them, with their effect: a unit passes the same ones to both programs."""

@@ -45,7 +45,7 @@ struct shell {
 
 static enum server_outcome execute(struct shell *shell, struct slice sql, size_t commits)
 {
-    struct mariadb_text text = {.sql = sql, .statements = commits, .ends_with_commit = commits > 0};
+    struct mariadb_text text = {.sql = sql, .commit = commits};
     struct mariadb_rows rows = {0};
     enum server_outcome outcome = mariadb_session_execute(
         shell->session, &text, &rows, 1, &shell->results, shell->deadline_us, &shell->err);

@@ -114,8 +114,11 @@ bool store_lacks_id(struct store *store, struct err *err)
 
 void store_adapt(const struct store *store, struct change *change)
 {
-    (void)store;
-    (void)change;
+    enum { SECOND_US = 1000000 };
+    if (!store->database->has_whole_seconds)
+        return;
+    change->created_at_us -= change->created_at_us % SECOND_US;
+    change->updated_at_us -= change->updated_at_us % SECOND_US;
 }
 
 bool store_can_hold(const struct store *store, const struct change *change, struct err *err)

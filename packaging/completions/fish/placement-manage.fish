@@ -4,12 +4,12 @@ function __fish_placement_manage_is_at
     set -l path placement-manage
     set -l before
     for word in (commandline -opc)[2..-1]
-        if contains -- "$path $before" 'placement-manage --config-file' 'placement-manage --log-config-append' 'placement-manage --log-config' 'placement-manage --log-file' 'placement-manage --logfile' 'placement-manage --config-dir' 'placement-manage --log-dir' 'placement-manage --logdir' 'placement-manage --log-date-format' 'placement-manage --syslog-log-facility' 'placement-manage db online_data_migrations --max-count'
+        if contains -- "$path $before" 'placement-manage --config-file' 'placement-manage --log-config-append' 'placement-manage --log-config' 'placement-manage --log-file' 'placement-manage --logfile' 'placement-manage --config-dir' 'placement-manage --log-dir' 'placement-manage --logdir' 'placement-manage --log-date-format' 'placement-manage --syslog-log-facility' 'placement-manage db online_data_migrations --max-count' 'placement-manage db copy --to'
             set before
             continue
         end
         set before $word
-        if contains -- "$path $word" 'placement-manage db' 'placement-manage db sync' 'placement-manage db version' 'placement-manage db stamp' 'placement-manage db online_data_migrations' 'placement-manage db coexist'
+        if contains -- "$path $word" 'placement-manage db' 'placement-manage db sync' 'placement-manage db version' 'placement-manage db stamp' 'placement-manage db online_data_migrations' 'placement-manage db coexist' 'placement-manage db copy'
             set path "$path $word"
         end
     end
@@ -42,6 +42,7 @@ complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage 
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'stamp' -d 'Set the revision without migrating.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'online_data_migrations' -d 'Complete rows that old releases left incomplete.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'coexist' -d 'Let berthd notice at once what other programs write: enable, disable or status.'
+complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -a 'copy' -d 'Copy an SQLite database to a database server, and compare all rows.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db sync' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db version' -l help -s h -d 'Show this help and exit.'
@@ -49,3 +50,5 @@ complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage 
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db online_data_migrations' -l help -s h -d 'Show this help and exit.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db online_data_migrations' -l max-count -x -d 'Complete at most this many rows and exit; without it, rows are completed in batches of 50 until none is left.'
 complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db coexist' -l help -s h -d 'Show this help and exit.'
+complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db copy' -l help -s h -d 'Show this help and exit.'
+complete -c placement-manage -n '__fish_placement_manage_is_at placement-manage db copy' -l to -x -d 'The empty database on a server, as [placement_database] connection names it; -: read the URL from standard input.'

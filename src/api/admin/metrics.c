@@ -223,10 +223,12 @@ static void write_observer(const struct observer_figures *figures, struct exposi
     write_seconds(exposition, METRIC_DATABASE_SCRUB_DURATION, figures->scrub_us);
 }
 
-static void write_losses(const struct pipeline_losses *losses, struct exposition *exposition)
+static void write_losses(const struct pipeline_losses *losses, uint64_t lost_batches,
+                         struct exposition *exposition)
 {
     struct label allocations = label_of("kind", "allocation");
     exposition_single(exposition, METRIC_DATABASE_WENT_BACK, losses->events);
+    exposition_single(exposition, METRIC_DATABASE_LOST_BATCHES, lost_batches);
     exposition_begin(exposition, METRIC_DATABASE_LOST);
     exposition_count(exposition, &allocations, 1, losses->allocations);
     for (int entity = 0; entity < ENTITY_COUNT; entity++) {
@@ -248,6 +250,18 @@ static void write_unknown_commits(const struct store_figures *store, struct expo
     exposition_count(exposition, &committed, 1, store->unknown_done);
     exposition_count(exposition, &not_committed, 1, store->unknown_undone);
     exposition_count(exposition, &unknown, 1, store->unknown_open);
+}
+
+/* As they were when the server last answered. */
+static void write_cluster(const struct store *store, struct exposition *exposition)
+{
+    const struct store_server server = store_server(store);
+    const struct label labels[] = {label_of("node", server.node),
+                                   label_of("state", server.node_state)};
+    exposition_single(exposition, METRIC_DATABASE_CLUSTER_NODES, server.cluster_size);
+    exposition_begin(exposition, METRIC_DATABASE_NODE);
+    if (server.cluster_size > 0)
+        exposition_count(exposition, labels, 2, 1);
 }
 
 /* As of the last report, which is about a minute old. */
@@ -286,14 +300,16 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_UNREPLICATED, store.unreplicated);
     write_ids(admin->store, exposition);
     exposition_single(exposition, METRIC_DATABASE_EPOCH, store.epoch);
-    write_losses(&figures->losses, exposition);
+    write_losses(&figures->losses, store.lost_batches, exposition);
     exposition_single(exposition, METRIC_DATABASE_LOG_PRUNED, store.log_pruned);
     exposition_single(exposition, METRIC_DATABASE_FOREIGN_MOVED, store.foreign_moved);
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS, store.connections);
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS_FAILED, store.failed_connections);
     write_unknown_commits(&store, exposition);
+    exposition_single(exposition, METRIC_DATABASE_CONFLICTS, store.conflicts);
     exposition_single(exposition, METRIC_DATABASE_LOCK_TIMEOUTS, store.lock_timeouts);
     exposition_single(exposition, METRIC_DATABASE_STALLED_ENDED, store.stalled_ended);
+    write_cluster(admin->store, exposition);
 }
 
 /* Each pair of provider and class is one inventory. */

@@ -68,6 +68,10 @@ static void append_instances(const struct store_report *report, struct buf *out)
         json_write_string(out, one->host);
         buf_append_lit(out, ", \"version\": ");
         json_write_string(out, one->version);
+        if (one->node.len > 0) {
+            buf_append_lit(out, ", \"node\": ");
+            json_write_string(out, one->node);
+        }
         buf_printf(out,
                    ", \"pid\": %lld, \"batches_behind\": %lld, \"seconds_since_seen\": %lld,"
                    " \"is_this_one\": %s}",

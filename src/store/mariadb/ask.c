@@ -15,8 +15,9 @@ enum {
     DENIED_WITHOUT_RIGHT = 1227 /* one that is not of a table */
 };
 
-static bool is_denied(unsigned code)
+bool mariadb_was_denied(const struct mariadb_session *session)
 {
+    unsigned code = mariadb_session_failure(session)->code;
     return code == DENIED_DATABASE || code == DENIED_TABLE || code == DENIED_COLUMN ||
            code == DENIED_WITHOUT_RIGHT;
 }
@@ -28,8 +29,7 @@ enum server_outcome mariadb_ask_if_allowed(struct mariadb_session *session, stru
     struct err why = {.arena = err->arena};
     enum server_outcome outcome = mariadb_ask(session, sql, rows, deadline_us, &why);
     *is_allowed = outcome == SERVER_OK;
-    if (outcome == SERVER_OK ||
-        (mariadb_session_is_open(session) && is_denied(mariadb_session_failure(session)->code)))
+    if (outcome == SERVER_OK || (mariadb_session_is_open(session) && mariadb_was_denied(session)))
         return SERVER_OK;
     err_set(err, why.status, NULL, "%.*s", SLICE_ARG(why.message));
     return outcome;

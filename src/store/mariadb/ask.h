@@ -15,6 +15,9 @@ enum server_outcome mariadb_ask_if_allowed(struct mariadb_session *session, stru
                                            struct mariadb_rows *rows, bool *is_allowed,
                                            uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
+/* Whether the last failure of the session was that the user may not do that. */
+bool mariadb_was_denied(const struct mariadb_session *session);
+
 /* A number of an answer; 0 if it is none. */
 int64_t mariadb_answer_int(const struct mariadb_rows *rows, size_t row, size_t column);
 

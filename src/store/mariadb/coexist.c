@@ -92,8 +92,8 @@ static bool roll_back(struct coexist *c)
 {
     struct err ignored = {.arena = c->session->arena};
     return mariadb_session_is_open(c->session) &&
-           mariadb_session_run(c->session, "ROLLBACK; SET autocommit = 1", "changed",
-                               mariadb_tool_deadline(), &ignored) == SERVER_OK;
+           mariadb_session_rollback(c->session, "changed", mariadb_tool_deadline(), &ignored) ==
+               SERVER_OK;
 }
 
 /* Again while others use the tables. `done`: the error that says that nothing is left to do. */

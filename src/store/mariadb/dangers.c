@@ -86,9 +86,6 @@ static const struct rule RULES[] = {
      .where = OF_CLUSTER,
      .from = 1,
      .reason = "changes of more rows are refused"},
-    {.name = "wait_timeout",
-     .below = 60,
-     .reason = "the server closes connections that berth keeps"},
 };
 
 static bool is_unsafe(const struct rule *rule, struct slice value)
@@ -100,8 +97,7 @@ static bool is_unsafe(const struct rule *rule, struct slice value)
     return (rule->below > 0 && number < rule->below) || (rule->from > 0 && number >= rule->from);
 }
 
-static void warn_of_settings(const struct mariadb_dangers *d, const struct mariadb_rows *variables,
-                             const struct mariadb_rows *of_session)
+static void warn_of_settings(const struct mariadb_dangers *d, const struct mariadb_rows *variables)
 {
     bool is_node = d->report->server.cluster_size > 0;
     bool has_binlog = mariadb_value_is_on(mariadb_list_value(variables, "log_bin"));
@@ -109,8 +105,6 @@ static void warn_of_settings(const struct mariadb_dangers *d, const struct maria
     for (size_t i = 0; i < sizeof(RULES) / sizeof(RULES[0]); i++) {
         const struct rule *rule = &RULES[i];
         struct slice value = mariadb_list_value(variables, rule->name);
-        if (value.len == 0)
-            value = mariadb_list_value(of_session, rule->name);
         if ((rule->where & ~here) == 0 && value.len > 0 && is_unsafe(rule, value))
             report_warn(d->report, d->arena, "%s is %.*s: %s", rule->name, SLICE_ARG(value),
                         rule->reason);
@@ -186,10 +180,9 @@ static void warn_of_clock(const struct mariadb_dangers *d, int64_t server_us, in
                     ahead_us > 0 ? "ahead of" : "behind");
 }
 
-enum { ANSWER_CLOCK, ANSWER_STATUS, ANSWER_VARIABLES, ANSWER_SESSION, ANSWERS };
+enum { ANSWER_CLOCK, ANSWER_STATUS, ANSWER_VARIABLES, ANSWERS };
 
-/* The server's values are those of sessions that are made from now on. */
-
+/* The values are those of sessions that are made from now on. */
 static const char SETTINGS[] =
     "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED);"
     " SHOW GLOBAL STATUS WHERE Variable_name = 'Slaves_running';"
@@ -197,8 +190,7 @@ static const char SETTINGS[] =
     " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'innodb_doublewrite',"
     " 'innodb_force_recovery', 'max_allowed_packet', 'auto_increment_increment', 'binlog_format',"
     " 'wsrep_forced_binlog_format', 'wsrep_OSU_method', 'wsrep_sst_method', 'wsrep_max_ws_size',"
-    " 'wsrep_max_ws_rows');"
-    " SHOW SESSION VARIABLES WHERE Variable_name = 'wait_timeout'";
+    " 'wsrep_max_ws_rows')";
 
 static enum server_outcome check_settings(const struct mariadb_dangers *d, struct err *err)
 {
@@ -211,7 +203,7 @@ static enum server_outcome check_settings(const struct mariadb_dangers *d, struc
     if (outcome == SERVER_OK) {
         int64_t after_us = clock_wall_us();
         warn_of_role(d, &rows[ANSWER_STATUS]);
-        warn_of_settings(d, &rows[ANSWER_VARIABLES], &rows[ANSWER_SESSION]);
+        warn_of_settings(d, &rows[ANSWER_VARIABLES]);
         warn_of_cluster(d, &rows[ANSWER_VARIABLES]);
         warn_of_clock(d, mariadb_answer_int(&rows[ANSWER_CLOCK], 0, 0), before_us, after_us);
     }

@@ -22,6 +22,12 @@ static const void *mariadb_parse(struct slice url, struct arena *arena, struct s
     return parsed;
 }
 
+static struct slice mariadb_ignored(const void *url)
+{
+    const struct mariadb_url *parsed = url;
+    return parsed->ignored;
+}
+
 static struct server_session *mariadb_create(const struct server_session_options *options)
 {
     return &mariadb_session_create(options)->base;
@@ -66,7 +72,7 @@ static bool mariadb_in_transaction(const struct server_session *session)
 static enum server_outcome mariadb_rollback(struct server_session *session, const char *what,
                                             uint64_t deadline_us, struct err *err)
 {
-    return mariadb_session_run(mariadb_session_of(session), "ROLLBACK", what, deadline_us, err);
+    return mariadb_session_rollback(mariadb_session_of(session), what, deadline_us, err);
 }
 
 static enum server_reason mariadb_reason(const struct server_session *session)
@@ -134,24 +140,6 @@ static enum server_outcome mariadb_notes_move(struct server_session *session, ui
     return mariadb_foreign_log_move(mariadb_session_of(session), moved, deadline_us, err);
 }
 
-static enum server_outcome mariadb_batch_drive(struct server_session *session, uint64_t until_us,
-                                               uint64_t deadline_us, struct err *err)
-{
-    return mariadb_text_drive(mariadb_session_of(session), until_us, deadline_us, err);
-}
-
-static enum server_outcome mariadb_batch_receive(struct server_session *session, struct err *err)
-{
-    return mariadb_text_receive(mariadb_session_of(session), err);
-}
-
-/* An error ends a text at once. */
-static bool mariadb_has_failed(const struct server_session *session)
-{
-    (void)session;
-    return false;
-}
-
 static bool mariadb_is_sent(struct server_session *session)
 {
     return mariadb_text_is_sent(mariadb_session_of(session));
@@ -161,6 +149,7 @@ const struct server_dialect mariadb_dialect = {
     .is_served = true,
     .url_matches = mariadb_url_matches,
     .url_parse = mariadb_parse,
+    .url_ignored = mariadb_ignored,
     .create = mariadb_create,
     .destroy = mariadb_destroy,
     .connect = mariadb_reach,

@@ -151,12 +151,22 @@ static void end_text(struct mariadb_session *session)
     *progress = (struct mariadb_progress){.results = progress->results};
 }
 
-/* Whether the error leaves open what has become of a COMMIT at the end of the text. */
-static bool commit_is_open(const struct mariadb_progress *progress, unsigned code)
+/* What the error says of the text's COMMIT: NONE, UNKNOWN, or, if it has to be asked again, SENT. A
+ * cluster may answer to the COMMIT of a transaction that it has rolled back as if nothing were
+ * wrong, and with a deadlock to what follows; so may the end of what follows itself. */
+static enum server_commit commit_after(const struct mariadb_progress *progress, unsigned code)
 {
-    bool is_commits =
-        progress->text.ends_with_commit && progress->results + 1 >= progress->text.statements;
-    return is_commits && !mariadb_failure_of_commit_is_certain(code);
+    size_t commit = progress->text.commit;
+    size_t failed = progress->results + 1;
+    enum mariadb_kind kind = mariadb_failure_kind(code);
+    if (commit == 0 || failed < commit)
+        return SERVER_COMMIT_NONE;
+    if (failed == commit)
+        return mariadb_failure_of_commit_is_certain(code) ? SERVER_COMMIT_NONE
+                                                          : SERVER_COMMIT_UNKNOWN;
+    return kind == MARIADB_NOT_FOUND  ? SERVER_COMMIT_NONE
+           : kind == MARIADB_CONFLICT ? SERVER_COMMIT_SENT
+                                      : SERVER_COMMIT_UNKNOWN;
 }
 
 static enum server_outcome take_error(struct mariadb_session *session, struct err *err)
@@ -168,10 +178,11 @@ static enum server_outcome take_error(struct mariadb_session *session, struct er
     mariadb_failure_read(&session->failure, code, mysql_sqlstate(session->conn), message);
     session->failure.result = progress->results;
     enum server_outcome outcome = mariadb_failure_classify(code);
-    if (outcome == SERVER_LOST || code == 0 || commit_is_open(progress, code))
+    enum server_commit commit = commit_after(progress, code);
+    if (outcome == SERVER_LOST || code == 0 || commit == SERVER_COMMIT_UNKNOWN)
         return mariadb_exchange_lose(session, what, err);
     if (session->base.commit == SERVER_COMMIT_SENT)
-        session->base.commit = SERVER_COMMIT_NONE;
+        session->base.commit = commit;
     server_failure_set(outcome, session->url.target, what, server_failure_line(err->arena, message),
                        err);
     end_text(session);
@@ -362,7 +373,6 @@ enum server_outcome mariadb_exchange_begin(struct mariadb_session *session,
                                            struct err *err)
 {
     check(!session->progress.is_open);
-    check(!text->ends_with_commit || text->statements > 0);
     session->failure = (struct mariadb_failure){0};
     if (session->conn == NULL)
         return mariadb_exchange_lose(session, text->what, err);
@@ -380,7 +390,7 @@ enum server_outcome mariadb_exchange_begin(struct mariadb_session *session,
     }
     session->progress = (struct mariadb_progress){
         .is_open = true, .text = *text, .rows = rows, .rows_n = rows == NULL ? 0 : rows_n};
-    if (text->ends_with_commit)
+    if (text->commit > 0)
         session->base.commit = SERVER_COMMIT_SENT;
     set_nonblocking(session->conn);
     return SERVER_OK;

@@ -32,6 +32,10 @@ enum server_outcome mariadb_lock_drive(struct server_session *session, struct lo
 enum server_outcome mariadb_batch_send(struct server_session *session,
                                        const struct server_batch *batch, struct arena *arena,
                                        struct err *err);
+enum server_outcome mariadb_batch_drive(struct server_session *session, uint64_t until_us,
+                                        uint64_t deadline_us, struct err *err);
+enum server_outcome mariadb_batch_receive(struct server_session *session, struct err *err);
+bool mariadb_has_failed(const struct server_session *session);
 struct server_refusal mariadb_batch_refusal(struct server_session *session, struct slice message,
                                             uint64_t deadline_us);
 enum server_outcome mariadb_log_first(struct server_session *session, int64_t number,

@@ -1,10 +1,6 @@
 /* See foreign_log.h. The lock keeps batches of the same server from being refused. On a cluster it
  * locks nothing elsewhere: there the number of the row decides, and of two transactions with the
- * same number the cluster refuses one. A node may do so between two statements of a text without
- * stopping it: what follows is then executed all the same, outside the transaction. So autocommit
- * is off, which makes it a second transaction; the last statement before COMMIT fails unless the
- * row is there, which the first has inserted; and after COMMIT the row is looked up, because the
- * transaction may have been empty.
+ * same number the cluster refuses one (write_texts.h).
  *
  * The notes and their ids are read by one statement, and these rows are deleted by their ids, found
  * through the primary key: a note that is not committed yet is neither read nor waited for. */
@@ -13,14 +9,13 @@
 #include "store/mariadb/foreign_sql.h"
 #include "store/mariadb/literal.h"
 #include "store/mariadb/session_internal.h"
+#include "store/mariadb/write_texts.h"
 #include "store/server/foreign_row.h"
 
 enum { ATTEMPTS = 5, DELETED_AT_ONCE = 1000 };
 
 /* The results of the text that begins a transaction. */
 enum { OF_AUTOCOMMIT, OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
-
-static const char ROLL_BACK[] = "ROLLBACK; SET autocommit = 1";
 
 static const char BEGIN[] = "SET autocommit = 0; START TRANSACTION;"
                             "SELECT 1 FROM berth_locks WHERE name = 'batches' FOR UPDATE;"
@@ -105,27 +100,11 @@ static void append_delete(const struct mariadb_rows *notes, size_t first, struct
     buf_append_lit(sql, ") v STRAIGHT_JOIN berth_foreign f FORCE INDEX (PRIMARY) ON f.id = v.id;");
 }
 
-/* How many rows of the log are this one. */
-static void append_count(const struct log_row *row, struct buf *sql)
-{
-    buf_printf(sql, "(SELECT COUNT(*) FROM berth_log WHERE number = %lld AND mark = ",
-               (long long)row->number);
-    mariadb_literal_binary(sql, row->mark);
-    buf_append_char(sql, ')');
-}
-
-static void append_check(const struct log_row *row, struct buf *sql)
-{
-    buf_append_lit(sql, "SET @berth = IF(");
-    append_count(row, sql);
-    buf_append_lit(sql, " = 1, 1, (SELECT 1 UNION SELECT 2));");
-}
-
-/* Everything up to COMMIT; returns the number of the statements. */
+/* The whole transaction after its begin; returns which statement is COMMIT, from 1. */
 static size_t append_all(const struct move *m, const struct log_row *row, const char *also,
                          struct buf *sql)
 {
-    size_t statements = 3;
+    size_t statements = 1;
     foreign_log_append_insert(row, sql);
     for (size_t i = 0; i < mariadb_rows_count(&m->rows[OF_NOTES]); i += DELETED_AT_ONCE) {
         append_delete(&m->rows[OF_NOTES], i, sql);
@@ -135,31 +114,7 @@ static size_t append_all(const struct move *m, const struct log_row *row, const 
         buf_printf(sql, "%s;", also);
         statements++;
     }
-    append_check(row, sql);
-    buf_append_lit(sql, "COMMIT");
-    return statements;
-}
-
-static enum server_outcome foreign_log_look_up(struct move *m, const struct log_row *row,
-                                               struct err *err)
-{
-    struct buf sql = {0};
-    struct mariadb_rows rows = {0};
-    int64_t count = 0;
-    buf_append_lit(&sql, "SELECT ");
-    append_count(row, &sql);
-    buf_append_lit(&sql, ";SET autocommit = 1");
-    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
-    enum server_outcome outcome =
-        mariadb_session_execute(m->session, &text, &rows, 1, NULL, m->deadline_us, err);
-    if (outcome == SERVER_OK && (!mariadb_rows_int(&rows, 0, 0, &count) || count != 1)) {
-        m->is_beaten = true;
-        outcome = server_failure_set(SERVER_RETRY, m->session->base.target, "written",
-                                     SLICE_LIT("another node's transaction has won"), err);
-    }
-    mariadb_rows_free(&rows);
-    buf_free(&sql);
-    return outcome;
+    return mariadb_write_texts_commit(true, row, statements, sql);
 }
 
 /* Appends the row for these notes (NULL: everything), deletes what was read, executes `also`, and
@@ -171,15 +126,11 @@ static enum server_outcome move_commit(struct move *m, const struct foreign_note
     struct buf sql = {0};
     enum server_outcome outcome = SERVER_FAILED;
     if (make_row(m, notes, &made, err)) {
-        size_t statements = append_all(m, &made.row, also, &sql);
-        const struct mariadb_text text = {.sql = buf_slice(&sql),
-                                          .statements = statements,
-                                          .ends_with_commit = true,
-                                          .what = "written"};
+        size_t commit = append_all(m, &made.row, also, &sql);
+        const struct mariadb_text text = {
+            .sql = buf_slice(&sql), .commit = commit, .what = "written"};
         outcome = note_failure(
             m, mariadb_session_execute(m->session, &text, NULL, 0, NULL, m->deadline_us, err));
-        if (outcome == SERVER_OK)
-            outcome = foreign_log_look_up(m, &made.row, err);
     }
     foreign_row_free(&made);
     buf_free(&sql);
@@ -188,7 +139,7 @@ static enum server_outcome move_commit(struct move *m, const struct foreign_note
 
 static enum server_outcome move_leave(struct move *m, struct err *err)
 {
-    return mariadb_session_run(m->session, ROLL_BACK, "used", m->deadline_us, err);
+    return mariadb_session_rollback(m->session, "used", m->deadline_us, err);
 }
 
 /* *moved: 0: there was nothing, and nothing is written. */
@@ -199,9 +150,7 @@ static enum server_outcome move_once(struct move *m, uint64_t *moved, struct err
     *moved = mariadb_rows_count(&m->rows[OF_NOTES]);
     if (outcome == SERVER_OK) {
         mariadb_foreign_read_first(&m->rows[OF_NOTES], &notes);
-        outcome = *moved > 0
-                      ? move_commit(m, &notes, "", err)
-                      : mariadb_session_run(m->session, "ROLLBACK", "used", m->deadline_us, err);
+        outcome = *moved > 0 ? move_commit(m, &notes, "", err) : move_leave(m, err);
     }
     foreign_notes_free(&notes);
     move_end(m);

@@ -12,4 +12,8 @@ enum server_outcome mariadb_inspect(struct server_session *session, const char *
                                     struct arena *arena, struct store_report *report,
                                     uint64_t deadline_us, struct err *err) BERTH_MUST_CHECK;
 
+/* The same on a connection of its own. False: err is set. */
+bool mariadb_inspect_connection(struct slice connection, struct arena *arena,
+                                struct store_report *report, struct err *err) BERTH_MUST_CHECK;
+
 #endif

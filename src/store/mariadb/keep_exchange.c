@@ -22,16 +22,18 @@ enum server_outcome mariadb_instance_write(struct server_session *base,
                                            uint64_t deadline_us, struct err *err)
 {
     struct buf sql = {0};
-    buf_append_lit(&sql, "INSERT INTO berth_instances (instance, host, pid, version, first_seen,"
-                         " last_seen, followed) VALUES (");
+    buf_append_lit(&sql, "INSERT INTO berth_instances (instance, host, pid, version, node,"
+                         " first_seen, last_seen, followed) VALUES (");
     mariadb_literal_text(&sql, slice_of(row->name));
     buf_append_lit(&sql, ", ");
     mariadb_literal_text(&sql, slice_of(row->host));
     buf_printf(&sql, ", %d, ", (int)row->pid);
     mariadb_literal_text(&sql, SLICE_LIT(BERTH_VERSION));
+    buf_append_lit(&sql, ", ");
+    mariadb_literal_text(&sql, slice_of(row->node));
     buf_printf(&sql,
                ", UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), %lld) ON DUPLICATE KEY UPDATE"
-               " last_seen=VALUES(last_seen), followed=VALUES(followed);"
+               " node=VALUES(node), last_seen=VALUES(last_seen), followed=VALUES(followed);"
                "DELETE FROM berth_instances WHERE last_seen < UTC_TIMESTAMP(6) - INTERVAL 1 DAY",
                (long long)followed);
     return run(base, &sql, NULL, 0, "written", deadline_us, err);

@@ -12,7 +12,8 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
 {
     struct mariadb_session *session = mariadb_session_of(base);
     session->sql.len = 0;
-    mariadb_write_texts_lock(base->options.lock_timeout_ms, &session->sql);
+    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms,
+                             &session->sql);
     mariadb_log_sql_since(since->from, since->most, &session->sql);
     buf_append_lit(&session->sql, "SELECT MAX(epoch) FROM berth_epochs");
     const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};

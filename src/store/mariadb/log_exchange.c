@@ -43,7 +43,7 @@ enum server_outcome mariadb_lock_wait(struct server_session *base, uint64_t time
 {
     struct mariadb_session *session = mariadb_session_of(base);
     struct buf sql = {0};
-    mariadb_write_texts_lock(base->options.lock_timeout_ms, &sql);
+    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "locked"};
     enum server_outcome outcome = execute(session, &text, NULL, timeout_us, err);
     buf_free(&sql);
@@ -53,7 +53,7 @@ enum server_outcome mariadb_lock_wait(struct server_session *base, uint64_t time
 enum server_outcome mariadb_lock_leave(struct server_session *base, uint64_t timeout_us,
                                        struct err *err)
 {
-    const struct mariadb_text text = {.sql = SLICE_LIT("ROLLBACK"), .what = "unlocked"};
+    const struct mariadb_text text = {.sql = SLICE_LIT(MARIADB_ROLLBACK), .what = "unlocked"};
     return execute(mariadb_session_of(base), &text, NULL, timeout_us, err);
 }
 
@@ -64,9 +64,8 @@ enum server_outcome mariadb_number_take(struct server_session *base, const struc
     struct mariadb_session *session = mariadb_session_of(base);
     struct buf sql = {0};
     mariadb_log_sql_insert(row, before, &sql);
-    buf_append_lit(&sql, "COMMIT");
-    const struct mariadb_text text = {
-        .sql = buf_slice(&sql), .statements = 2, .ends_with_commit = true, .what = "written"};
+    size_t commit = mariadb_write_texts_commit_row(session->server.is_galera, row, before, 1, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .commit = commit, .what = "written"};
     enum server_outcome outcome = execute(session, &text, NULL, timeout_us, err);
     buf_free(&sql);
     return outcome;

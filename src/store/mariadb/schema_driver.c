@@ -2,6 +2,8 @@
 #include "store/mariadb/schema_driver.h"
 
 #include "store/mariadb/coexist.h"
+#include "store/mariadb/copy_target.h"
+#include "store/mariadb/inspect.h"
 #include "store/mariadb/migrate.h"
 #include "store/mariadb/repair.h"
 #include "store/mariadb/url.h"
@@ -18,4 +20,6 @@ const struct schema_driver mariadb_schema_driver = {
     .coexist_enable = mariadb_coexist_enable,
     .coexist_disable = mariadb_coexist_disable,
     .coexist_read_status = mariadb_coexist_read_status,
+    .report = mariadb_inspect_connection,
+    .copy_target = &mariadb_copy_target,
 };

@@ -9,6 +9,7 @@
 #include "store/mariadb/attempt.h"
 #include "store/mariadb/exchange.h"
 #include "store/mariadb/session_settings.h"
+#include "store/mariadb/write_texts.h"
 #include "store/server/failure.h"
 
 enum { SECOND_US = 1000000 };
@@ -79,7 +80,7 @@ bool mariadb_session_in_transaction(const struct mariadb_session *session)
     if (session->progress.is_open)
         return true;
     return mariadb_get_infov(session->conn, MARIADB_CONNECTION_SERVER_STATUS, &status) == 0 &&
-           (status & SERVER_STATUS_IN_TRANS) != 0;
+           ((status & SERVER_STATUS_IN_TRANS) != 0 || (status & SERVER_STATUS_AUTOCOMMIT) == 0);
 }
 
 const struct mariadb_failure *mariadb_session_failure(const struct mariadb_session *session)
@@ -153,6 +154,12 @@ enum server_outcome mariadb_session_run(struct mariadb_session *session, const c
 {
     struct mariadb_text text = {.sql = slice_of(sql), .what = what};
     return mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err);
+}
+
+enum server_outcome mariadb_session_rollback(struct mariadb_session *session, const char *what,
+                                             uint64_t deadline_us, struct err *err)
+{
+    return mariadb_session_run(session, MARIADB_ROLLBACK, what, deadline_us, err);
 }
 
 /* ---- streams ---- */
@@ -229,6 +236,7 @@ static enum server_outcome read_facts(struct mariadb_session *session,
                                   slice_of(wrong), err);
     session->server.uses_tls = session->uses_tls;
     session->base.id = session->server.id;
+    session->base.node = session->server.node;
     session->base.is_standby = session->server.is_read_only;
     struct slice sync_wait = mariadb_settings_sync_wait(
         session->sync_wait, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);

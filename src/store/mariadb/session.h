@@ -52,8 +52,9 @@ int mariadb_session_socket(const struct mariadb_session *session);
  * would be sent could reach the server. Not while a text runs. */
 void mariadb_session_notice_end(struct mariadb_session *session);
 
-/* Whether a transaction may be open. It ends with COMMIT or ROLLBACK. After a deadlock (1213), the
- * server has ended it, which is only known here after the next text. */
+/* Whether a transaction may be open, or the next statement may begin one because autocommit is off.
+ * Both end with mariadb_session_rollback(). After a deadlock (1213), the server has ended it, which
+ * is only known here after the next text. */
 bool mariadb_session_in_transaction(const struct mariadb_session *session);
 
 /* Details of the failure that a function last returned. */
@@ -80,6 +81,11 @@ void mariadb_session_free_kept(struct mariadb_session *session);
 enum server_outcome mariadb_session_run(struct mariadb_session *session, const char *sql,
                                         const char *what, uint64_t deadline_us,
                                         struct err *err) BERTH_MUST_CHECK;
+
+/* Ends a transaction, and the work without autocommit (write_texts.h). */
+enum server_outcome mariadb_session_rollback(struct mariadb_session *session, const char *what,
+                                             uint64_t deadline_us,
+                                             struct err *err) BERTH_MUST_CHECK;
 
 /* ---- in steps ---- */
 

@@ -7,6 +7,9 @@
  * silently. Its collation is binary, so that literals compare as they are; that of a column still
  * decides where one is compared with a literal.
  *
+ * Connections are kept, however short the time is after which the server would end an idle one; the
+ * one given is the longest. Its other side is still found to be gone, by TCP's own means.
+ *
  * The products' differences are in comments that only one of them executes: MariaDB reads those
  * with an M, and none of MySQL's from 5.7 to 9.99. A variable that one version does not have would
  * fail the whole text, so optional ones are read with SHOW VARIABLES. Neither these statements nor
@@ -31,7 +34,7 @@ enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
     "SET SESSION sql_mode='" MARIADB_SQL_MODE "', time_zone='+00:00', autocommit=1, "              \
     "completion_type=0, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, "               \
     "sql_safe_updates=0, sql_big_selects=1, sql_select_limit=18446744073709551615, "               \
-    "lc_messages='en_US'"
+    "lc_messages='en_US', wait_timeout=31536000"
 
 #define STATUS                                                                                     \
     "SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() FROM"                                  \
@@ -47,7 +50,7 @@ enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
     " 'auto_increment_increment', 'log_bin', 'binlog_format', 'sql_mode', 'time_zone',"            \
     " 'character_set_client', 'character_set_connection', 'character_set_results',"                \
     " 'wsrep_on', 'wsrep_provider', 'wsrep_node_name', 'wsrep_cluster_name',"                      \
-    " 'wsrep_sync_wait')"
+    " 'wsrep_sync_wait', 'pseudo_thread_id')"
 
 static int seconds_of(int ms)
 {
@@ -203,7 +206,9 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     server->version = read_version(server->version_text);
     server->is_mariadb = server->version >= 100000;
     server->connection_id = (uint64_t)id;
-    server->is_proxied = (uint64_t)id != accepted_id;
+    server->backend_id = mariadb_list_number(variables, "pseudo_thread_id");
+    server->is_proxied =
+        (server->backend_id == 0 ? (uint64_t)id : server->backend_id) != accepted_id;
     server->is_read_only = mariadb_list_is_read_only(variables);
     server->is_galera = mariadb_list_is_galera(variables);
     server->snapshot_isolation =

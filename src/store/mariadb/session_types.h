@@ -25,7 +25,9 @@ struct mariadb_server {
     unsigned version; /* 101119 for MariaDB 10.11.19, 80036 for MySQL 8.0.36 */
     char version_text[MARIADB_FACT_BYTES];
     uint64_t connection_id;
-    bool is_proxied; /* the server has another number for the connection than who accepted it */
+    uint64_t backend_id; /* the same as the server itself numbers it, behind whatever proxy; 0: it
+                            does not say */
+    bool is_proxied;     /* the server has another number for the connection than who accepted it */
     bool uses_tls;
     bool is_read_only;          /* read_only, or MySQL's super_read_only */
     bool is_galera;             /* a node of a cluster, MariaDB's or Percona's */
@@ -45,8 +47,10 @@ struct mariadb_server {
  * failure none of the rest. */
 struct mariadb_text {
     struct slice sql;  /* valid until the text has ended */
-    size_t statements; /* their number; 0: any. Needed with ends_with_commit */
-    bool ends_with_commit;
+    size_t statements; /* their number; 0: any */
+    size_t commit; /* which of them is COMMIT, from 1; 0: none. Those after it are checks of it that
+                      fail with 1242 if it has certainly not happened, and what cannot fail. If
+                      base.commit stays SERVER_COMMIT_SENT, the check has to be made again */
     const char *what;         /* for messages: "the database '…' cannot be WHAT"; NULL: "used" */
     size_t result_bytes_most; /* of all rows together; 0: 64 MiB. Not of a stream */
 };

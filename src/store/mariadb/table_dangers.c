@@ -8,12 +8,9 @@
 #include "store/mariadb/columns.h"
 #include "store/mariadb/dangers.h"
 #include "store/mariadb/id_figures.h"
+#include "store/mariadb/migrate.h"
+#include "store/mariadb/own_tables.h"
 #include "store/mariadb/value_facts.h"
-
-/* Beside those of records. */
-static const char *const own_tables[] = {"berth_log", "berth_epochs", "berth_instances",
-                                         "berth_foreign", "berth_locks"};
-enum { OWN_TABLES = sizeof(own_tables) / sizeof(own_tables[0]) };
 
 static bool is(const struct mariadb_rows *rows, size_t row, size_t column, const char *text)
 {
@@ -34,6 +31,32 @@ static void warn_of_list(const struct mariadb_dangers *d, struct buf *names, con
     if (names->len > 0)
         report_warn(d->report, d->arena, "%s%.*s%s", before, SLICE_ARG(buf_slice(names)), after);
     names->len = 0;
+}
+
+/* ---- the revision ---- */
+
+/* What berthd refuses when it starts, or what this user may not read, is what operators should
+ * know; any other failure is one of the report. */
+static enum server_outcome warn_or_fail(const struct mariadb_dangers *d, const struct err *why,
+                                        struct err *err)
+{
+    bool is_warning =
+        mariadb_session_is_open(d->session) &&
+        (mariadb_session_failure(d->session)->code == 0 || mariadb_was_denied(d->session));
+    if (is_warning)
+        report_warn(d->report, d->arena, "%.*s", SLICE_ARG(why->message));
+    else
+        err_set(err, why->status, NULL, "%.*s", SLICE_ARG(why->message));
+    return is_warning ? SERVER_OK : SERVER_FAILED;
+}
+
+static enum server_outcome check_revision(const struct mariadb_dangers *d, bool *is_served,
+                                          struct err *err)
+{
+    char revision[STORE_REVISION_BYTES];
+    struct err why = {.arena = d->arena};
+    *is_served = mariadb_migrate_check_served(d->session, revision, d->deadline_us, &why);
+    return *is_served ? SERVER_OK : warn_or_fail(d, &why, err);
 }
 
 /* ---- columns ---- */
@@ -117,6 +140,11 @@ static enum server_outcome check_columns(const struct mariadb_dangers *d, bool *
 
 enum { TABLE, ENGINE, HAS_KEY };
 
+static bool is_own(struct slice name)
+{
+    return slice_starts_with(name, SLICE_LIT("berth_"));
+}
+
 /* What is not a table is somebody else's. */
 static const char TABLES[] =
     "SELECT t.TABLE_NAME, COALESCE(t.ENGINE, 'none'), (SELECT MAX(c.COLUMN_KEY = 'PRI')"
@@ -129,32 +157,7 @@ static bool is_used(struct slice name)
     for (unsigned table = 0; table < ROWS_PARENTS; table++)
         if (slice_equal(name, slice_of(rows_name((enum rows_table)table))))
             return true;
-    for (size_t i = 0; i < OWN_TABLES; i++)
-        if (slice_equal(name, slice_of(own_tables[i])))
-            return true;
-    return false;
-}
-
-static bool has_table(const struct mariadb_rows *rows, const char *name)
-{
-    for (size_t i = 0; i < mariadb_rows_count(rows); i++)
-        if (is(rows, i, TABLE, name))
-            return true;
-    return false;
-}
-
-/* A database in which berth has never run lacks all of its tables, which is as it should be. */
-static bool has_own_tables(const struct mariadb_dangers *d, const struct mariadb_rows *rows,
-                           struct buf *names)
-{
-    for (size_t i = 0; i < OWN_TABLES; i++)
-        if (!has_table(rows, own_tables[i]))
-            list(names, own_tables[i], "");
-    bool has_all = names->len == 0;
-    if (!has_table(rows, own_tables[0]))
-        names->len = 0;
-    warn_of_list(d, names, "tables of berth are missing: ", "; run placement-manage db sync");
-    return has_all;
+    return is_own(name);
 }
 
 static void warn_of_tables(const struct mariadb_dangers *d, const struct mariadb_rows *rows,
@@ -172,6 +175,27 @@ static void warn_of_tables(const struct mariadb_dangers *d, const struct mariadb
                  ". Replicas and other nodes find their rows slowly");
 }
 
+/* A database in which berth has never run lacks all of its tables, which is as it should be. */
+static enum server_outcome check_own(const struct mariadb_dangers *d,
+                                     const struct mariadb_rows *tables, bool *has_own,
+                                     struct err *err)
+{
+    struct mariadb_own_statements statements = {0};
+    struct err why = {.arena = d->arena};
+    bool has_any = false;
+    enum server_outcome outcome =
+        mariadb_own_tables_compare(d->session, d->arena, &statements, d->deadline_us, &why);
+    for (size_t i = 0; i < mariadb_rows_count(tables); i++)
+        has_any |= is_own(mariadb_rows_bytes(tables, i, TABLE));
+    *has_own = outcome == SERVER_OK && statements.count == 0;
+    if (outcome != SERVER_OK)
+        return warn_or_fail(d, &why, err);
+    if (has_any && !*has_own)
+        report_warn(d->report, d->arena,
+                    "tables or columns of berth are missing: run placement-manage db sync");
+    return SERVER_OK;
+}
+
 static enum server_outcome check_tables(const struct mariadb_dangers *d, bool *has_own,
                                         struct err *err)
 {
@@ -180,8 +204,8 @@ static enum server_outcome check_tables(const struct mariadb_dangers *d, bool *h
     enum server_outcome outcome =
         mariadb_ask(d->session, SLICE_LIT(TABLES), &rows, d->deadline_us, err);
     if (outcome == SERVER_OK) {
-        *has_own = has_own_tables(d, &rows, &names);
         warn_of_tables(d, &rows, &names);
+        outcome = check_own(d, &rows, has_own, err);
     }
     buf_free(&names);
     mariadb_rows_free(&rows);
@@ -264,12 +288,15 @@ static enum server_outcome check_delete(const struct mariadb_dangers *d, struct 
 enum server_outcome mariadb_dangers_of_tables(const struct mariadb_dangers *d, bool *can_read,
                                               struct err *err)
 {
+    bool is_served = false;
     bool are_there = false;
     bool has_own = false;
-    enum server_outcome outcome = check_columns(d, &are_there, err);
+    enum server_outcome outcome = check_revision(d, &is_served, err);
+    if (outcome == SERVER_OK && is_served)
+        outcome = check_columns(d, &are_there, err);
     if (outcome == SERVER_OK && are_there && !d->report->server.is_read_only)
         outcome = check_delete(d, err);
-    if (outcome == SERVER_OK)
+    if (outcome == SERVER_OK && is_served)
         outcome = check_unique(d, err);
     if (outcome == SERVER_OK && are_there)
         outcome = check_ids(d, err);

@@ -42,6 +42,6 @@ enum server_outcome mariadb_tool_commit(struct mariadb_session *session, const c
                                         uint64_t deadline_us, struct err *err)
 {
     struct mariadb_text text = {
-        .sql = SLICE_LIT("COMMIT"), .statements = 1, .ends_with_commit = true, .what = what};
+        .sql = SLICE_LIT("COMMIT"), .statements = 1, .commit = 1, .what = what};
     return mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err);
 }

@@ -2,12 +2,14 @@
  *
  * The server executes nothing behind a statement that fails, COMMIT included, so the number of
  * results tells which one it was. The lock decides nothing, as the number of the log's row does: on
- * Galera, the second batch with a number fails when it is certified. */
+ * Galera, the second batch with a number fails when it is certified, or is rolled back while it is
+ * executed, which write_texts.h makes sure of. */
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "store/mariadb/culprit.h"
+#include "store/mariadb/exchange.h"
 #include "store/mariadb/exchanges.h"
 #include "store/mariadb/literal.h"
 #include "store/mariadb/log_sql.h"
@@ -15,6 +17,8 @@
 #include "store/mariadb/session_internal.h"
 #include "store/mariadb/write_sql.h"
 #include "store/mariadb/write_texts.h"
+
+enum { COMMIT_BYTES_MOST = 1024 }; /* of COMMIT, and of its checks on a cluster */
 
 /* The statements of a chunk: the results before `end` that are not those of an earlier one. */
 struct sent_chunk {
@@ -25,11 +29,13 @@ struct sent_chunk {
 /* The statements of a batch, by the positions of their results. */
 struct mariadb_batch {
     struct arena *arena;
+    const struct log_row *row;
     const struct change *changes;
     size_t results;       /* so far */
     size_t log_begin;     /* the log's row, and its check */
     size_t look_begin;    /* the look for locked rows, a statement for each */
     size_t changes_begin; /* the chunks */
+    size_t end;           /* of everything before COMMIT and its checks */
     struct sent_chunk *chunks;
     size_t chunk_count, chunk_capacity;
     bool is_unfit;       /* it is too large for a text */
@@ -115,16 +121,18 @@ enum server_outcome mariadb_batch_send(struct server_session *base,
                                        const struct server_batch *batch, struct arena *arena,
                                        struct err *err)
 {
-    static const char commit[] = "COMMIT";
     struct mariadb_session *session = mariadb_session_of(base);
-    size_t most = session->server.text_bytes_most - sizeof(commit);
+    bool is_cluster = session->server.is_galera;
+    size_t most = session->server.text_bytes_most - COMMIT_BYTES_MOST;
     session->batch = arena_zalloc(arena, sizeof(*session->batch));
-    *session->batch = (struct mariadb_batch){
-        .arena = arena, .changes = batch->changes, .unfit_change = STORE_UNNAMED};
+    *session->batch = (struct mariadb_batch){.arena = arena,
+                                             .row = batch->row,
+                                             .changes = batch->changes,
+                                             .unfit_change = STORE_UNNAMED};
     session->sql.len = 0;
     base->commit = SERVER_COMMIT_NONE;
     if (!batch->has_lock) {
-        mariadb_write_texts_lock(base->options.lock_timeout_ms, &session->sql);
+        mariadb_write_texts_lock(is_cluster, base->options.lock_timeout_ms, &session->sql);
         session->batch->results += MARIADB_LOCK_RESULTS;
     }
     append_log(session, batch);
@@ -132,15 +140,71 @@ enum server_outcome mariadb_batch_send(struct server_session *base,
     if (!append_changes(session, batch, most))
         return refuse_unfit(session, most, err);
     append_epoch(session, batch->epoch);
-    buf_append_slice(&session->sql, slice_of(commit));
-    session->batch->results++;
+    session->batch->end = session->batch->results;
+    size_t commit =
+        mariadb_write_texts_commit(is_cluster, batch->row, session->batch->end, &session->sql);
     const struct mariadb_text text = {
-        .sql = buf_slice(&session->sql),
-        .statements = session->batch->results,
-        .ends_with_commit = true,
-        .what = "written",
-    };
+        .sql = buf_slice(&session->sql), .commit = commit, .what = "written"};
     return mariadb_text_start(session, &text, NULL, 0, err);
+}
+
+/* ---- its outcome ---- */
+
+/* Whether the check after COMMIT has to be made again. */
+static bool is_unsettled(const struct mariadb_session *session)
+{
+    return !session->progress.is_open && session->base.commit == SERVER_COMMIT_SENT;
+}
+
+static enum server_outcome settle(struct mariadb_session *session, uint64_t deadline_us,
+                                  struct err *err)
+{
+    struct buf sql = {0};
+    struct err failed = {.arena = err->arena};
+    buf_append_lit(&sql, MARIADB_ROLLBACK ";");
+    mariadb_log_sql_check(session->batch->row, NULL, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .commit = 1, .what = "written"};
+    enum server_outcome outcome =
+        mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, &failed);
+    buf_free(&sql);
+    if (outcome == SERVER_OK)
+        return SERVER_OK;
+    if (is_unsettled(session))
+        return mariadb_exchange_lose(session, "written", err);
+    if (outcome != SERVER_REFUSED) {
+        err_set_text(err, failed.status, failed.code, failed.message);
+        return outcome;
+    }
+    session->failure.kind = MARIADB_CONFLICT;
+    session->failure.result = session->batch->end;
+    return server_failure_set(SERVER_RETRY, session->base.target, "written",
+                              SLICE_LIT("another node's transaction has won"), err);
+}
+
+enum server_outcome mariadb_batch_drive(struct server_session *base, uint64_t until_us,
+                                        uint64_t deadline_us, struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    enum server_outcome outcome = SERVER_RETRY;
+    if (!is_unsettled(session))
+        outcome = mariadb_text_drive(session, until_us, deadline_us, err);
+    if (!is_unsettled(session))
+        return outcome;
+    *err = (struct err){.arena = err->arena};
+    return settle(session, deadline_us, err);
+}
+
+enum server_outcome mariadb_batch_receive(struct server_session *base, struct err *err)
+{
+    struct mariadb_session *session = mariadb_session_of(base);
+    enum server_outcome outcome = mariadb_text_receive(session, err);
+    return is_unsettled(session) ? SERVER_WOKEN : outcome;
+}
+
+/* Any other error ends a text at once. */
+bool mariadb_has_failed(const struct server_session *base)
+{
+    return is_unsettled(mariadb_session_of_const(base));
 }
 
 /* ---- what was refused ---- */
@@ -166,26 +230,45 @@ static size_t ask_row(struct mariadb_session *session, uint64_t deadline_us)
     return (size_t)row;
 }
 
+/* The results: ROLLBACK; SET; and these. */
+enum { MISSING_ROWS = 2, MISSING_RESULTS };
+
 /* The change whose row was not there, as far as that can be seen once everything is undone. */
 static size_t ask_missing(struct mariadb_session *session, const struct bundle *chunk,
                           uint64_t deadline_us)
 {
     struct err ignored = {.arena = session->batch->arena};
-    struct mariadb_rows rows[2] = {0};
+    struct mariadb_rows rows[MISSING_RESULTS] = {0};
     struct buf sql = {0};
     size_t change = SIZE_MAX;
     if (chunk->count == 1)
         return chunk->rows[0].first;
-    buf_append_lit(&sql, "ROLLBACK;");
+    buf_append_lit(&sql, MARIADB_ROLLBACK ";");
     bool is_asked = mariadb_missing_append(chunk, session->batch->changes, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
-    if (is_asked &&
-        mariadb_session_execute(session, &text, rows, 2, NULL, deadline_us, &ignored) == SERVER_OK)
-        change = mariadb_missing_find(chunk, session->batch->changes, &rows[1]);
+    if (is_asked && mariadb_session_execute(session, &text, rows, MISSING_RESULTS, NULL,
+                                            deadline_us, &ignored) == SERVER_OK)
+        change = mariadb_missing_find(chunk, session->batch->changes, &rows[MISSING_ROWS]);
     mariadb_rows_free(&rows[0]);
-    mariadb_rows_free(&rows[1]);
+    mariadb_rows_free(&rows[MISSING_ROWS]);
     buf_free(&sql);
     return change;
+}
+
+/* Whether a node of a cluster has rolled the transaction back and gone on with the text, so that
+ * what is refused is a second transaction without the rows of the first. */
+static bool is_second_transaction(struct mariadb_session *session, uint64_t deadline_us)
+{
+    struct err ignored = {.arena = session->batch->arena};
+    struct buf sql = {0};
+    if (!session->server.is_galera)
+        return false;
+    mariadb_log_sql_check(session->batch->row, NULL, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    bool is_there =
+        mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, &ignored) == SERVER_OK;
+    buf_free(&sql);
+    return !is_there;
 }
 
 static void name_key(const struct mariadb_row_failure *failure, const struct bundle *chunk,
@@ -204,6 +287,11 @@ static void name_change(struct mariadb_session *session, const struct sent_chunk
 {
     const struct mariadb_failure told = session->failure;
     const struct bundle *chunk = &sent->chunk;
+    size_t row = ask_row(session, deadline_us);
+    if (is_second_transaction(session, deadline_us)) {
+        refusal->reason = SERVER_REASON_CONFLICT;
+        return;
+    }
     refusal->part = SERVER_PART_CHANGES;
     if (mariadb_write_is_check((unsigned)(told.result - sent->begin))) {
         size_t missing = ask_missing(session, chunk, deadline_us);
@@ -211,8 +299,7 @@ static void name_change(struct mariadb_session *session, const struct sent_chunk
         refusal->change = missing == SIZE_MAX ? STORE_UNNAMED : missing;
         return;
     }
-    struct mariadb_row_failure failure = {
-        .error = told.code, .message = message, .row = ask_row(session, deadline_us)};
+    struct mariadb_row_failure failure = {.error = told.code, .message = message, .row = row};
     size_t change = mariadb_culprit(chunk, session->batch->changes, &failure);
     refusal->change = change == SIZE_MAX ? STORE_UNNAMED : change;
     if (refusal->reason == SERVER_REASON_DUPLICATE)
@@ -237,6 +324,8 @@ struct server_refusal mariadb_batch_refusal(struct server_session *base, struct 
         refusal.part = SERVER_PART_LOOK;
         refusal.row = result - sent->look_begin;
     }
+    if (result >= sent->end && refusal.reason == SERVER_REASON_NOT_FOUND)
+        refusal.reason = SERVER_REASON_CONFLICT; /* rolled back between two statements */
     for (size_t i = 0; refusal.part == SERVER_PART_OTHER && i < sent->chunk_count; i++)
         if (result >= sent->chunks[i].begin && result < sent->chunks[i].end)
             name_change(session, &sent->chunks[i], message, deadline_us, &refusal);

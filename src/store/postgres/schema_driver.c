@@ -2,6 +2,7 @@
 #include "store/postgres/schema_driver.h"
 
 #include "store/postgres/coexist.h"
+#include "store/postgres/copy_target.h"
 #include "store/postgres/inspect.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/repair.h"
@@ -20,4 +21,5 @@ const struct schema_driver pg_schema_driver = {
     .coexist_disable = pg_coexist_disable,
     .coexist_read_status = pg_coexist_read_status,
     .report = pg_inspect_connection,
+    .copy_target = &pg_copy_target,
 };

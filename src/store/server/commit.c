@@ -152,6 +152,7 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
         why = store->writer->dialect->batch_refusal(store->writer, err->message,
                                                     server_deadline(store));
     bool is_late = why.reason == SERVER_REASON_LOCKED;
+    counter_add(&store->conflicts, why.reason == SERVER_REASON_CONFLICT);
     if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOG) {
         store->crowded = SERVER_CROWDED;
         return again(store, err);

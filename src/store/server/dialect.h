@@ -31,6 +31,10 @@ struct server_dialect {
     const void *(*url_parse)(struct slice url, struct arena *arena, struct slice *target,
                              struct err *err);
 
+    /* The names of its parameters that have no effect, although they would have one in other
+     * programs: "a, b"; empty: there are none. NULL: there never are. */
+    struct slice (*url_ignored)(const void *url);
+
     /* ---- sessions: see session.h ---- */
 
     struct server_session *(*create)(const struct server_session_options *options);

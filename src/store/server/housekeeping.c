@@ -99,6 +99,14 @@ static void tell_failure(struct housekeeping *h, bool ok, const struct err *err)
     h->is_told = !ok;
 }
 
+static bool write_row(struct housekeeping *h, int64_t newest, struct err *err)
+{
+    if (h->session->options.lineage != NULL)
+        server_lineage_writer(h->session->options.lineage, h->row.node);
+    return h->session->dialect->instance_write(h->session, &h->row, newest, in_ms(ANSWER_MS),
+                                               err) == SERVER_OK;
+}
+
 /* Returns the seconds until the next one. */
 static unsigned run_pass(struct housekeeping *h, struct err *err)
 {
@@ -106,9 +114,7 @@ static unsigned run_pass(struct housekeeping *h, struct err *err)
     uint64_t deleted = 0;
     bool is_reached = housekeeping_connect(h, err);
     bool ok =
-        is_reached &&
-        h->session->dialect->instance_write(h->session, &h->row, newest, in_ms(ANSWER_MS), err) ==
-            SERVER_OK &&
+        is_reached && write_row(h, newest, err) &&
         prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == SERVER_OK;
     counter_add(&h->pruned, deleted);
     if (!ok)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/server/lineage.h"
 
 enum { INSTANCE_NAME_BYTES = 37, INSTANCE_HOST_BYTES = 256 };
 
@@ -15,6 +16,7 @@ struct instance_row {
     char name[INSTANCE_NAME_BYTES];
     char host[INSTANCE_HOST_BYTES];
     int32_t pid;
+    char node[SERVER_NODE_BYTES]; /* through which it writes; "": the server is in no cluster */
 };
 
 /* This process, with a new name. False: the system gives out no random bytes. */

@@ -3,7 +3,9 @@
 #include "store/server/lineage.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -11,6 +13,7 @@ struct server_lineage {
     pthread_mutex_t lock; /* guards the rest */
     struct server_id newest;
     uint64_t refused; /* when the last server that was refused was started */
+    char writer[SERVER_NODE_BYTES];
 };
 
 struct server_lineage *server_lineage_create(void)
@@ -51,4 +54,18 @@ bool server_lineage_has_moved(struct server_lineage *lineage, const struct serve
     bool has_moved = id->timeline > 0 && id->started != lineage->newest.started;
     pthread_mutex_unlock(&lineage->lock);
     return has_moved;
+}
+
+void server_lineage_set_writer(struct server_lineage *lineage, const char *node)
+{
+    pthread_mutex_lock(&lineage->lock);
+    snprintf(lineage->writer, sizeof(lineage->writer), "%s", node);
+    pthread_mutex_unlock(&lineage->lock);
+}
+
+void server_lineage_writer(struct server_lineage *lineage, char node[static SERVER_NODE_BYTES])
+{
+    pthread_mutex_lock(&lineage->lock);
+    memcpy(node, lineage->writer, SERVER_NODE_BYTES);
+    pthread_mutex_unlock(&lineage->lock);
 }

@@ -13,6 +13,8 @@
 
 struct server_lineage;
 
+enum { SERVER_NODE_BYTES = 256 };
+
 /* All zero: not known. */
 struct server_id {
     uint64_t started;  /* when it was started: different for each start of each server */
@@ -40,5 +42,10 @@ bool server_lineage_join(struct server_lineage *lineage, const struct server_id 
 
 /* Whether the newest connection is to another server. */
 bool server_lineage_has_moved(struct server_lineage *lineage, const struct server_id *id);
+
+/* The node of a cluster through which the store writes, for its other threads; "": none. Names that
+ * are too long are cut. */
+void server_lineage_set_writer(struct server_lineage *lineage, const char *node);
+void server_lineage_writer(struct server_lineage *lineage, char node[static SERVER_NODE_BYTES]);
 
 #endif

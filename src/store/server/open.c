@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "log/log.h"
 #include "store/server/connector.h"
 #include "store/server/dialects.h"
 #include "store/server/unknown.h"
@@ -30,6 +31,30 @@ bool server_knows_connection(struct slice connection, struct err *err)
         err_set(err, failure.status, failure.code, "%.*s", SLICE_ARG(failure.message));
     arena_destroy(arena);
     return ok;
+}
+
+static struct slice ignored_of(const struct server_address *address)
+{
+    const struct server_dialect *dialect = address->dialect;
+    return dialect->url_ignored == NULL ? SLICE_LIT("") : dialect->url_ignored(address->url);
+}
+
+/* Any thread. */
+struct slice server_ignored_parameters(struct slice connection, struct arena *arena)
+{
+    struct err failure = {.arena = arena};
+    struct server_address address;
+    bool ok = find_address(connection, arena, &address, &failure);
+    return ok ? ignored_of(&address) : SLICE_LIT("");
+}
+
+static void tell_ignored(const struct server_address *address)
+{
+    struct slice ignored = ignored_of(address);
+    if (ignored.len > 0)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
+                  "parameters of the database connection that have no effect here: %.*s",
+                  SLICE_ARG(ignored));
 }
 
 static struct server_session *create_session(struct server_store *store,
@@ -91,6 +116,7 @@ struct store *server_open(const struct store_options *options, struct err *err)
         server_close(&store->base);
         return NULL;
     }
+    tell_ignored(&store->address);
     store->followed = acknowledged_open(&store->acknowledged, options->state_directory,
                                         store->address.target, &left);
     epochs_restore(&store->epochs, &left);

@@ -9,26 +9,45 @@
  * there a snapshot. Where other programs' writes are noted (foreign.c), there always is one. */
 #include "store/server/store_internal.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "log/log.h"
 #include "store/load.h"
 #include "store/merge.h"
 
+/* Of another history with as many batches, it is only known that the newest is gone. */
+static uint64_t lost_batches(const struct server_store *store)
+{
+    int64_t lost = store->followed.number - store->read.head.number;
+    return lost > 1 ? (uint64_t)lost : 1;
+}
+
+/* " on the node NAME", of a cluster. */
+static struct slice write_node(const struct server_store *store, char *out, size_t room)
+{
+    const char *node = store->follower->node;
+    int len = node[0] == '\0' ? 0 : snprintf(out, room, " on the node %s", node);
+    return (struct slice){out, (size_t)len};
+}
+
 /* Once for each state: until memory has been read again, each read finds the same. */
 static void tell_gone(struct server_store *store)
 {
+    char node[SERVER_NODE_BYTES + sizeof(" on the node ")];
     if (store->told_gone == store->followed.number)
         return;
     store->told_gone = store->followed.number;
     store->gone = (struct store_going_back){.had = store->followed.number,
                                             .has = store->read.head.number,
                                             .database = store->address.target};
+    counter_add(&store->lost_batches, lost_batches(store));
     log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
               "the database '%.*s' went back: it no longer has batch %lld, which %s; its newest "
-              "batch is %lld",
+              "batch%.*s is %lld",
               SLICE_ARG(store->address.target), (long long)store->followed.number,
               store->has_read ? "memory has" : "this berthd had before it was restarted",
-              (long long)store->read.head.number);
+              SLICE_ARG(write_node(store, node, sizeof(node))), (long long)store->read.head.number);
 }
 
 /* Whether the database no longer has the state that memory has. If only newer rows are there, the

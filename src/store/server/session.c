@@ -21,6 +21,7 @@ void server_session_init(struct server_session *session,
         arena_copy(arena, slice_of(name == NULL ? "berthd" : name)).data;
     session->target = arena_copy(arena, options->address->target);
     session->stop_fd = -1;
+    session->node = "";
 }
 
 void server_session_destroy(struct server_session *session)

@@ -61,7 +61,9 @@ struct server_session {
     int stop_fd;           /* ends an attempt to connect; -1: none */
     uint64_t connected_us; /* time of the last connect */
     struct server_id id;   /* only with a lineage, and if the user may read it */
-    bool is_standby;       /* at connect; false if the identity is not known */
+    const char *node; /* the server's name in a cluster all of whose nodes may be written, until
+                         the next connect; "": it is in none */
+    bool is_standby;  /* at connect; false if the identity is not known */
     enum server_commit commit;
     bool is_unreplicated; /* a transaction is committed without having waited for a synchronous
                              standby, because somebody cancelled the wait */

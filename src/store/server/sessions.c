@@ -45,6 +45,15 @@ bool server_refuse_replaced(const struct server_store *store, const char *done, 
     return false;
 }
 
+/* It is the writer's that instances compare with each other. */
+static void note_connected(struct server_store *store, const struct server_session *session)
+{
+    if (session == store->writer)
+        server_lineage_set_writer(store->lineage, session->node);
+    if (session == store->writer || session == store->follower)
+        store->has_reconnected = true;
+}
+
 bool server_ensure_session(struct server_store *store, struct server_session *session,
                            struct err *err)
 {
@@ -54,8 +63,7 @@ bool server_ensure_session(struct server_store *store, struct server_session *se
         return true;
     if (server_session_connect(session, server_deadline(store), err) == SERVER_OK &&
         session->dialect->make_ready(session, server_deadline(store), err) == SERVER_OK) {
-        if (session == store->writer || session == store->follower)
-            store->has_reconnected = true;
+        note_connected(store, session);
         return true;
     }
     server_session_close(session);
@@ -105,5 +113,7 @@ bool server_reach_server(struct server_store *store, const struct store_retry *r
         connect_writer(store, retry, err) &&
         store->writer->dialect->make_ready(store->writer, server_deadline(store), err) == SERVER_OK;
     server_session_set_stop(store->writer, -1);
+    if (reached)
+        server_lineage_set_writer(store->lineage, store->writer->node);
     return reached;
 }

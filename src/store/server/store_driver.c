@@ -57,6 +57,8 @@ static struct store_figures figures(const struct store *base)
         .connections = store->connections.made,
         .failed_connections = store->connections.failed,
         .lock_timeouts = store->lock_timeouts,
+        .conflicts = counter_read(&store->conflicts),
+        .lost_batches = counter_read(&store->lost_batches),
         .stalled_ended = store->stalled_ended,
         .unknown_done = store->unknown_done,
         .unknown_undone = store->unknown_undone,
@@ -145,6 +147,7 @@ static bool can_hold(const struct store *store, const struct change *change, str
 const struct store_driver server_driver = {
     .matches = has_dialect,
     .knows_connection = server_knows_connection,
+    .ignored_parameters = server_ignored_parameters,
     .open = driver_open,
     .close = server_close,
     .begin_read = server_begin_read,

@@ -189,6 +189,8 @@ struct server_store {
     struct counter skipped_rows;
     struct counter epoch;
     struct counter unreplicated;
+    struct counter conflicts;
+    struct counter lost_batches;
 };
 
 static inline struct server_store *server_store_of(struct store *store)
@@ -211,6 +213,7 @@ static inline const struct server_store *server_store_of_const(const struct stor
 
 /* The functions of store.h (driver.c), each in the file that its name suggests. */
 bool server_knows_connection(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+struct slice server_ignored_parameters(struct slice connection, struct arena *arena);
 struct store *server_open(const struct store_options *options, struct err *err);
 void server_close(struct store *store);
 enum store_news server_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;

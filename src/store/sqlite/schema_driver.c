@@ -2,6 +2,7 @@
 #include "store/sqlite/schema_driver.h"
 
 #include "store/coexist.h"
+#include "store/sqlite/copy_source.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/repair.h"
 
@@ -36,4 +37,5 @@ const struct schema_driver sqlite_schema_driver = {
     .coexist_enable = refuse_change,
     .coexist_disable = refuse_change,
     .coexist_read_status = refuse_status,
+    .copy_source = &sqlite_copy_source,
 };

@@ -16,14 +16,25 @@ static bool is_postgres(void)
     return getenv("BERTH_TEST_POSTGRES") != NULL;
 }
 
-static bool is_mariadb(void)
+bool fixture_is_mariadb(void)
 {
     return getenv("BERTH_TEST_MARIADB_ADMIN") != NULL;
 }
 
 bool fixture_is_server(void)
 {
-    return is_postgres() || is_mariadb();
+    return is_postgres() || fixture_is_mariadb();
+}
+
+bool fixture_is_cluster(void)
+{
+    return getenv("BERTH_TEST_MARIADB_2_ADMIN") != NULL;
+}
+
+bool fixture_has_wide_texts(void)
+{
+    const char *charset = getenv("BERTH_TEST_CHARSET");
+    return !fixture_is_mariadb() || (charset != NULL && strcmp(charset, "utf8mb4") == 0);
 }
 
 enum { NAME_BYTES = 32 };
@@ -41,13 +52,14 @@ static void make_name(char name[static NAME_BYTES])
 static void create_on_mariadb(struct fixture *fixture)
 {
     const char *socket = strchr(getenv("BERTH_TEST_MARIADB_ADMIN"), '?');
+    const char *charset = fixture_has_wide_texts() ? "utf8mb4" : "utf8mb3";
     char name[NAME_BYTES];
     make_name(name);
     snprintf(fixture->url, sizeof(fixture->url), "mysql+pymysql://root:@/%s%s", name, socket);
     fixture_shell(fixture, arena_printf(fixture->arena,
-                                        MARIADB " -e 'CREATE DATABASE %s CHARACTER SET utf8mb3"
-                                                " COLLATE utf8mb3_general_ci'%c",
-                                        name, '\0')
+                                        MARIADB " -e 'CREATE DATABASE %s CHARACTER SET %s"
+                                                " COLLATE %s_general_ci'%c",
+                                        name, charset, charset, '\0')
                                .data);
 }
 
@@ -80,7 +92,7 @@ int fixture_setup(void **state)
     fixture->err.arena = fixture->arena;
     if (is_postgres())
         create_on_postgres(fixture);
-    if (is_mariadb())
+    if (fixture_is_mariadb())
         create_on_mariadb(fixture);
     *state = fixture;
     return 0;
@@ -128,11 +140,17 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
     return store_open(&options, &fixture->err);
 }
 
+/* The name of the test's database on MariaDB. */
+static struct slice name_on_mariadb(const struct fixture *fixture)
+{
+    struct slice name = slice_of(strrchr(fixture->url, '@') + 2);
+    return slice_cut(&name, '?');
+}
+
 /* Tests give rows the first ids, which the sequences then must not give out. */
 static void leave_ids_free_on_mariadb(struct fixture *fixture)
 {
-    struct slice name = slice_of(strrchr(fixture->url, '@') + 2);
-    name = slice_cut(&name, '?');
+    const struct slice name = name_on_mariadb(fixture);
     const struct slice script = arena_printf(
         fixture->arena,
         MARIADB " -N -e \"SELECT CONCAT('ALTER TABLE ', table_name, ' AUTO_INCREMENT=1001;') FROM"
@@ -161,8 +179,26 @@ struct store *fixture_open(struct fixture *fixture)
     assert_non_null(store);
     if (is_postgres())
         leave_ids_free(fixture);
-    if (is_mariadb())
+    if (fixture_is_mariadb())
         leave_ids_free_on_mariadb(fixture);
+    return store;
+}
+
+/* The node waits until it has what the first one has created. */
+struct store *fixture_open_elsewhere(struct fixture *fixture)
+{
+    if (!fixture_is_cluster())
+        return fixture_open(fixture);
+    const char *other = getenv("BERTH_TEST_MARIADB_2_ADMIN");
+    fixture_shell(fixture, "mariadb -uroot -S \"${BERTH_TEST_MARIADB_2_ADMIN#*unix_socket=}\""
+                           " -e 'SET wsrep_sync_wait=15; SELECT 1' >/dev/null");
+    const char *url = arena_printf(fixture->arena, "mysql+pymysql://root:@/%.*s%s%c",
+                                   SLICE_ARG(name_on_mariadb(fixture)), strchr(other, '?'), '\0')
+                          .data;
+    struct store *store = fixture_try(fixture, url, true, false);
+    if (store == NULL)
+        print_error("%.*s\n", SLICE_ARG(fixture->err.message));
+    assert_non_null(store);
     return store;
 }
 

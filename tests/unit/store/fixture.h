@@ -29,6 +29,13 @@ int fixture_teardown(void **state);
 /* Whether the database is on a server, where other programs' writes are noticed only when something
  * does not fit. */
 bool fixture_is_server(void);
+/* Whether that server is MariaDB's. */
+bool fixture_is_mariadb(void);
+/* Whether it is a node of a cluster. */
+bool fixture_is_cluster(void);
+/* Whether columns of text hold characters of four bytes: on MariaDB with BERTH_TEST_CHARSET=utf8mb4
+ * in the environment, and everywhere else. */
+bool fixture_has_wide_texts(void);
 
 /* The path of a file in the test's directory, in the arena. */
 const char *fixture_file(const struct fixture *fixture, const char *name);
@@ -37,7 +44,9 @@ void fixture_shell(const struct fixture *fixture, const char *script);
 
 /* Opens with sync_schema and create; fails the test if it cannot. */
 struct store *fixture_open(struct fixture *fixture);
-/* The same with the given options; on failure NULL, and fixture->err is set. */
+/* The same on another node, if the server is one of a cluster; the database must be there. */
+struct store *fixture_open_elsewhere(struct fixture *fixture);
+/* As fixture_open(), with the given options; on failure NULL, and fixture->err is set. */
 struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, bool create);
 
 /* One line for each record, as "kind(fields)\n" with the instants last. */

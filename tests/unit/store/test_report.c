@@ -75,12 +75,13 @@ static void test_instance(void **state)
     struct buf out = {0};
     report_write_instance(&instance, &out);
     instance.is_own = true;
+    instance.node = SLICE_LIT("node1");
     report_write_instance(&instance, &out);
     buf_append_char(&out, '\0');
     assert_string_equal(out.data,
                         "controller1, process 4711, version 1.0, 3 batches behind, seen 12 s ago"
-                        "controller1, process 4711, version 1.0, 3 batches behind, seen 12 s ago "
-                        "(this one)");
+                        "controller1, process 4711, version 1.0, node node1, 3 batches behind, "
+                        "seen 12 s ago (this one)");
     buf_free(&out);
 }
 
@@ -92,7 +93,8 @@ static void test_copy_outlives_the_original(void **state)
     struct store_report report = {.log_head = 7, .server = SERVER};
     for (int i = 0; i < 20; i++) {
         const struct store_instance instance = {.name = arena_printf(arena, "instance %d", i),
-                                                .host = SLICE_LIT("host")};
+                                                .host = SLICE_LIT("host"),
+                                                .node = arena_printf(arena, "node %d", i)};
         report_add_instance(&report, arena, &instance);
         report_warn(&report, arena, "warning %d", i);
     }
@@ -103,6 +105,7 @@ static void test_copy_outlives_the_original(void **state)
     assert_int_equal(copy.warning_count, 20);
     assert_true(slice_equal(copy.instances[19].name, SLICE_LIT("instance 19")));
     assert_true(slice_equal(copy.instances[0].host, SLICE_LIT("host")));
+    assert_true(slice_equal(copy.instances[7].node, SLICE_LIT("node 7")));
     assert_true(slice_equal(copy.warnings[19], SLICE_LIT("warning 19")));
     arena_destroy(other);
 }

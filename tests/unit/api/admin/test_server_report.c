@@ -65,11 +65,43 @@ static void test_node(void **state)
            " replication, TLS\n");
 }
 
+/* Only that of a node names it. */
+static void test_instances(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct store_report report = {.server = {.seen_us = 4000000, .isolation = "read committed"}};
+    struct store_instance instance = {.name = SLICE_LIT("a"),
+                                      .host = SLICE_LIT("host1"),
+                                      .version = SLICE_LIT("1.0"),
+                                      .node = SLICE_LIT("n\"1"),
+                                      .pid = 7,
+                                      .is_own = true};
+    report_add_instance(&report, arena, &instance);
+    instance.node = SLICE_LIT("");
+    report_add_instance(&report, arena, &instance);
+    expect(&report,
+           ", \"server\": {\"address\": \"\", \"version\": \"\", \"role\": \"primary\","
+           " \"isolation\": \"read committed\", \"replication\": \"none\", \"tls\": false,"
+           " \"pooled\": false, \"seconds_since_seen\": 3},"
+           " \"instances\": [{\"instance\": \"a\", \"host\": \"host1\", \"version\": \"1.0\","
+           " \"node\": \"n\\\"1\", \"pid\": 7, \"batches_behind\": 0, \"seconds_since_seen\": 0,"
+           " \"is_this_one\": true}, {\"instance\": \"a\", \"host\": \"host1\", \"version\":"
+           " \"1.0\", \"pid\": 7, \"batches_behind\": 0, \"seconds_since_seen\": 0,"
+           " \"is_this_one\": true}], \"warnings\": []",
+           "server: primary at , version , read committed, no replication, no TLS\n"
+           "instance: host1, process 7, version 1.0, node n\"1, 0 batches behind, seen 0 s ago"
+           " (this one)\n"
+           "instance: host1, process 7, version 1.0, 0 batches behind, seen 0 s ago (this one)\n");
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_primary),
         cmocka_unit_test(test_node),
+        cmocka_unit_test(test_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "store/mariadb/own_tables.h"
 #include "upstream.h"
 
 uint64_t in_ms(unsigned ms)
@@ -101,6 +102,26 @@ struct mariadb_session *open_upstream(const char *charset)
                      name, charset, name)
             .data);
     run(session, mariadb_upstream);
+    arena_destroy(arena);
+    return session;
+}
+
+struct mariadb_session *open_served(const char *charset)
+{
+    struct mariadb_session *session = open_upstream(charset);
+    struct attempt attempt = begin_attempt();
+    struct arena *arena = arena_create();
+    struct mariadb_own_statements statements = {0};
+    expect_outcome(&attempt, session,
+                   mariadb_own_tables_compare(session, arena, &statements, soon(), &attempt.err),
+                   SERVER_OK, NULL);
+    /* as a server with a binary log of statements accepts it */
+    run(session, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    for (size_t i = 0; i < statements.count; i++)
+        run(session, statements.sql[i]);
+    run(session, "CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY);"
+                 "INSERT INTO alembic_version VALUES ('a082b8bb98d0');"
+                 "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
     arena_destroy(arena);
     return session;
 }

@@ -30,6 +30,9 @@ void run(struct mariadb_session *session, const char *sql);
  * set. */
 struct mariadb_session *open_upstream(const char *charset);
 
+/* The same with the newest revision, and berth's own tables. */
+struct mariadb_session *open_served(const char *charset);
+
 /* The text of the first value that a statement returns, in the arena; NULL if there is none. */
 const char *value_of(struct arena *arena, struct mariadb_session *session, const char *sql);
 

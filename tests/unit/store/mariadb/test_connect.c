@@ -383,8 +383,7 @@ static void test_stopped_server(void **state)
     struct mariadb_rows row = {0};
     enum server_outcome stream = mariadb_stream_next(streaming, &row, in_ms(100), &attempt.err);
     uint64_t began_us = clock_monotonic_us();
-    struct mariadb_text commit = {
-        .sql = SLICE_LIT("BEGIN; COMMIT"), .statements = 2, .ends_with_commit = true};
+    struct mariadb_text commit = {.sql = SLICE_LIT("BEGIN; COMMIT"), .commit = 2};
     struct attempt second = begin_attempt();
     enum server_outcome outcome =
         mariadb_session_execute(session, &commit, NULL, 0, NULL, in_ms(100), &second.err);

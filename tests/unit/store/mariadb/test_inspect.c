@@ -6,18 +6,8 @@
 #include "await.h"
 #include "base/clock.h"
 #include "sessions.h"
+#include "store/mariadb/coexist.h"
 #include "store/mariadb/session_internal.h"
-
-static const char OWN[] =
-    "CREATE TABLE berth_log (number BIGINT PRIMARY KEY, mark BINARY(16) NOT NULL,"
-    " digest BINARY(16) NOT NULL, written_at DATETIME(6) NOT NULL, entries LONGBLOB NOT NULL)"
-    " ENGINE=InnoDB;"
-    "CREATE TABLE berth_epochs (epoch BIGINT PRIMARY KEY) ENGINE=InnoDB;"
-    "CREATE TABLE berth_instances (instance VARCHAR(36) PRIMARY KEY, host VARCHAR(255) NOT NULL,"
-    " version VARCHAR(255) NOT NULL, pid BIGINT NOT NULL, followed BIGINT NOT NULL,"
-    " last_seen DATETIME(6) NOT NULL) ENGINE=InnoDB CHARSET=utf8mb4 COLLATE=utf8mb4_bin;"
-    "CREATE TABLE berth_foreign (id BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB;"
-    "CREATE TABLE berth_locks (name VARCHAR(20) PRIMARY KEY) ENGINE=InnoDB";
 
 struct found {
     struct arena *arena;
@@ -98,9 +88,7 @@ static struct mariadb_session *open_own(void)
     struct mariadb_session *admin = open_admin();
     make_safe(admin);
     mariadb_session_destroy(admin);
-    struct mariadb_session *session = open_upstream("utf8mb3");
-    run(session, OWN);
-    return session;
+    return open_served("utf8mb3");
 }
 
 static void test_safe_server(void **state)
@@ -119,18 +107,26 @@ static void test_safe_server(void **state)
     mariadb_session_destroy(session);
 }
 
+#define INSERT_INSTANCES                                                                           \
+    "INSERT INTO berth_instances (instance, host, version, node, pid, followed, first_seen,"       \
+    " last_seen) VALUES "
+
 static void test_rows_of_berth(void **state)
 {
     (void)state;
     struct mariadb_session *session = open_own();
-    run(session, "INSERT INTO berth_log VALUES (3, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 60 SECOND,"
-                 " ''), (20007, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 10 SECOND, '');"
-                 "INSERT INTO berth_instances VALUES"
-                 " ('a', 'host1', '1.0', 11, 20000, UTC_TIMESTAMP(6) - INTERVAL 5 SECOND),"
-                 " ('b', 'host2', '1.1', 12, 3, UTC_TIMESTAMP(6)),"
-                 " ('c', 'host3', '1.1', 13, 3, UTC_TIMESTAMP(6) - INTERVAL 50 MINUTE),"
-                 " ('d', 'host4', '1.1', 14, 3, UTC_TIMESTAMP(6) - INTERVAL 2 HOUR);"
-                 "INSERT INTO berth_foreign VALUES (1), (2)");
+    run(session,
+        "INSERT INTO berth_log VALUES (3, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 60 SECOND,"
+        " ''), (20007, 'm', 'd', UTC_TIMESTAMP(6) - INTERVAL 10 SECOND, '');" INSERT_INSTANCES
+        "('a', 'host1', '1.0', '', 11, 20000, UTC_TIMESTAMP(6),"
+        " UTC_TIMESTAMP(6) - INTERVAL 5 SECOND),"
+        " ('b', 'host2', '1.1', '', 12, 3, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),"
+        " ('c', 'host3', '1.1', '', 13, 3, UTC_TIMESTAMP(6),"
+        " UTC_TIMESTAMP(6) - INTERVAL 50 MINUTE),"
+        " ('d', 'host4', '1.1', '', 14, 3, UTC_TIMESTAMP(6),"
+        " UTC_TIMESTAMP(6) - INTERVAL 2 HOUR);"
+        "INSERT INTO berth_foreign (entity, entity_id, consumer_uuid)"
+        " VALUES ('consumer', 1, ''), ('consumer', 2, '')");
     struct found found = inspect_as(session, "b");
     const struct store_report *report = &found.report;
     assert_int_equal(report->log_head, 20007);
@@ -151,6 +147,38 @@ static void test_rows_of_berth(void **state)
                      1);
     assert_int_equal(report->warning_count, 2);
     arena_destroy(found.arena);
+    mariadb_session_destroy(session);
+}
+
+/* Only instances that still run, and whose node is known, count. */
+static void test_nodes_of_instances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *change;
+        bool is_warned;
+    } cases[] = {
+        {INSERT_INSTANCES "('a', 'host1', '1', 'n1', 11, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),"
+                          " ('b', 'host2', '1', 'n1', 12, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),"
+                          " ('c', 'host3', '1', '', 13, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),"
+                          " ('d', 'host4', '1', 'n2', 14, 0, UTC_TIMESTAMP(6),"
+                          " UTC_TIMESTAMP(6) - INTERVAL 200 SECOND),"
+                          " ('e', 'host5', '1', 'n3', 15, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))",
+         true},
+        {"UPDATE berth_instances SET node = 'n1' WHERE instance = 'e'", false},
+        {"UPDATE berth_instances SET node = '' WHERE instance = 'e'", false},
+    };
+    struct mariadb_session *session = open_own();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run(session, cases[i].change);
+        struct found found = inspect_as(session, NULL);
+        assert_int_equal(found.report.warning_count, cases[i].is_warned ? 1 : 0);
+        assert_true(slice_equal(found.report.instances[3].node, SLICE_LIT("n2")));
+        assert_int_equal(found.report.instances[2].node.len, 0);
+        arena_destroy(found.arena);
+        if (cases[i].is_warned)
+            expect_warning(session, "instances write through different nodes (n1, n3): their");
+    }
     mariadb_session_destroy(session);
 }
 
@@ -234,10 +262,6 @@ static void test_settings_of_session(void **state)
 {
     (void)state;
     struct mariadb_session *session = open_own();
-    run(session, "SET SESSION wait_timeout = 59");
-    expect_warning(session, "wait_timeout is 59: the server closes connections that berth keeps");
-    run(session, "SET SESSION wait_timeout = 60");
-    expect_no_warnings(session);
     run(session, "SET timestamp = UNIX_TIMESTAMP() + 60.5");
     expect_warning(session, " s ahead of this machine's: rows get wrong times");
     run(session, "SET timestamp = DEFAULT");
@@ -272,7 +296,13 @@ static void test_tables(void **state)
         {"INSERT INTO traits(id, name) VALUES (1700000000, 'T')",
          "ids of the table traits are used up to 1700000000 of 2147483647"},
         {"DROP TABLE berth_foreign, berth_locks",
-         "tables of berth are missing: berth_foreign, berth_locks; run placement-manage db sync"},
+         "tables or columns of berth are missing: run placement-manage db sync"},
+        {"ALTER TABLE berth_instances DROP COLUMN node",
+         "tables or columns of berth are missing: run placement-manage db sync"},
+        {"DELETE FROM berth_locks",
+         "tables or columns of berth are missing: run placement-manage db sync"},
+        {"UPDATE alembic_version SET version_num = '0123456789ab'",
+         " is at schema revision 0123456789ab, which this version does not know"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct mariadb_session *session = open_own();
@@ -282,12 +312,38 @@ static void test_tables(void **state)
     }
 }
 
+/* Without their last step, not everybody may know of the triggers. */
+static void test_triggers(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct attempt attempt = begin_attempt();
+    struct mariadb_session *session = open_own();
+    struct mariadb_session *admin = open_admin();
+    run(admin, "SET GLOBAL log_bin_trust_function_creators = 1");
+    bool ok = mariadb_coexist_enable(slice_of(url_of_server(arena)), &attempt.err);
+    expect_outcome(&attempt, session, ok ? SERVER_OK : SERVER_FAILED, SERVER_OK, NULL);
+    run(admin, "SET GLOBAL log_bin_trust_function_creators = 0");
+    struct found found = inspect_as(session, NULL);
+    assert_int_equal(found.report.triggers, 36);
+    assert_int_equal(found.report.triggers_all, 36);
+    arena_destroy(found.arena);
+    expect_no_warnings(session);
+    run(session, "DELETE FROM berth_locks WHERE name = 'coexist'");
+    expect_only_warning(session, "1 triggers of berth are missing: run placement-manage db");
+    mariadb_session_destroy(admin);
+    mariadb_session_destroy(session);
+    arena_destroy(arena);
+}
+
 /* A database in which berth has never run, and one without anything. */
 static void test_without_berth(void **state)
 {
     (void)state;
     struct mariadb_session *session = open_own();
-    run(session, "DROP TABLE berth_log, berth_epochs, berth_instances, berth_foreign, berth_locks");
+    run(session, "DROP TABLE berth_log, berth_epochs, berth_instances, berth_foreign, berth_locks,"
+                 " berth_nodes, berth_node_allocations, berth_valet_groups, berth_valet_members,"
+                 " berth_valet_claims, berth_valet_plans, berth_valet_placements");
     struct found found = inspect_as(session, NULL);
     assert_false(found.report.has_log);
     assert_int_equal(found.report.warning_count, 0);
@@ -339,6 +395,9 @@ static void test_rights(void **state)
                          arena_printf(arena, "SELECT, DELETE, INSERT, UPDATE ON %s.*", name).data);
     expect_no_warnings(reader);
     mariadb_session_destroy(reader);
+    reader = open_reader(admin, arena_printf(arena, "INSERT ON %s.alembic_version", name).data);
+    expect_warning(reader, "cannot be read: SELECT command denied to user");
+    mariadb_session_destroy(reader);
     run(admin, "DROP USER reader@'%'");
     mariadb_session_destroy(admin);
     mariadb_session_destroy(session);
@@ -367,10 +426,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_safe_server),
         cmocka_unit_test(test_rows_of_berth),
+        cmocka_unit_test(test_nodes_of_instances),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_node_that_lags),
         cmocka_unit_test(test_settings_of_session),
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_triggers),
         cmocka_unit_test(test_without_berth),
         cmocka_unit_test(test_rights),
         cmocka_unit_test(test_young_transactions),

@@ -92,6 +92,7 @@ static void test_settings(void **state)
     value_is("SELECT @@collation_connection", "utf8mb4_bin");
     value_is("SELECT @@time_zone", "+00:00");
     value_is("SELECT @@autocommit", "1");
+    value_is("SELECT @@wait_timeout", "31536000");
     value_is("SELECT '\\n' = CHAR(92, 110)", "1");
     value_is("SELECT @@lc_messages", "en_US");
     assert_string_equal(mariadb_session_server(session)->is_mariadb
@@ -352,8 +353,7 @@ static void test_commit(void **state)
     (void)state;
     struct mariadb_text text = {
         .sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (1, 'a', 1); COMMIT"),
-        .statements = 3,
-        .ends_with_commit = true,
+        .commit = 3,
         .what = "written"};
     assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
@@ -377,13 +377,12 @@ static void test_interrupted_commit(void **state)
         .sql = SLICE_LIT(
             "BEGIN; INSERT INTO parent VALUES (1, 'a', 1); "
             "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'killed'; COMMIT"),
-        .statements = 4,
-        .ends_with_commit = true};
+        .commit = 4};
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_RETRY,
            "used: killed");
     assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     run(session, "ROLLBACK");
-    text.statements = 3; /* as if the statement that fails were the COMMIT */
+    text.commit = 3; /* as if the statement that fails were the COMMIT */
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
            "used: killed");
     assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
@@ -405,6 +404,44 @@ static void test_interrupted_commit(void **state)
     assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
 }
 
+/* What follows COMMIT tells that it has happened, or certainly not, or nothing. */
+static void test_checked_commit(void **state)
+{
+    static const char missing[] =
+        "BEGIN; INSERT INTO parent VALUES (1, 'a', 1); ROLLBACK; BEGIN; COMMIT;"
+        " SET @found=IF((SELECT COUNT(*) FROM parent)=1, 1, (SELECT 1 UNION SELECT 2))";
+    (void)state;
+    struct mariadb_text text = {.sql = slice_of(missing), .commit = 5, .what = "written"};
+    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
+           "written: Subquery returns more than 1 row");
+    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
+    assert_true(mariadb_session_is_open(session));
+    run(session, "INSERT INTO parent VALUES (2, 'b', 1)");
+    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
+    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
+    text.sql =
+        SLICE_LIT("BEGIN; INSERT INTO parent VALUES (3, 'c', 1); COMMIT; SELECT * FROM none");
+    text.commit = 3;
+    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
+           "written: Table 'placement.none' doesn't exist");
+    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
+    assert_false(mariadb_session_is_open(session));
+}
+
+/* Without autocommit, each statement may begin a transaction. */
+static void test_without_autocommit(void **state)
+{
+    (void)state;
+    assert_false(mariadb_session_in_transaction(session));
+    run(session, "SET autocommit=0");
+    assert_true(mariadb_session_in_transaction(session));
+    run(session, "INSERT INTO parent VALUES (1, 'a', 1)");
+    EXPECT(mariadb_session_rollback(session, "used", soon(), err), SERVER_OK, NULL);
+    assert_false(mariadb_session_in_transaction(session));
+    value_is("SELECT COUNT(*) FROM parent", "0");
+    value_is("SELECT @@autocommit", "1");
+}
+
 static void kill_session(const struct mariadb_session *other, const char *how)
 {
     struct mariadb_session *admin = open_admin();
@@ -421,8 +458,7 @@ static void test_killed_during_commit(void **state)
     (void)state;
     struct mariadb_text text = {
         .sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (1, 'a', 1); DO SLEEP(30); COMMIT"),
-        .statements = 4,
-        .ends_with_commit = true,
+        .commit = 4,
         .what = "written"};
     struct attempt attempt = begin_attempt();
     assert_int_equal(mariadb_text_start(session, &text, NULL, 0, &attempt.err), SERVER_OK);
@@ -644,6 +680,8 @@ int main(void)
         TEST(test_large_results),
         TEST(test_commit),
         TEST(test_interrupted_commit),
+        TEST(test_checked_commit),
+        TEST(test_without_autocommit),
         TEST(test_killed_during_commit),
         TEST(test_closed),
         TEST(test_notice_end),

@@ -27,7 +27,7 @@ static void test_warnings(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct attempt attempt = begin_attempt();
-    struct mariadb_session *session = open_upstream("utf8mb3");
+    struct mariadb_session *session = open_served("utf8mb3");
     struct mariadb_session *admin = open_admin();
     struct store_report report;
     run(admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");

@@ -1,4 +1,6 @@
 /* Which server the sessions use: the newest connection decides, and an old primary is refused. */
+#include <string.h>
+
 #include "store/server/lineage.h"
 #include "unit.h"
 
@@ -58,12 +60,32 @@ static void others_are_not(void **state)
     server_lineage_destroy(lineage);
 }
 
+static void node_of_the_writer(void **state)
+{
+    struct server_lineage *lineage = server_lineage_create();
+    char node[SERVER_NODE_BYTES];
+    char longest[SERVER_NODE_BYTES + 1];
+    (void)state;
+    server_lineage_writer(lineage, node);
+    assert_string_equal(node, "");
+    server_lineage_set_writer(lineage, "node1");
+    server_lineage_writer(lineage, node);
+    assert_string_equal(node, "node1");
+    memset(longest, 'n', sizeof(longest) - 1);
+    longest[SERVER_NODE_BYTES] = '\0';
+    server_lineage_set_writer(lineage, longest);
+    server_lineage_writer(lineage, node);
+    assert_int_equal(strlen(node), SERVER_NODE_BYTES - 1);
+    server_lineage_destroy(lineage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(newest_connection_decides),
         cmocka_unit_test(old_primary_is_refused),
         cmocka_unit_test(others_are_not),
+        cmocka_unit_test(node_of_the_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

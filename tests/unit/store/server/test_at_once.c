@@ -3,14 +3,8 @@
 #include <poll.h>
 
 #include "await.h"
-#include "store/fixture.h"
-
-#include "base/clock.h"
-#include "store/postgres/exchanges.h"
-#include "store/postgres/session_internal.h"
+#include "peer.h"
 #include "store/server/asker.h"
-#include "store/server/dialects.h"
-#include "store/server/store_internal.h"
 
 enum { READABLE_MS = 30000 };
 
@@ -28,40 +22,6 @@ static void await_readable(int fd)
     struct pollfd polled = {.fd = fd, .events = POLLIN};
     assert_true(fd >= 0);
     assert_int_equal(poll(&polled, 1, READABLE_MS), 1);
-}
-
-static uint64_t soon(void)
-{
-    return clock_monotonic_us() + 60000000;
-}
-
-/* On another connection; the first value of the first row, 0 if there is none. */
-static int64_t sql(struct fixture *fixture, const char *text)
-{
-    struct pg_url url;
-    struct pg_rows rows = {0};
-    const struct pg_statement statement = {.sql = text, .binary_results = true};
-    int64_t value = 0;
-    assert_true(
-        pg_url_parse(slice_of(fixture->url), SLICE_LIT(""), fixture->arena, &url, &fixture->err));
-    struct pg_session *session = pg_session_create(&(struct server_session_options){
-        .address = &(struct server_address){&pg_dialect, &url, url.target}, .wake_fd = -1});
-    assert_int_equal(pg_session_connect(session, soon(), &fixture->err), SERVER_OK);
-    assert_int_equal(pg_session_execute(session, &statement, &rows, soon(), &fixture->err),
-                     SERVER_OK);
-    if (pg_rows_count(&rows) > 0)
-        assert_true(pg_rows_int(&rows, 0, 0, &value));
-    pg_rows_free(&rows);
-    pg_session_destroy(session);
-    return value;
-}
-
-static void terminate(struct fixture *fixture, const struct pg_session *session)
-{
-    const struct slice text =
-        arena_printf(fixture->arena, "SELECT pg_terminate_backend(%d, 60000)::int%c",
-                     pg_session_server(session)->backend, '\0');
-    assert_int_equal(sql(fixture, text.data), 1);
 }
 
 /* ---- the newest state ---- */
@@ -96,7 +56,7 @@ static void test_newest_state(void **state)
     struct fixture *fixture = *state;
     struct store_head head;
     struct store *store = open_seeded(fixture, NULL);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     struct store_asker *asker = store_open_asker(store);
     const struct store_stamp first = ask_newest(store);
     assert_int_equal(store_ask(asker), -1);
@@ -121,7 +81,7 @@ static void test_news_of_the_answer(void **state)
     struct fixture *fixture = *state;
     struct store_head head;
     struct store *store = open_seeded(fixture, NULL);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     struct store_asker *asker = store_open_asker(store);
     struct buf ignored = {0};
     claim(fixture, other, 0);
@@ -135,9 +95,9 @@ static void test_news_of_the_answer(void **state)
     store_close(store);
 }
 
-static const struct pg_session *session_of(struct store_asker *asker)
+static const struct server_session *session_of(struct store_asker *asker)
 {
-    return pg_session_of_const(server_asker_session((struct server_asker *)asker));
+    return server_asker_session((struct server_asker *)asker);
 }
 
 static void test_connection_ends_while_nothing_is_asked(void **state)
@@ -148,10 +108,10 @@ static void test_connection_ends_while_nothing_is_asked(void **state)
     struct store_asker *asker = store_open_asker(store);
     int fd = ask(asker);
     assert_int_equal(take(asker, fd, &head), STORE_ASKED_ANSWERED);
-    terminate(fixture, session_of(asker));
+    peer_terminate(fixture, session_of(asker));
     await_readable(fd);
     assert_int_equal(store_take_answer(asker, &head), STORE_ASKED_NOTHING);
-    assert_false(pg_session_is_open(session_of(asker)));
+    assert_false(server_session_is_open(session_of(asker)));
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
     store_close_asker(asker);
     store_close(store);
@@ -164,13 +124,13 @@ static void test_connection_ends_before_the_answer(void **state)
     struct store *store = open_seeded(fixture, NULL);
     struct store_asker *asker = store_open_asker(store);
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
-    sql(fixture, "ALTER TABLE berth_log RENAME TO berth_log_away");
+    (void)peer_execute(fixture, "ALTER TABLE berth_log RENAME TO berth_log_away");
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_IN_VAIN);
     assert_false(head.is_known);
-    sql(fixture, "ALTER TABLE berth_log_away RENAME TO berth_log");
+    (void)peer_execute(fixture, "ALTER TABLE berth_log_away RENAME TO berth_log");
     int fd = ask(asker);
     store_forget_query(asker);
-    assert_false(pg_session_is_open(session_of(asker)));
+    assert_false(server_session_is_open(session_of(asker)));
     assert_int_equal(store_ask(asker), -1);
     (void)fd;
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
@@ -181,28 +141,29 @@ static void test_connection_ends_before_the_answer(void **state)
 /* Asks on a connection, which is then replaced: the next question is asked on another one. */
 static void expect_replaced(struct fixture *fixture, struct store *store,
                             void (*happens)(struct fixture *fixture, struct store *store,
-                                            const struct pg_session *session))
+                                            const struct server_session *session))
 {
     struct store_head head;
     struct store_asker *asker = store_open_asker(store);
-    const struct pg_session *session = session_of(asker);
+    const struct server_session *session = session_of(asker);
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
-    int backend = pg_session_server(session)->backend;
+    int64_t connection = peer_connection(session);
     happens(fixture, store, session);
     assert_int_equal(store_ask(asker), -1);
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
     assert_true(head.is_known);
-    assert_int_not_equal(pg_session_server(session)->backend, backend);
+    assert_int_not_equal(peer_connection(session), connection);
     store_close_asker(asker);
 }
 
 enum { RECYCLE_US = 500000 };
 
-static void grow_old(struct fixture *fixture, struct store *store, const struct pg_session *session)
+static void grow_old(struct fixture *fixture, struct store *store,
+                     const struct server_session *session)
 {
     (void)fixture;
     (void)store;
-    AWAIT(server_session_is_old(&session->base, RECYCLE_US));
+    AWAIT(server_session_is_old(session, RECYCLE_US));
 }
 
 static void test_connection_is_old(void **state)
@@ -216,13 +177,13 @@ static void test_connection_is_old(void **state)
 
 /* Another session of the store has reached a server that was started later. */
 static void replace_server(struct fixture *fixture, struct store *store,
-                           const struct pg_session *session)
+                           const struct server_session *session)
 {
-    struct server_id id = session->base.id;
+    struct server_id id = session->id;
     struct server_old_primary old;
     id.started++;
     assert_true(server_lineage_join(server_store_of(store)->lineage, &id, &old));
-    assert_true(server_session_has_moved(&session->base));
+    assert_true(server_session_has_moved(session));
     (void)fixture;
 }
 
@@ -241,14 +202,11 @@ static void test_standby(void **state)
     struct store_head head;
     struct store *store = open_seeded(fixture, NULL);
     struct store_asker *asker = store_open_asker(store);
-    sql(fixture, "CREATE SCHEMA standby");
-    sql(fixture, "CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql"
-                 " AS 'SELECT true'");
-    sql(fixture, "ALTER ROLE berth SET search_path = standby, pg_catalog, public");
+    peer_set_standby(fixture, true);
     uint64_t made = server_store_of(store)->connections.made;
     assert_int_equal(store_ask(asker), -1);
     AWAIT(server_store_of(store)->connections.made > made);
-    sql(fixture, "ALTER ROLE berth RESET search_path");
+    peer_set_standby(fixture, false);
     assert_int_equal(take(asker, ask(asker), &head), STORE_ASKED_ANSWERED);
     store_close_asker(asker);
     store_close(store);
@@ -335,7 +293,7 @@ static void test_committed(void **state)
         assert_true(store_begin_at_once(attempt.store));
     }
     store_end_at_once(attempt.store);
-    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 3);
+    assert_int_equal(peer_execute(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 3);
     store_close(attempt.store);
 }
 
@@ -343,23 +301,86 @@ static void test_number_is_taken(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     claim(fixture, other, 0);
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
     assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
     assert_int_equal(await(fixture, &attempt), STORE_TAKEN);
     assert_false(store_begin_at_once(attempt.store)); /* the lock is taken first for a while */
-    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 0);
+    assert_int_equal(peer_execute(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"), 0);
     store_close(other);
     store_close(attempt.store);
+}
+
+enum { ROUNDS = 40, FIRST_ID = 50000 };
+
+/* Three statements of different tables. */
+static struct change_list batch_of(struct fixture *fixture, int64_t id, int64_t generation)
+{
+    const char *name = arena_printf(fixture->arena, "CUSTOM_%lld", (long long)id).data;
+    struct change_list list = trait(fixture, id, name);
+    add_generation(&list, 1, generation, generation + 1);
+    add_catalog(&list, CHANGE_USER_INSERT, id, name);
+    return list;
+}
+
+static void read_news(struct fixture *fixture, struct attempt *attempt)
+{
+    assert_int_not_equal(read_into(fixture, attempt->store, NULL), STORE_NEWS_FAILED);
+    assert_true(store_end_read(attempt->store, &attempt->stamp));
+}
+
+/* Both have the same state, and one of them commits. */
+static bool race(struct fixture *fixture, struct attempt *attempts, int64_t round)
+{
+    enum store_result results[2];
+    struct change_list lists[2];
+    for (int i = 0; i < 2; i++) {
+        lists[i] = batch_of(fixture, FIRST_ID + 2 * round + i, round);
+        read_news(fixture, &attempts[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        results[i] = commit_at_once(fixture, &attempts[i], &lists[i]);
+    for (int i = 0; i < 2; i++)
+        while (results[i] == STORE_PENDING)
+            results[i] = store_await(attempts[i].store, UINT64_MAX, &attempts[i].stamp,
+                                     &attempts[i].is_foreign, &fixture->err);
+    bool is_first = results[0] == STORE_OK;
+    assert_int_equal(results[is_first ? 0 : 1], STORE_OK);
+    assert_int_equal(results[is_first ? 1 : 0], STORE_TAKEN);
+    return is_first;
+}
+
+/* On two nodes of a cluster, if there is one. */
+static void test_two_stores(void **state)
+{
+    struct fixture *fixture = *state;
+    struct attempt attempts[2] = {{.store = open_seeded(fixture, NULL)},
+                                  {.store = fixture_open_elsewhere(fixture)}};
+    int64_t ids = 0;
+    expect_news(fixture, attempts[1].store, STORE_NEWS_RELOAD);
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        bool is_first = race(fixture, attempts, round);
+        ids += FIRST_ID + 2 * round + (is_first ? 0 : 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        read_news(fixture, &attempts[i]);
+        assert_true(is_newest(attempts[i].store, &attempts[i].stamp));
+    }
+    assert_int_equal(peer_execute(fixture, "SELECT sum(id) FROM traits WHERE id >= 50000"), ids);
+    assert_int_equal(peer_execute(fixture, "SELECT sum(id) FROM users WHERE id >= 50000"), ids);
+    assert_int_equal(
+        peer_execute(fixture, "SELECT generation FROM resource_providers WHERE id = 1"), ROUNDS);
+    for (int i = 0; i < 2; i++)
+        store_close(attempts[i].store);
 }
 
 static void test_refused(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    sql(fixture, "INSERT INTO traits (id, name) VALUES (60000, 'CUSTOM_A')");
+    (void)peer_execute(fixture, "INSERT INTO traits (id, name) VALUES (60000, 'CUSTOM_A')");
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
     assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
@@ -374,20 +395,19 @@ static void test_refused(void **state)
 static void test_connection_is_lost(void **state)
 {
     struct fixture *fixture = *state;
+    if (fixture_is_cluster())
+        skip(); /* what holds commits there holds reads as well */
     struct attempt attempt = begin(fixture);
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
-    sql(fixture, "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS"
-                 " 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END'");
-    sql(fixture, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON traits DEFERRABLE"
-                 " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()");
+    struct server_session *holder = peer_hold_commits(fixture);
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_PENDING);
-    terminate(fixture, pg_session_of(server_store_of(attempt.store)->writer));
-    sql(fixture, "DROP TRIGGER late ON traits");
+    peer_terminate(fixture, server_store_of(attempt.store)->writer);
+    peer_release_commits(fixture, holder);
     assert_int_equal(receive(&attempt), STORE_RECEIVED_OTHER);
     store_end_at_once(attempt.store);
     enum store_result result = await(fixture, &attempt);
     assert_true(result == STORE_TAKEN || result == STORE_OK);
-    assert_int_equal(sql(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"),
+    assert_int_equal(peer_execute(fixture, "SELECT count(*) FROM traits WHERE id >= 50000"),
                      result == STORE_OK);
     store_close(attempt.store);
 }
@@ -397,7 +417,7 @@ static void test_not_without_a_connection(void **state)
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
     store_end_at_once(attempt.store);
-    terminate(fixture, pg_session_of(server_store_of(attempt.store)->writer));
+    peer_terminate(fixture, server_store_of(attempt.store)->writer);
     assert_false(store_begin_at_once(attempt.store));
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     commit_changes(fixture, attempt.store, &list);
@@ -442,7 +462,7 @@ static void test_connection_moves_meanwhile(void **state)
 {
     struct fixture *fixture = *state;
     struct attempt attempt = begin(fixture);
-    pg_session_close(pg_session_of(server_store_of(attempt.store)->writer));
+    server_session_close(server_store_of(attempt.store)->writer);
     const struct change_list list = trait(fixture, 50000, "CUSTOM_A");
     assert_int_equal(commit_at_once(fixture, &attempt, &list), STORE_TAKEN);
     assert_int_equal(store_pending_descriptor(attempt.store), -1);
@@ -484,6 +504,7 @@ int main(void)
         TEST(test_closed_at_any_time),
         TEST(test_committed),
         TEST(test_number_is_taken),
+        TEST(test_two_stores),
         TEST(test_refused),
         TEST(test_connection_is_lost),
         TEST(test_not_without_a_connection),

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "engine/pipeline.h"
 #include "engine/plan.h"
-#include "store/fixture.h"
+#include "peer.h"
 #include "swallower.h"
 
 enum {
@@ -59,19 +59,19 @@ static void submit(struct world *world, struct request *request,
     pipeline_submit(world->pipeline, &request->base);
 }
 
-/* Puts the proxy's port into the URL. */
-static void use_proxy(struct world *world)
+/* The URL of the proxy in front of the test's server. */
+static const char *start_proxy(struct world *world)
 {
-    struct fixture *fixture = world->fixture;
-    const char *database = strrchr(fixture->url, '/');
-    const char *port = database;
-    while (*port != ':')
-        port--;
-    world->swallower = swallower_start(atoi(port + 1));
-    struct slice url = arena_printf(fixture->arena, "%.*s:%d%s", (int)(port - fixture->url),
-                                    fixture->url, swallower_port(world->swallower), database);
-    assert_true(url.len < sizeof(fixture->url));
-    memcpy(fixture->url, url.data, url.len + 1);
+    struct slice url = slice_of(world->fixture->url);
+    const struct slice before = slice_cut(&url, '@');
+    const struct slice address = slice_cut(&url, '/');
+    const struct slice database = slice_cut(&url, '?');
+    const char *socket_path = fixture_is_mariadb() ? strchr(url.data, '=') + 1 : NULL;
+    const char *port = fixture_is_mariadb() ? "0" : strchr(address.data, ':') + 1;
+    world->swallower = swallower_start(atoi(port), socket_path);
+    return arena_printf(world->fixture->arena, "%.*s@127.0.0.1:%d/%.*s", SLICE_ARG(before),
+                        swallower_port(world->swallower), SLICE_ARG(database))
+        .data;
 }
 
 static struct world *open_world(void **state)
@@ -79,9 +79,12 @@ static struct world *open_world(void **state)
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->fixture = *state;
+    store_close(fixture_open(world->fixture));
     world->fixture->busy_timeout_ms = LIMIT_MS;
-    use_proxy(world);
-    world->store = fixture_open(world->fixture);
+    world->store = fixture_try(world->fixture, start_proxy(world), true, true);
+    if (world->store == NULL)
+        print_error("%.*s\n", SLICE_ARG(world->fixture->err.message));
+    assert_non_null(world->store);
     world->replica = replica_create();
     return world;
 }
@@ -144,7 +147,7 @@ static void test_ids(void **state)
     struct store_stamp newest;
     start(world);
     memcpy(&newest, &replica_newest(world->replica)->stamp, sizeof(newest));
-    swallower_arm(world->swallower, "nextval");
+    swallower_arm(world->swallower, peer_sql("nextval", "LAST_INSERT_ID"));
     submit(world, &world->write, plan_trait, NULL);
     expect_blocked(world, &world->write);
     /* memory has what one of the reads waits for */
@@ -162,12 +165,10 @@ static void test_ids(void **state)
     stop(world, &world->write);
 }
 
-/* As another program. */
-static void execute(const struct fixture *fixture, const char *sql)
+/* As a statement of its own: MariaDB's command for a query, and its text. */
+static const char *rollback(void)
 {
-    fixture_shell(fixture, arena_printf(fixture->arena, "psql -qX -d %s -c \"%s\"%c",
-                                        strrchr(fixture->url, '/') + 1, sql, '\0')
-                               .data);
+    return peer_sql("ROLLBACK", "\x03ROLLBACK");
 }
 
 /* Another program has written the trait, and the batch is refused. */
@@ -175,8 +176,8 @@ static void test_rollback(void **state)
 {
     struct world *world = open_world(state);
     start(world);
-    execute(world->fixture, "INSERT INTO traits (name) VALUES ('CUSTOM_TAKEN')");
-    swallower_arm(world->swallower, "ROLLBACK");
+    (void)peer_execute(world->fixture, "INSERT INTO traits (name) VALUES ('CUSTOM_TAKEN')");
+    swallower_arm(world->swallower, rollback());
     submit(world, &world->write, plan_trait, NULL);
     expect_blocked(world, &world->write);
     stop(world, &world->write);
@@ -210,14 +211,15 @@ static void test_query(void **state)
  * it connects, while it reads ids, because a row is missing, and at its end. */
 static void test_look(void **state)
 {
-    static const char *const statements[] = {"plan_cache_mode", "SELECT id FROM", "ROLLBACK"};
+    const char *const statements[] = {peer_sql("plan_cache_mode", "sql_mode"), "SELECT id FROM",
+                                      rollback()};
     (void)state;
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
         void *fixture;
         fixture_setup(&fixture);
         struct world *world = open_world(&fixture);
         start(world);
-        execute(world->fixture, "DELETE FROM traits WHERE name = 'HW_CPU_X86_AVX2'");
+        (void)peer_execute(world->fixture, "DELETE FROM traits WHERE name = 'HW_CPU_X86_AVX2'");
         swallower_arm(world->swallower, statements[i]);
         assert_true(pipeline_start_observer(world->pipeline, &world->fixture->err));
         AWAIT(swallower_has_swallowed(world->swallower));

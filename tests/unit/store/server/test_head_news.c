@@ -1,11 +1,6 @@
 /* A store that is one batch of claims behind takes it from the answer to the query that has found
  * it; anything else is left to an ordinary read. */
-#include "store/fixture.h"
-
-#include "store/postgres/exchanges.h"
-#include "store/postgres/session_internal.h"
-#include "store/server/dialects.h"
-#include "store/server/store_internal.h"
+#include "peer.h"
 
 enum { CLAIM = 60 };
 

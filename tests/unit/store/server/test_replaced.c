@@ -1,28 +1,24 @@
 /* News of a server that another one has replaced before they arrive: it may lack what they tell. */
-#include "store/fixture.h"
+#include "peer.h"
 
 #include "base/arena.h"
-#include "store/postgres/exchanges.h"
-#include "store/postgres/session_internal.h"
-#include "store/server/dialects.h"
-#include "store/server/store_internal.h"
 
 /* The answer to a commit, which arrives while a session connects. */
 static _Atomic(struct server_head *) late_answer;
 static struct log_state late_state;
 
-enum server_outcome __real_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                              struct err *err);
-enum server_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                              struct err *err);
-enum server_outcome __wrap_pg_session_connect(struct pg_session *session, uint64_t deadline_us,
-                                              struct err *err)
+enum server_outcome __real_server_session_connect(struct server_session *session,
+                                                  uint64_t deadline_us, struct err *err);
+enum server_outcome __wrap_server_session_connect(struct server_session *session,
+                                                  uint64_t deadline_us, struct err *err);
+enum server_outcome __wrap_server_session_connect(struct server_session *session,
+                                                  uint64_t deadline_us, struct err *err)
 {
     static const struct server_id unnamed; /* valid, whatever other sessions have joined */
     struct server_head *head = late_answer;
     if (head != NULL)
         (void)!server_head_note(head, &late_state, NULL, &unnamed, true);
-    return __real_pg_session_connect(session, deadline_us, err);
+    return __real_server_session_connect(session, deadline_us, err);
 }
 
 /* Some session of the store has reached another server, which has just been started. */

@@ -1,27 +1,14 @@
 /* A database that went back, and one that was copied to another cluster, on a real server. */
-#include "store/fixture.h"
+#include "peer.h"
 
 #include <stdio.h>
 
-#include "store/postgres/exchanges.h"
-#include "store/postgres/log_sql.h"
-#include "store/postgres/session_internal.h"
-#include "store/server/dialects.h"
-#include "store/server/store_internal.h"
-
-static void run_sql(const struct fixture *fixture, const char *sql)
+static void delete_log_after(struct fixture *fixture, int64_t number)
 {
-    const char *name = strrchr(fixture->url, '/') + 1;
-    fixture_shell(fixture, arena_printf(fixture->arena, "psql -qAtX -d %s -c \"%s\" >/dev/null%c",
-                                        name, sql, '\0')
-                               .data);
-}
-
-static void delete_log_after(const struct fixture *fixture, int64_t number)
-{
-    run_sql(fixture, arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number > %lld%c",
-                                  (long long)number, '\0')
-                         .data);
+    (void)peer_execute(
+        fixture,
+        arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number > %lld", (long long)number)
+            .data);
 }
 
 /* Batches until the log has that many rows. */
@@ -31,7 +18,7 @@ static void commit_until(struct fixture *fixture, struct store *store, int64_t n
         struct change_list list = changes_of(fixture);
         int64_t id = store_next_id(store, STORE_PROJECTS);
         add_catalog(&list, CHANGE_PROJECT_INSERT, id,
-                    arena_printf(fixture->arena, "p%lld%c", (long long)id, '\0').data);
+                    arena_printf(fixture->arena, "p%lld", (long long)id).data);
         commit_changes(fixture, store, &list);
     }
 }
@@ -65,7 +52,7 @@ static void test_ids_are_not_used(void **state)
     struct store *store = open_seeded(fixture, NULL);
     commit_until(fixture, store, 5);
     int64_t id = store_next_id(store, STORE_PROJECTS);
-    run_sql(fixture, "SELECT setval('projects_id_seq', 900)");
+    peer_set_last_id(fixture, STORE_PROJECTS, 900);
     delete_log_after(fixture, 4);
     found(fixture, store, 5, 4);
     assert_true(store_next_id(store, STORE_PROJECTS) > id + 16); /* of the block's 32 ids */
@@ -211,16 +198,21 @@ static void test_unchanged(void **state)
 /* What happened since the state that memory has is not known, so everything is compared. */
 static void test_broken_chain(void **state)
 {
-#define NEWEST "(SELECT max(number) FROM berth_log)"
-    static const char *const damages[] = {
-        "UPDATE berth_log SET digest = decode(repeat('00', 16), 'hex') WHERE number = " NEWEST
-        " - 2",
-        "UPDATE berth_log SET mark = decode(repeat('00', 16), 'hex') WHERE number = " NEWEST " - 2",
-        "UPDATE berth_log SET entries = decode('0100', 'hex') WHERE number = " NEWEST " - 3",
-        "UPDATE berth_log SET entries = decode('01ff', 'hex') WHERE number = " NEWEST,
-        "DELETE FROM berth_log WHERE number = " NEWEST " - 2",
-        "DELETE FROM berth_log WHERE number <= " NEWEST " - 4",
+#define NEWEST "(SELECT number FROM (SELECT max(number) AS number FROM berth_log) newest)"
+#define ZEROS  "00000000000000000000000000000000"
+    static const struct {
+        const char *sql;
+        const char *bytes; /* between the two; NULL: it has one part */
+        const char *rest;
+    } damages[] = {
+        {"UPDATE berth_log SET digest = ", ZEROS, " WHERE number = " NEWEST " - 2"},
+        {"UPDATE berth_log SET mark = ", ZEROS, " WHERE number = " NEWEST " - 2"},
+        {"UPDATE berth_log SET entries = ", "0100", " WHERE number = " NEWEST " - 3"},
+        {"UPDATE berth_log SET entries = ", "01ff", " WHERE number = " NEWEST},
+        {"DELETE FROM berth_log WHERE number = " NEWEST " - 2", NULL, ""},
+        {"DELETE FROM berth_log WHERE number <= " NEWEST " - 4", NULL, ""},
     };
+#undef ZEROS
 #undef NEWEST
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
@@ -228,7 +220,10 @@ static void test_broken_chain(void **state)
     expect_news(fixture, other, STORE_NEWS_RELOAD);
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
         commit_until(fixture, store, server_store_of(other)->followed.number + 4);
-        run_sql(fixture, damages[i]);
+        const char *bytes = damages[i].bytes == NULL ? "" : peer_hex(fixture, damages[i].bytes);
+        (void)peer_execute(
+            fixture,
+            arena_printf(fixture->arena, "%s%s%s", damages[i].sql, bytes, damages[i].rest).data);
         expect_news(fixture, other, STORE_NEWS_RELOAD);
     }
     store_close(store);
@@ -236,11 +231,11 @@ static void test_broken_chain(void **state)
 }
 
 /* Empty batches of another instance, on top of a state. */
-static void append_rows(struct store *store, int count)
+static void append_rows(struct fixture *fixture, struct store *store, int count)
 {
     struct log_state state = server_store_of(store)->followed;
+    const char *now = peer_sql("now()", "UTC_TIMESTAMP(6)");
     struct buf sql = {0};
-    struct err err = {.arena = server_store_of(store)->scratch};
     char before[2 * LOG_DIGEST_LEN + 1];
     for (int i = 0; i < count; i++) {
         const struct log_state last = state;
@@ -250,14 +245,13 @@ static void append_rows(struct store *store, int count)
                                     .entries = SLICE_LIT("")};
         for (size_t k = 0; k < LOG_DIGEST_LEN; k++)
             snprintf(before + 2 * k, 3, "%02x", last.digest[k]);
-        buf_printf(&sql, "%s(%lld, 'another instance', decode('%s', 'hex'), now(), '')",
-                   i == 0 ? "INSERT INTO berth_log VALUES " : ", ", (long long)row.number, before);
+        buf_printf(&sql, "%s(%lld, 'another instance', %s, %s, '')",
+                   i == 0 ? "INSERT INTO berth_log VALUES " : ", ", (long long)row.number,
+                   peer_hex(fixture, before), now);
         assert_true(log_row_state(&row, &state));
     }
     buf_append_char(&sql, '\0');
-    assert_int_equal(pg_session_run(pg_session_of(server_store_of(store)->follower), sql.data,
-                                    "written", server_deadline(server_store_of(store)), &err),
-                     SERVER_OK);
+    (void)peer_execute(fixture, sql.data);
     buf_free(&sql);
 }
 
@@ -266,9 +260,9 @@ static void append_rows(struct store *store, int count)
 static void test_many_rows(void **state)
 {
     struct store *store = open_seeded(*state, NULL);
-    append_rows(store, 10000);
+    append_rows(*state, store, 10000);
     expect_news(*state, store, STORE_NEWS_FOLLOW);
-    append_rows(store, 10001);
+    append_rows(*state, store, 10001);
     expect_news(*state, store, STORE_NEWS_RELOAD);
     store_close(store);
 }
@@ -278,44 +272,40 @@ static void test_other_row(void **state)
 {
     struct fixture *fixture = *state;
     struct store *store = open_at_nine(fixture);
-    run_sql(fixture, "UPDATE berth_log SET entries = '' WHERE number = 5");
+    (void)peer_execute(fixture, "UPDATE berth_log SET entries = '' WHERE number = 5");
     expect_news(fixture, store, STORE_NEWS_WENT_BACK);
     store_close(store);
 }
 
-static enum log_found newest_of(struct store *store, const char *sql)
+/* As the server answers on a new connection. */
+static enum log_found newest_of(struct fixture *fixture)
 {
-    struct pg_session *session = pg_session_of(server_store_of(store)->follower);
-    const struct pg_statement statement = {.sql = sql, .binary_results = true, .what = "read"};
+    struct server_session *session = peer_connect(fixture);
+    const struct question question = {.known = {.number = 0}};
+    struct question_answer answer = {0};
     struct log_state found;
-    struct err err = {.arena = server_store_of(store)->scratch};
-    struct pg_rows rows = {0};
-    assert_int_equal(pg_session_execute(session, &statement, &rows,
-                                        server_deadline(server_store_of(store)), &err),
-                     SERVER_OK);
-    struct log_newest newest;
-    pg_log_newest(&rows, &newest);
-    enum log_found what = log_newest_state(&newest, NULL, &found);
-    log_rows_free(&newest.rows);
+    assert_int_equal(
+        session->dialect->question_ask(session, &question, &answer, peer_soon(), &fixture->err),
+        SERVER_OK);
+    enum log_found what = log_newest_state(&answer.newest, NULL, &found);
+    log_rows_free(&answer.newest.rows);
+    server_session_destroy(session);
     return what;
 }
 
 /* What a standby has is not the newest state, whatever it is. */
 static void test_newest(void **state)
 {
-    struct store *store = open_seeded(*state, NULL);
-    const char *mark = "SELECT 5::bigint, decode(repeat('00', 16), 'hex'),"
-                       " decode(repeat('00', 16), 'hex'), ''::bytea, ";
     struct fixture *fixture = *state;
-    const char *primary = arena_printf(fixture->arena, "%sfalse%c", mark, '\0').data;
-    const char *standby = arena_printf(fixture->arena, "%strue%c", mark, '\0').data;
-    assert_int_equal(newest_of(store, primary), LOG_FOUND_STATE);
-    assert_int_equal(newest_of(store, standby), LOG_FOUND_STANDBY);
-    assert_int_equal(newest_of(store, "SELECT 5::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
-                     LOG_FOUND_FOREIGN);
-    assert_int_equal(
-        newest_of(store, "SELECT NULL::bigint, ''::bytea, ''::bytea, ''::bytea, false"),
-        LOG_FOUND_STATE);
+    struct store *store = open_seeded(fixture, NULL);
+    assert_int_equal(newest_of(fixture), LOG_FOUND_STATE);
+    peer_set_standby(fixture, true);
+    assert_int_equal(newest_of(fixture), LOG_FOUND_STANDBY);
+    peer_set_standby(fixture, false);
+    (void)peer_execute(fixture, "UPDATE berth_log SET mark = ''");
+    assert_int_equal(newest_of(fixture), LOG_FOUND_FOREIGN);
+    (void)peer_execute(fixture, "DELETE FROM berth_log");
+    assert_int_equal(newest_of(fixture), LOG_FOUND_STATE);
     store_close(store);
 }
 
@@ -358,7 +348,7 @@ static void test_first_row_is_pruned(void **state)
     struct store *store = fixture_open(fixture);
     expect_news(fixture, store, STORE_NEWS_RELOAD);
     store_close(open_seeded(fixture, NULL));
-    run_sql(fixture, "UPDATE berth_log SET number = number + 10");
+    (void)peer_execute(fixture, "UPDATE berth_log SET number = number + 10");
     assert_int_equal(commit_blindly(fixture, store, "p"), STORE_TAKEN);
     store_close(store);
 }

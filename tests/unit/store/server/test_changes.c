@@ -1,23 +1,11 @@
 /* A follower takes what other instances have claimed from the log alone: in the same round trip as
  * the lock, and without reading tables, unless another program may have written. */
-#include "store/fixture.h"
+#include "await.h"
+#include "peer.h"
 
 #include <stdio.h>
 
-#include "store/postgres/exchanges.h"
-#include "store/postgres/session_internal.h"
-#include "store/server/dialects.h"
-#include "store/server/store_internal.h"
-
 enum { RENAMED = 2, CLAIM = 60, CLAIMED = 5, ALTERED = 17 };
-
-static void psql(const struct fixture *fixture, const char *sql)
-{
-    const char *name = strrchr(fixture->url, '/') + 1;
-    fixture_shell(
-        fixture,
-        arena_printf(fixture->arena, "psql -qAtX -d %s -c \"%s\" >/dev/null", name, sql).data);
-}
 
 /* One instance claims, and then another program alters the row, without a generation. */
 static void claim_and_alter(struct fixture *fixture, struct store *store)
@@ -27,9 +15,10 @@ static void claim_and_alter(struct fixture *fixture, struct store *store)
     add_consumer(&list, CHANGE_CONSUMER_INSERT, CLAIM, UUID_D, 1);
     add_allocation(&list, CLAIM, CLAIM, UUID_D, 1, 0, CLAIMED);
     commit_changes(fixture, store, &list);
-    psql(fixture, arena_printf(fixture->arena, "UPDATE allocations SET used = %d WHERE id = %d",
-                               ALTERED, CLAIM)
-                      .data);
+    (void)peer_execute(fixture, arena_printf(fixture->arena,
+                                             "UPDATE allocations SET used = %d WHERE id = %d",
+                                             ALTERED, CLAIM)
+                                    .data);
 }
 
 struct found {
@@ -115,7 +104,7 @@ static void test_under_the_lock(void **state)
 /* What was followed at first is not applied if the tables cannot be read: memory must read it
  * again. */
 static void cannot_read(struct fixture *fixture, bool is_locked,
-                        void (*spoil)(struct pg_session *follower))
+                        void (*spoil)(struct server_session *follower))
 {
     struct store *one = open_seeded(fixture, NULL);
     struct store *other = fixture_open(fixture);
@@ -123,7 +112,7 @@ static void cannot_read(struct fixture *fixture, bool is_locked,
     struct found found = {0};
     struct store_stamp stamp;
     follow_claim(fixture, one, other, is_locked);
-    spoil(pg_session_of(server_store_of(other)->follower));
+    spoil(server_store_of(other)->follower);
     assert_int_equal(store_follow(other, &memory, note_used, &found, &fixture->err), STORE_FAILED);
     assert_int_equal(found.count, 0);
     assert_false(end_news(other, &stamp));
@@ -135,12 +124,12 @@ static void cannot_read(struct fixture *fixture, bool is_locked,
 
 static void test_connection_ends(void **state)
 {
-    cannot_read(*state, false, pg_session_close);
+    cannot_read(*state, false, server_session_close);
 }
 
-static void move_to_other_cluster(struct pg_session *follower)
+static void move_to_other_cluster(struct server_session *follower)
 {
-    follower->base.id.system++;
+    follower->id.system++;
 }
 
 /* The tables are those of a copy of the database, whose log has the same newest row as the log that
@@ -176,7 +165,7 @@ static void test_named_once(void **state)
     struct store *other = fixture_open(fixture);
     struct store_stamp stamp;
     expect_news(fixture, other, STORE_NEWS_RELOAD);
-    psql(fixture, "UPDATE resource_providers SET name = 'renamed' WHERE id = 2");
+    (void)peer_execute(fixture, "UPDATE resource_providers SET name = 'renamed' WHERE id = 2");
     assert_true(store_suspect(one, ENTITY_PROVIDER, RENAMED, (struct slice){0}));
     expect_news(fixture, one, STORE_NEWS_FOLLOW);
     claim_and_alter(fixture, one);
@@ -208,8 +197,10 @@ static enum store_result commit_project(struct fixture *fixture, struct store *s
     return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
 }
 
-#define AWAIT_PROJECT                                                                              \
-    "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM projects WHERE id = 101) LOOP COMMIT; END LOOP; END'"
+static void await_project(struct fixture *fixture)
+{
+    AWAIT(peer_execute(fixture, "SELECT count(*) FROM projects WHERE id = 101") == 1);
+}
 
 /* What was read with the lock is old as soon as the batch has been sent: a read that does not wait
  * for it asks the server. */
@@ -224,7 +215,7 @@ static void test_rows_of_the_lock_are_used_once(void **state)
     (void)follow(fixture, store); /* of the tables, not of those rows */
     assert_true(store_end_read(store, &stamp));
     assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
-    psql(fixture, AWAIT_PROJECT);
+    await_project(fixture);
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     (void)store_end_read(store, &stamp);
     struct err err = {.arena = fixture->arena};
@@ -268,10 +259,10 @@ static void test_answer_does_not_come(void **state)
     assert_int_equal(await_last(fixture, other), STORE_OK);
     expect_news(fixture, store, STORE_NEWS_FOLLOW); /* this row is not the batch's */
     assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
-    psql(fixture, AWAIT_PROJECT);
+    await_project(fixture);
     see_next_row(fixture, store);
     assert_int_equal(await_decision(fixture, store), STORE_PENDING);
-    assert_false(pg_session_is_open(pg_session_of(server_store_of(store)->writer)));
+    assert_false(server_session_is_open(server_store_of(store)->writer));
     assert_int_equal(await_last(fixture, store), STORE_OK);
     assert_int_equal(store_figures(store).unknown_done, 1);
     store_close(other);
@@ -308,8 +299,8 @@ static void test_epoch_of_others(void **state)
     expect_news(fixture, other, STORE_NEWS_RELOAD);
     assert_int_equal(store_figures(other).epoch, 0);
     claim_and_alter(fixture, one);
-    psql(fixture, "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
-                  " SELECT 1, max(number), '2026-01-01', '' FROM berth_log");
+    (void)peer_execute(fixture, "INSERT INTO berth_epochs (epoch, number, began_at, reason)"
+                                " SELECT 1, max(number), '2026-01-01', '' FROM berth_log");
     assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_FOLLOW);
     (void)follow(fixture, other);
     assert_true(end_news(other, &stamp));
@@ -335,13 +326,7 @@ static void test_epoch_of_others(void **state)
 static void queue_up(struct fixture *fixture, struct store *store, int waiting)
 {
     assert_int_equal(store_lock(store, &fixture->err), STORE_LOCK_HELD);
-    psql(fixture, arena_printf(fixture->arena,
-                               "DO 'BEGIN WHILE (SELECT count(*) FROM pg_locks l JOIN pg_database"
-                               " d ON d.oid = l.database WHERE locktype = ''advisory'' AND NOT"
-                               " granted AND datname = current_database()) < %d LOOP END LOOP;"
-                               " END'",
-                               waiting)
-                      .data);
+    peer_await_queue(fixture, waiting);
 }
 
 /* While the lock is awaited, memory has followed what others have written, so that the rows that

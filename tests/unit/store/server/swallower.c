@@ -5,11 +5,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "unit.h"
 
 enum { PAIRS_MOST = 32, LOOK_MS = 5, CHUNK_BYTES = 1 << 16 };
@@ -22,7 +25,8 @@ struct pair {
 struct swallower {
     int listener;
     int port;
-    int server_port;
+    struct sockaddr_in server;
+    struct sockaddr_un server_socket; /* instead, if it has a path */
     pthread_t thread;
     struct pair pairs[PAIRS_MOST];
     size_t count;
@@ -37,13 +41,23 @@ static struct sockaddr_in address_of(int port)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
+static int connect_to_server(const struct swallower *swallower)
+{
+    bool is_path = swallower->server_socket.sun_path[0] != '\0';
+    int server = socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int failed = is_path ? connect(server, (const struct sockaddr *)&swallower->server_socket,
+                                   sizeof(swallower->server_socket))
+                         : connect(server, (const struct sockaddr *)&swallower->server,
+                                   sizeof(swallower->server));
+    assert_true(server >= 0 && failed == 0);
+    return server;
+}
+
 static void add_pair(struct swallower *swallower)
 {
-    struct sockaddr_in address = address_of(swallower->server_port);
     int client = accept(swallower->listener, NULL, NULL);
-    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(client >= 0 && server >= 0 && swallower->count < PAIRS_MOST);
-    assert_int_equal(connect(server, (struct sockaddr *)&address, sizeof(address)), 0);
+    int server = connect_to_server(swallower);
+    assert_true(client >= 0 && swallower->count < PAIRS_MOST);
     swallower->pairs[swallower->count++] = (struct pair){client, server};
 }
 
@@ -109,13 +123,17 @@ static void *run(void *cls)
     return NULL;
 }
 
-struct swallower *swallower_start(int server_port)
+struct swallower *swallower_start(int server_port, const char *socket_path)
 {
     struct swallower *swallower = calloc(1, sizeof(*swallower));
     struct sockaddr_in address = address_of(0);
     socklen_t len = sizeof(address);
     assert_non_null(swallower);
-    swallower->server_port = server_port;
+    swallower->server = address_of(server_port);
+    swallower->server_socket.sun_family = AF_UNIX;
+    if (socket_path != NULL)
+        check(snprintf(swallower->server_socket.sun_path, sizeof(swallower->server_socket.sun_path),
+                       "%s", socket_path) < (int)sizeof(swallower->server_socket.sun_path));
     swallower->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(swallower->listener, (struct sockaddr *)&address, len), 0);
     assert_int_equal(getsockname(swallower->listener, (struct sockaddr *)&address, &len), 0);

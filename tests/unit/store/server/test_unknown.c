@@ -2,7 +2,7 @@
 #include "store/server/unknown.h"
 
 #include "base/clock.h"
-#include "store/fixture.h"
+#include "peer.h"
 
 enum { WRITTEN = 10 }; /* rows of the log before the batch */
 
@@ -10,40 +10,36 @@ static const char MARK[LOG_MARK_LEN + 1] = "of a batch lost.";
 static const char OTHER[LOG_MARK_LEN + 1] = "of another batch";
 static const char BEFORE[LOG_MARK_LEN + 1] = "of the row befor";
 
-static void run_sql(const struct fixture *fixture, const char *sql)
+static const char *insert_sql(struct fixture *fixture, int number, const char *mark)
 {
-    const char *name = strrchr(fixture->url, '/') + 1;
-    fixture_shell(fixture, arena_printf(fixture->arena, "psql -qAtX -d %s -c \"%s\" >/dev/null%c",
-                                        name, sql, '\0')
-                               .data);
+    const char *now = peer_sql("now()", "UTC_TIMESTAMP(6)");
+    return arena_printf(fixture->arena, "INSERT INTO berth_log VALUES (%d, %s, %s, %s, '')", number,
+                        peer_bytes(fixture, mark), peer_hex(fixture, "00"), now)
+        .data;
 }
 
-static void expect(const struct fixture *fixture, const char *sql, const char *value)
+static void insert(struct fixture *fixture, int number, const char *mark)
 {
-    const char *name = strrchr(fixture->url, '/') + 1;
-    fixture_shell(fixture,
-                  arena_printf(fixture->arena, "test \"$(psql -qAtX -d %s -c \"%s\")\" = '%s'%c",
-                               name, sql, value, '\0')
-                      .data);
-}
-
-static void insert(const struct fixture *fixture, int number, const char *mark)
-{
-    run_sql(fixture, arena_printf(fixture->arena,
-                                  "INSERT INTO berth_log VALUES (%d, convert_to('%s', 'UTF8'),"
-                                  " decode('00', 'hex'), now(), '')%c",
-                                  number, mark, '\0')
-                         .data);
+    (void)peer_execute(fixture, insert_sql(fixture, number, mark));
 }
 
 /* A store whose log has that many rows, the last one with the mark BEFORE. */
 static struct server_store *open_written(struct fixture *fixture)
 {
     struct store *store = fixture_open(fixture);
-    run_sql(fixture, "DELETE FROM berth_log");
+    (void)peer_execute(fixture, "DELETE FROM berth_log");
     for (int number = 1; number <= WRITTEN; number++)
         insert(fixture, number, number == WRITTEN ? BEFORE : OTHER);
     return server_store_of(store);
+}
+
+/* Rows of the lost batch. */
+static void expect_count(struct fixture *fixture, int64_t count)
+{
+    const struct slice sql =
+        arena_printf(fixture->arena, "SELECT count(*) FROM berth_log WHERE mark = %s",
+                     peer_bytes(fixture, MARK));
+    assert_int_equal(peer_execute(fixture, sql.data), count);
 }
 
 static void begin(struct server_store *store, int64_t number)
@@ -91,10 +87,10 @@ static void test_row_is_missing(void **state)
     struct server_store *store = open_written(fixture);
     begin(store, WRITTEN + 1);
     assert_int_equal(resolved(store), STORE_TAKEN);
-    expect(fixture,
-           "SELECT number, length(entries), length(mark), mark = convert_to('of a batch lost.',"
-           " 'UTF8') FROM berth_log WHERE number > 10",
-           "11|0|16|f");
+    peer_expect(fixture,
+                "SELECT number, length(entries), length(mark) FROM berth_log WHERE number > 10",
+                "11|0|16");
+    expect_count(fixture, 0);
     store_close(&store->base);
 }
 
@@ -105,7 +101,7 @@ static void test_row_before_is_missing(void **state)
     struct server_store *store = open_written(fixture);
     begin(store, WRITTEN + 2);
     assert_int_equal(resolved(store), STORE_TAKEN);
-    expect(fixture, "SELECT max(number) FROM berth_log", "10");
+    peer_expect(fixture, "SELECT max(number) FROM berth_log", "10");
     store_close(&store->base);
 }
 
@@ -118,12 +114,9 @@ static void test_committed_meanwhile(void **state)
     struct store *holder = fixture_open(fixture);
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
     begin(store, WRITTEN + 1);
-    run_sql(fixture, "DO 'BEGIN WHILE clock_timestamp() < statement_timestamp() + ''1 min'' AND NOT"
-                     " EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
-                     " WHERE locktype = ''advisory'' AND NOT granted AND"
-                     " datname = current_database()) LOOP END LOOP; END'");
+    peer_await_queue(fixture, 1);
     insert(fixture, WRITTEN + 1, MARK);
-    run_sql(fixture, "DELETE FROM berth_log WHERE number <= 10");
+    (void)peer_execute(fixture, "DELETE FROM berth_log WHERE number <= 10");
     store_unlock(holder);
     assert_int_equal(resolved(store), STORE_OK);
     store_close(holder);
@@ -135,7 +128,7 @@ static void test_row_was_pruned(void **state)
 {
     struct fixture *fixture = *state;
     struct server_store *store = open_written(fixture);
-    run_sql(fixture, "DELETE FROM berth_log WHERE number <= 5");
+    (void)peer_execute(fixture, "DELETE FROM berth_log WHERE number <= 5");
     begin(store, 5);
     assert_int_equal(resolved(store), STORE_UNKNOWN);
     assert_int_equal(store->unknown_open, 1);
@@ -165,6 +158,40 @@ static void test_given_up(void **state)
     store_close(&store->base);
 }
 
+/* Another program's transaction that has written the batch's row, on the first node. */
+static struct server_session *begin_ghost(struct fixture *fixture)
+{
+    struct server_session *ghost = peer_connect(fixture);
+    peer_run(fixture, ghost, "BEGIN");
+    peer_run(fixture, ghost, insert_sql(fixture, WRITTEN + 1, MARK));
+    return ghost;
+}
+
+/* The batch is committed on one node of a cluster, or not, while another one is asked. */
+static void test_another_node(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!fixture_is_cluster())
+        skip();
+    struct server_store *first = open_written(fixture);
+    struct server_store *store = server_store_of(fixture_open_elsewhere(fixture));
+    struct server_session *ghost = begin_ghost(fixture);
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_TAKEN);
+    assert_false(peer_try(fixture, ghost, "COMMIT"));
+    expect_count(fixture, 0);
+    server_session_destroy(ghost);
+    (void)peer_execute(fixture, "DELETE FROM berth_log WHERE number > 10");
+    ghost = begin_ghost(fixture);
+    peer_run(fixture, ghost, "COMMIT");
+    begin(store, WRITTEN + 1);
+    assert_int_equal(resolved(store), STORE_OK);
+    expect_count(fixture, 1);
+    server_session_destroy(ghost);
+    store_close(&store->base);
+    store_close(&first->base);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -177,6 +204,7 @@ int main(void)
         TEST(test_committed_meanwhile),
         TEST(test_row_was_pruned),
         TEST(test_given_up),
+        TEST(test_another_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

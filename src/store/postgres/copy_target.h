@@ -1,0 +1,9 @@
+/* A PostgreSQL database as the target of a copy. */
+#ifndef BERTH_STORE_POSTGRES_COPY_TARGET_H
+#define BERTH_STORE_POSTGRES_COPY_TARGET_H
+
+#include "store/copy_driver.h"
+
+extern const struct copy_target_driver pg_copy_target;
+
+#endif

@@ -1,0 +1,222 @@
+#!/usr/bin/python3
+"""The HAProxy configurations of docs/clouds.md, each in front of three Galera nodes: clients claim and read through berthd while
+the node in use is killed, and comes back.
+
+    tests/databases/clouds.py --berthd build/berthd [--times] [NAME…]
+
+Only addresses, ports and the intervals of checks are changed, and what HAProxy may not do as another user; with --times,
+the intervals are those of the page, and Galera's timeouts are its own. All of the page's settings for [placement_database]
+are accepted. Requests may be refused with 503 until HAProxy has noticed; then they succeed again. The last line is
+`N passed, N failed`.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import servers  # noqa: E402
+from galera import Galera  # noqa: E402
+from haproxy import Balancer, ClusterCheck, HAProxy  # noqa: E402
+from mariadb import KOLLA  # noqa: E402
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "clouds.md")
+INTERVAL = "100ms"
+CLIENTS = 2
+# Galera's own; the tests' are a tenth of them
+TIMEOUTS = {"evs.keepalive_period": "PT1S", "evs.inactive_check_period": "PT0.5S", "evs.suspect_timeout": "PT5S",
+            "evs.inactive_timeout": "PT15S", "evs.install_timeout": "PT7.5S", "evs.join_retrans_period": "PT1S",
+            "gmcast.peer_timeout": "PT3S", "gmcast.time_wait": "PT5S"}
+AGAIN_S = 120
+
+
+def blocks(language):
+    """The blocks of the page, by their names."""
+    with open(PAGE) as file:
+        return dict(re.findall(rf"^```{language} ([\w-]+)\n(.*?)^```$", file.read(), re.M | re.S))
+
+
+class Front(Balancer):
+    """A configuration of the page. Of Balancer, it has the checks of the nodes and the script."""
+
+    def __init__(self, nodes, text, own_intervals):
+        super().__init__(nodes)
+        self.page, self.own_intervals = text, own_intervals
+        self.back = re.findall(r"^(?:backend|listen) (\S+)", text, re.M)[-1]
+
+    def start(self, seconds=20):
+        if not self.checks:
+            self.checks = {node: ClusterCheck(node) for node in self.nodes}
+        self.text = self.filled()
+        HAProxy.start(self, seconds)
+        return self
+
+    def own_lines(self):
+        return ["external-check", "insecure-fork-wanted"] if "external-check" in self.page else []
+
+    def filled(self):
+        text = self.page.replace("192.0.2.10:3306", f"127.0.0.1:{self.port}").replace("/usr/local/bin/check_pxc.sh",
+                                                                                     self._write_script())
+        for number, node in enumerate(self.nodes):
+            text = re.sub(rf"192\.0\.2\.1{number + 1}:3306(.* port) (?:4569|9200)", rf"127.0.0.1:{node.port}\1 {self.checks[node].port}",
+                          text)
+            text = text.replace(f"192.0.2.1{number + 1}:3306", f"127.0.0.1:{node.port}")
+        if not self.own_intervals:
+            text = re.sub(r" inter \w+", f" inter {INTERVAL}", text)
+            if "timeout check" not in text:  # a check of the page may take as long as its interval
+                text = text.replace("defaults\n", "defaults\n    timeout check 10s\n")
+        assert "192.0.2" not in text, text
+        return text
+
+
+class Clients:
+    """Each claims for new consumers, and reads what it has claimed."""
+
+    def __init__(self, berth, provider):
+        self.berth, self.provider, self.is_over = berth, provider, threading.Event()
+        self.held, self.refused, self.wrong = [], 0, []
+        self.acknowledged = time.monotonic()
+        self.pauses = []  # seconds without an acknowledged write, if these are many
+        self.threads = [threading.Thread(target=self.work) for _ in range(CLIENTS)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self):
+        client = servers.Client(self.berth.port, timeout=60)
+        while not self.is_over.is_set():
+            consumer = str(uuid.uuid4())
+            status, answer = client.claim(consumer, **{self.provider: {"VCPU": 1}})
+            if status == 204:
+                now = time.monotonic()
+                if now - self.acknowledged > 0.5:
+                    self.pauses.append(now - self.acknowledged)
+                self.acknowledged = now
+                self.held.append(consumer)
+            elif status == 503:
+                self.refused += 1
+                time.sleep(0.05)
+            else:
+                self.wrong.append((status, answer))
+            status, answer = client.ask("GET", f"/allocations/{consumer}")
+            if status not in (200, 503):
+                self.wrong.append((status, answer))
+            time.sleep(0.01)
+
+    def goes_on(self, seconds=AGAIN_S):
+        """Whether writes are acknowledged from now on."""
+        count, end = len(self.held), time.monotonic() + seconds
+        while time.monotonic() < end and len(self.held) < count + 20:
+            time.sleep(0.05)
+        return len(self.held) >= count + 20
+
+    def end(self):
+        self.is_over.set()
+        for thread in self.threads:
+            thread.join(90)
+
+
+class Failover:
+    def __init__(self, score, berthd, directory, cluster, times):
+        self.score, self.berthd, self.directory, self.cluster, self.times = score, berthd, directory, cluster, times
+
+    def url(self, name, front):
+        """That of the page for this tool, if it has one."""
+        found = blocks("ini").get(name)
+        text = re.search(r"^connection = (.*)$", found, re.M)[1] if found else "mysql+pymysql://u:p@h/d"
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(text).query))
+        if "read_default_file" in query:
+            group = query.get("read_default_group", "client")
+            query["read_default_file"] = self.cluster.nodes[0].write_option_file(group=group, **{"bind-address": "127.0.0.1"})
+        return self.cluster.nodes[0].url(port=front.port, **query)
+
+    def options(self, name):
+        """The other lines of the page."""
+        found = blocks("ini").get(name, "[placement_database]\n")
+        return ["[placement_database]", *(line for line in found.splitlines()[1:] if not line.startswith("connection ="))]
+
+    def play(self, name, text):
+        with contextlib.ExitStack() as stack:
+            front = stack.enter_context(Front(self.cluster.nodes, text, self.times))
+            for number in range(len(self.cluster.nodes)):
+                front.await_up(re.findall(r"^ +server (\S+)", text, re.M)[number])
+            berth = servers.Berthd(self.berthd, self.directory, connection=self.url(name, front), options=self.options(name))
+            stack.enter_context(berth)
+            provider = str(uuid.uuid4())
+            berth.client().make_provider(provider, VCPU=1000000)
+            clients = Clients(berth, provider)
+            stack.callback(clients.end)
+            self.score.case(f"{name}: clients claim", None if clients.goes_on() else str(clients.wrong[:3]))
+            used = max(self.cluster.nodes, key=lambda node: len(node.sessions()))
+            clients.pauses.clear()
+            refused = clients.refused
+            used.kill()
+            self.score.case(f"{name}: claims go on after the node in use was killed",
+                            None if clients.goes_on() else f"{clients.refused} refused, {clients.wrong[:3]}")
+            paused, refused = max(clients.pauses, default=0), clients.refused - refused
+            clients.pauses.clear()
+            used.start()
+            time.sleep(40 if self.times else 2)  # some go back to it
+            self.score.case(f"{name}: and after it is back", None if clients.goes_on() else f"{clients.wrong[:3]}")
+            clients.end()
+            print(f"       {name}: {len(clients.held)} claims; no writes for {paused:.1f} s ({refused} refused), and for "
+                  f"{max(clients.pauses, default=0):.1f} s when it came back")
+            self.score.case(f"{name}: nothing else is answered", str(clients.wrong[:3]) if clients.wrong else None)
+            self.check(name, berth, provider, clients.held)
+
+    def check(self, name, berth, provider, held):
+        """Each claim that was acknowledged is there, on every node and in memory."""
+        self.cluster.await_same()
+        used = berth.client().must(200, "GET", f"/resource_providers/{provider}/usages")["usages"]["VCPU"]
+        for node in self.cluster.nodes:
+            found = {row[0] for row in node.sql("SELECT consumer_id FROM allocations")}
+            missing = [consumer for consumer in held if consumer not in found]
+            self.score.case(f"{name}: what was acknowledged is on {node.name}", f"{len(missing)} are not" if missing else None)
+        rows = self.cluster.nodes[0].sql("SELECT SUM(a.used) FROM allocations a JOIN resource_providers p"
+                                         " ON p.id = a.resource_provider_id WHERE p.uuid = %s", provider)[0][0]
+        self.score.case(f"{name}: and memory has the same", None if used == rows else f"{used}, {rows}")
+
+
+def check_settings(score, berthd, directory):
+    """What the page shows for placement.conf is accepted, up to the server that is not there."""
+    program = os.path.join(os.path.dirname(os.path.abspath(berthd)), "berth")
+    for name, text in blocks("ini").items():
+        path = os.path.join(directory, "page.conf")
+        with open(path, "w") as file:
+            file.write("[api]\nauth_strategy = noauth2\n" + text)
+        done = subprocess.run([program, "--config-file", path, "config", "validate"], capture_output=True, text=True, timeout=60,
+                              env={"PATH": "/usr/bin:/bin", "HOME": "/", "STATE_DIRECTORY": directory})
+        score.case(f"{name}: the settings are accepted", None if done.returncode == 0 else done.stdout + done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berthd", metavar="PROGRAM", default="build/berthd")
+    parser.add_argument("--times", action="store_true", help="the intervals of the page, and Galera's own timeouts")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    arguments = parser.parse_args()
+    score, directory = servers.Score(), tempfile.mkdtemp(prefix="berth-clouds-")
+    try:
+        check_settings(score, arguments.berthd, directory)
+        with Galera(options=KOLLA, provider=TIMEOUTS if arguments.times else {}) as cluster:
+            failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
+            for name, text in blocks("haproxy").items():
+                if not arguments.names or name in arguments.names:
+                    failover.play(name, text)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return score.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

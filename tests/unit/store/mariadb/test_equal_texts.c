@@ -1,0 +1,190 @@
+/* Names that a collation takes for one another, and characters that a charset lacks: a batch with a
+ * name is written, or refused for the same reason, exactly as a program that inserts it would be by
+ * the same database; and what is read is what was written. */
+#include "store/odd_texts.h"
+#include "store/server/peer.h"
+
+#include "base/arena.h"
+
+static const struct {
+    enum change_kind kind;
+    const char *table;
+    const char *column;
+} names[] = {
+    {CHANGE_PROJECT_INSERT, "projects", "external_id"},
+    {CHANGE_TRAIT_INSERT, "traits", "name"},
+    {CHANGE_PROVIDER_INSERT, "resource_providers", "name"},
+};
+enum { NAMES = sizeof(names) / sizeof(names[0]), FIRST_ID = 50000 };
+
+struct world {
+    struct fixture *fixture;
+    struct store *store;
+    struct server_session *other; /* inserts the same names into copies of the tables */
+    struct change_list written;
+    unsigned duplicates, unfit;
+};
+
+static const char *hex_of(struct fixture *fixture, const char *text)
+{
+    return arena_printf(fixture->arena, "_utf8mb4 %s", peer_bytes(fixture, text)).data;
+}
+
+/* False: it fails, for that reason. */
+static bool other_inserts(struct world *world, size_t name, int64_t id, const char *text,
+                          enum server_reason *reason)
+{
+    struct fixture *fixture = world->fixture;
+    const char *uuid = arena_printf(fixture->arena, "%036lld", (long long)id).data;
+    bool is_provider = names[name].kind == CHANGE_PROVIDER_INSERT;
+    const struct slice sql = arena_printf(
+        fixture->arena, "INSERT INTO copy_%s (id, %s%s) VALUES (%lld, %s%s%s%s)", names[name].table,
+        names[name].column, is_provider ? ", uuid" : "", (long long)id, hex_of(fixture, text),
+        is_provider ? ", '" : "", is_provider ? uuid : "", is_provider ? "'" : "");
+    bool is_inserted = peer_try(fixture, world->other, sql.data);
+    *reason = is_inserted ? SERVER_REASON_OTHER : server_session_reason(world->other);
+    return is_inserted;
+}
+
+static struct change_list change_of(struct world *world, size_t name, int64_t id, const char *text)
+{
+    struct change_list list = changes_of(world->fixture);
+    const char *uuid =
+        arena_printf(world->fixture->arena, "aaaaaaaa-0000-4000-9000-%012lld", (long long)id).data;
+    if (names[name].kind == CHANGE_PROVIDER_INSERT)
+        add_provider(&list, id, 0, id, uuid, text);
+    else
+        add_catalog(&list, names[name].kind, id, text);
+    store_adapt(world->store, &list.items[0]);
+    return list;
+}
+
+static void write_name(struct world *world, size_t name, int64_t id, const char *text)
+{
+    struct fixture *fixture = world->fixture;
+    struct err err = {.arena = fixture->arena};
+    struct store_stamp stamp;
+    bool foreign;
+    enum server_reason reason;
+    const struct change_list list = change_of(world, name, id, text);
+    bool is_inserted = other_inserts(world, name, id, text, &reason);
+    bool can_hold = store_can_hold(world->store, &list.items[0], &err);
+    assert_int_equal(can_hold, reason != SERVER_REASON_CANNOT_HOLD);
+    world->unfit += !can_hold;
+    if (!can_hold)
+        return;
+    assert_int_not_equal(lock_into(fixture, world->store, NULL), STORE_NEWS_FAILED);
+    assert_true(store_end_read(world->store, &stamp));
+    enum store_result result = commit_list(world->store, &list, &stamp, &foreign, &err);
+    assert_int_equal(result, is_inserted ? STORE_OK : STORE_REFUSED);
+    if (is_inserted) {
+        change_append_copy(&world->written, &list.items[0]);
+        return;
+    }
+    world->duplicates++;
+    assert_int_equal(reason, SERVER_REASON_DUPLICATE);
+    assert_true(store_why_refused(world->store)->is_duplicate);
+    assert_int_equal(store_why_refused(world->store)->request, 0);
+}
+
+/* ---- what is read ---- */
+
+static void take_name(void *cls, const struct change *change)
+{
+    const struct change_list *written = cls;
+    for (size_t i = 0; i < written->count; i++) {
+        struct change *wanted = &written->items[i];
+        if (wanted->kind != change->kind || wanted->row.id != change->row.id)
+            continue;
+        bool is_provider = change->kind == CHANGE_PROVIDER_INSERT;
+        assert_true(slice_equal(is_provider ? wanted->provider.name : wanted->catalog.name,
+                                is_provider ? change->provider.name : change->catalog.name));
+        wanted->kind = CHANGE_LOAD_PROVIDERS_END; /* it was read */
+    }
+}
+
+static void expect_read(struct world *world)
+{
+    struct fixture *fixture = world->fixture;
+    struct store *reader = fixture_open(fixture);
+    struct store_stamp stamp;
+    assert_int_equal(store_begin_read(reader, &fixture->err), STORE_NEWS_RELOAD);
+    assert_int_equal(store_load(reader, take_name, &world->written, &fixture->err), STORE_OK);
+    assert_true(store_end_read(reader, &stamp));
+    for (size_t i = 0; i < world->written.count; i++)
+        assert_int_equal(world->written.items[i].kind, CHANGE_LOAD_PROVIDERS_END);
+    store_close(reader);
+}
+
+/* ---- collations ---- */
+
+static struct world begin(struct fixture *fixture, const char *charset, const char *collation)
+{
+    (void)peer_execute(fixture, arena_printf(fixture->arena,
+                                             "ALTER DATABASE CHARACTER SET %s"
+                                             " COLLATE %s_%s",
+                                             charset, charset, collation)
+                                    .data);
+    struct world world = {.fixture = fixture,
+                          .store = open_seeded(fixture, NULL),
+                          .other = peer_connect(fixture),
+                          .written = changes_of(fixture)};
+    for (size_t i = 0; i < NAMES; i++)
+        peer_run(fixture, world.other,
+                 arena_printf(fixture->arena,
+                              "CREATE TABLE copy_%s LIKE %s;INSERT INTO copy_%s SELECT * FROM %s",
+                              names[i].table, names[i].table, names[i].table, names[i].table)
+                     .data);
+    return world;
+}
+
+static void test_collation(const char *charset, const char *collation, bool are_some_equal)
+{
+    void *fixture;
+    assert_int_equal(fixture_setup(&fixture), 0);
+    struct world world = begin(fixture, charset, collation);
+    for (int64_t i = 0; i < ODD_TEXTS_COUNT; i++)
+        for (size_t name = 0; name < NAMES; name++)
+            write_name(&world, name, FIRST_ID + i, ODD_TEXTS[i]);
+    expect_read(&world);
+    assert_int_equal(world.duplicates > 0, are_some_equal);
+    assert_int_equal(world.unfit > 0, strcmp(charset, "utf8mb4") != 0);
+    server_session_destroy(world.other);
+    store_close(world.store);
+    fixture_teardown(&fixture);
+}
+
+static void test_of_old_clouds(void **state)
+{
+    (void)state;
+    test_collation("utf8mb3", "general_ci", true);
+}
+
+static void test_of_new_clouds(void **state)
+{
+    (void)state;
+    test_collation("utf8mb4", "unicode_520_ci", true);
+}
+
+static void test_trailing_blanks(void **state)
+{
+    (void)state;
+    test_collation("utf8mb4", "bin", true);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    test_collation("utf8mb4", "nopad_bin", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_of_old_clouds),
+        cmocka_unit_test(test_of_new_clouds),
+        cmocka_unit_test(test_trailing_blanks),
+        cmocka_unit_test(test_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

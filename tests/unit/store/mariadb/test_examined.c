@@ -1,0 +1,229 @@
+/* How many rows the server looks at for what is asked again and again: it finds them by indexes,
+ * however many rows the tables have. */
+#include "store/server/peer.h"
+
+#include "base/arena.h"
+
+enum { ROWS = 4000, FEW = 40, FIRST_ID = 100000 };
+
+/* Rows with the ids FIRST_ID + 1 to FIRST_ID + ROWS, and as many batches. */
+static const char *const FILL[] = {
+    "INSERT INTO projects (id, external_id) SELECT seq, CONCAT('p', seq) FROM",
+    "INSERT INTO users (id, external_id) SELECT seq, CONCAT('u', seq) FROM",
+    "INSERT INTO traits (id, name) SELECT seq, CONCAT('CUSTOM_', seq) FROM",
+    "INSERT INTO resource_classes (id, name) SELECT seq, CONCAT('CUSTOM_', seq) FROM",
+    "INSERT INTO placement_aggregates (id, uuid) SELECT seq, CONCAT('a', seq) FROM",
+    "INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)"
+    " SELECT seq, CONCAT('r', seq), CONCAT('name', seq), 0, seq FROM",
+    "INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved, min_unit,"
+    " max_unit, step_size, allocation_ratio) SELECT seq, 0, 8, 0, 1, 8, 1, 1 FROM",
+    "INSERT INTO resource_provider_traits (resource_provider_id, trait_id) SELECT seq, seq FROM",
+    "INSERT INTO resource_provider_aggregates (resource_provider_id, aggregate_id)"
+    " SELECT seq, seq FROM",
+    "INSERT INTO consumers (id, uuid, project_id, user_id, consumer_type_id, generation)"
+    " SELECT seq, CONCAT('c', seq), 1, 1, 1, 1 FROM",
+    "INSERT INTO allocations (id, consumer_id, resource_provider_id, resource_class_id, used)"
+    " SELECT seq, CONCAT('c', seq), seq, 0, 1 FROM",
+};
+
+static struct store *open_filled(struct fixture *fixture)
+{
+    struct store *store = open_seeded(fixture, NULL);
+    for (size_t i = 0; i < sizeof(FILL) / sizeof(FILL[0]); i++)
+        (void)peer_execute(fixture, arena_printf(fixture->arena, "%s seq_%d_to_%d", FILL[i],
+                                                 FIRST_ID + 1, FIRST_ID + ROWS)
+                                        .data);
+    return store;
+}
+
+/* The rows that the session has looked at since the last call. */
+static int64_t looked_at(struct fixture *fixture, struct server_session *session)
+{
+    static const char READ[] = "SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM"
+                               " information_schema.SESSION_STATUS"
+                               " WHERE VARIABLE_NAME LIKE 'Handler_read%'";
+    int64_t rows = peer_number(fixture, session, READ);
+    peer_run(fixture, session, "FLUSH STATUS");
+    return rows;
+}
+
+static void expect_few(struct fixture *fixture, struct server_session *session, const char *what,
+                       int64_t most)
+{
+    int64_t rows = looked_at(fixture, session);
+    if (rows > most)
+        fail_msg("%s: the server has looked at %lld rows", what, (long long)rows);
+}
+
+/* ---- what the writer asks ---- */
+
+static void claim(struct fixture *fixture, struct store *store, int64_t id)
+{
+    struct change_list list = changes_of(fixture);
+    const char *uuid = arena_printf(fixture->arena, "c%lld", (long long)id).data;
+    add_generation(&list, id, 0, 1);
+    add_consumer(&list, CHANGE_CONSUMER_UPDATE, id, uuid, 2);
+    add_allocations_of(&list, id, uuid);
+    add_allocation(&list, id + 2 * (int64_t)ROWS, id, uuid, id, 0, 2);
+    commit_changes(fixture, store, &list);
+}
+
+static void test_batches(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_filled(fixture);
+    struct server_session *writer = server_store_of(store)->writer;
+    struct server_session *follower = server_store_of(store)->follower;
+    for (int64_t i = 1; i <= 3; i++) {
+        expect_news(fixture, store, STORE_NEWS_NONE);
+        (void)looked_at(fixture, writer);
+        (void)looked_at(fixture, follower);
+        claim(fixture, store, FIRST_ID + 7 * i);
+        expect_few(fixture, writer, "a claim", FEW);
+        expect_few(fixture, follower, "its news", FEW);
+    }
+    store_close(store);
+}
+
+static void test_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_filled(fixture);
+    struct server_session *session = peer_connect(fixture);
+    int64_t at[32];
+    (void)looked_at(fixture, session);
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+        struct id_range ids = {.most = INT32_MAX, .room = 32, .at = at};
+        const struct server_dialect *dialect = session->dialect;
+        assert_int_equal(dialect->ids_reserve(session, (enum store_table)table, &ids, peer_soon(),
+                                              &fixture->err),
+                         SERVER_OK);
+        expect_few(fixture, session, "ids", FEW);
+        assert_int_equal(
+            dialect->ids_mend(session, (enum store_table)table, 500000, peer_soon(), &fixture->err),
+            SERVER_OK);
+        expect_few(fixture, session, "ids that are mended", FEW);
+    }
+    server_session_destroy(session);
+    store_close(store);
+}
+
+static void test_namesakes(void **state)
+{
+    static const struct {
+        enum entity entity;
+        struct slice texts[2];
+        size_t count;
+    } sought[] = {
+        {ENTITY_CLASS, {SLICE_LIT("CUSTOM_100007")}, 1},
+        {ENTITY_TRAIT, {SLICE_LIT("CUSTOM_100007")}, 1},
+        {ENTITY_AGGREGATE, {SLICE_LIT("a100007")}, 1},
+        {ENTITY_PROJECT, {SLICE_LIT("p100007")}, 1},
+        {ENTITY_USER, {SLICE_LIT("U100007")}, 1},
+        {ENTITY_USER, {SLICE_LIT("u\\100007")}, 0},
+        {ENTITY_USER,
+         {SLICE_LIT("\xc3\xbc"
+                    "100007")},
+         1}, /* equal in the collation */
+        {ENTITY_CONSUMER, {SLICE_LIT("c100007")}, 1},
+        {ENTITY_PROVIDER, {SLICE_LIT("name100007"), SLICE_LIT("r100008")}, 2},
+    };
+    struct fixture *fixture = *state;
+    struct store *store = open_filled(fixture);
+    struct server_session *session = peer_connect(fixture);
+    (void)looked_at(fixture, session);
+    for (size_t i = 0; i < sizeof(sought) / sizeof(sought[0]); i++) {
+        struct namesakes found;
+        assert_int_equal(session->dialect->namesakes(session, sought[i].entity, sought[i].texts,
+                                                     fixture->arena, &found, peer_soon(),
+                                                     &fixture->err),
+                         SERVER_OK);
+        expect_few(fixture, session, sought[i].texts[0].data, FEW);
+        assert_int_equal(found.count, sought[i].count);
+    }
+    server_session_destroy(session);
+    store_close(store);
+}
+
+/* ---- what all ask ---- */
+
+/* As many batches, which say nothing. */
+static void fill_log(struct fixture *fixture)
+{
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena,
+                                    "INSERT INTO berth_log SELECT seq, x'00', x'00',"
+                                    " UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, '' FROM seq_%d_to_%d",
+                                    FIRST_ID + 1, FIRST_ID + ROWS)
+                           .data);
+}
+
+static void test_log(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *session = peer_connect(fixture);
+    const struct server_dialect *dialect = session->dialect;
+    const struct question question = {.known = {.number = 0}};
+    struct question_answer answer = {0};
+    struct log_rows found;
+    struct log_oldest oldest;
+    uint64_t deleted;
+    store_close(store);
+    fill_log(fixture);
+    (void)looked_at(fixture, session);
+    assert_int_equal(dialect->question_ask(session, &question, &answer, peer_soon(), &fixture->err),
+                     SERVER_OK);
+    log_rows_free(&answer.newest.rows);
+    expect_few(fixture, session, "the newest state", FEW);
+    assert_int_equal(dialect->log_first(session, FIRST_ID + 7, &found, 60000000, &fixture->err),
+                     SERVER_OK);
+    log_rows_free(&found);
+    expect_few(fixture, session, "a row of the log", FEW);
+    assert_int_equal(
+        dialect->log_oldest(session, 0, 100, INT64_MAX / 2, &oldest, peer_soon(), &fixture->err),
+        SERVER_OK);
+    expect_few(fixture, session, "the oldest rows of the log", 2 * 100 + FEW);
+    assert_int_equal(
+        dialect->log_delete(session, 0, FIRST_ID + 100, &deleted, peer_soon(), &fixture->err),
+        SERVER_OK);
+    expect_few(fixture, session, "rows of the log that are deleted", 2 * 100 + FEW);
+    server_session_destroy(session);
+}
+
+static void ignore(void *cls, size_t at, struct cell *cells)
+{
+    (void)at;
+    (void)cells;
+    ++*(unsigned *)cls;
+}
+
+static void test_rows(void **state)
+{
+    static const int64_t ids[] = {FIRST_ID + 7, FIRST_ID + 9};
+    struct fixture *fixture = *state;
+    struct store *store = open_filled(fixture);
+    struct server_session *session = server_store_of(store)->follower;
+    (void)looked_at(fixture, session);
+    for (unsigned table = 0; table < ROWS_TABLE_COUNT; table++) {
+        const struct row_set set = {.table = (enum rows_table)table, .ids = ids, .count = 2};
+        unsigned count = 0;
+        assert_int_equal(
+            session->dialect->rows_find(session, &set, 1, ignore, &count, 60000000, &fixture->err),
+            SERVER_OK);
+        expect_few(fixture, session, "rows", FEW);
+        if (table < ROWS_RECORDS && table != ROWS_CONSUMER_TYPES)
+            assert_int_equal(count, 2);
+    }
+    store_close(store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_batches), TEST(test_ids), TEST(test_namesakes), TEST(test_log), TEST(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
