@@ -2,7 +2,7 @@
 """The life of berthd's connections: it starts before its database server ([placement_database] max_retries and
 retry_interval), and replaces old connections (connection_recycle_time).
 
-    tests/databases/startup.py --berthd build/berthd
+    tests/databases/startup.py --berthd build/berthd [--mariadb]
 """
 
 import argparse
@@ -20,7 +20,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "running")]
 
 import servers  # noqa: E402
-from postgres import Postgres, url  # noqa: E402
+from database import url_of  # noqa: E402
+from mariadb import Mariadb  # noqa: E402
+from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
 from service_manager import Process  # noqa: E402
 
@@ -28,6 +30,23 @@ PASSWORD = "secret-of-the-database"
 FAILED = re.compile(r"SQL connection failed, (?:(\d+) attempts? left, )?next attempt in (\d+) s: the database '")
 SERVER_STARTS_S = 3
 SESSIONS = 6
+
+
+class Kind:
+    """start(…): a server. shown: what begins its URL in messages."""
+
+    def __init__(self, start, driver, shown, speaks_first):
+        self.start, self.driver, self.shown, self.speaks_first = start, driver, shown, speaks_first
+
+    def url(self, port, **parameters):
+        return url_of(self.driver, "berth", PASSWORD, f"127.0.0.1:{port}", "placement", parameters)
+
+    def dead_url(self):
+        return self.url(servers.free_port())
+
+
+POSTGRES = Kind(Postgres, "postgresql+psycopg2", "postgresql", speaks_first=False)
+MARIADB = Kind(Mariadb, "mysql+pymysql", "mysql", speaks_first=True)
 
 
 class Run:
@@ -66,17 +85,13 @@ class Run:
         return time.monotonic() - began
 
 
-def dead_url():
-    return url("berth", PASSWORD, "placement", servers.free_port())
-
-
 def expect(condition, found):
     if not condition:
         raise AssertionError(str(found))
 
 
-def server_that_starts_later(program, directory):
-    with_server = Postgres(password=PASSWORD)
+def server_that_starts_later(program, directory, kind):
+    with_server = kind.start(password=PASSWORD)
     try:
         with_server.start()  # creates the user and the database
         with_server.stop()
@@ -101,20 +116,20 @@ def server_that_starts_later(program, directory):
         with_server.end()
 
 
-def server_that_never_starts(program, directory):
+def server_that_never_starts(program, directory, kind):
     for most, attempts in ((0, 1), (1, 1), (3, 3)):
-        with Run(program, directory, dead_url(), retry_interval=1, max_retries=most) as berth:
+        with Run(program, directory, kind.dead_url(), retry_interval=1, max_retries=most) as berth:
             took = berth.seconds_to_end()
             expect(berth.process.status == 1, berth.process.status)
             expect(attempts - 1.5 < took < attempts + 6, took)
             expect(berth.attempts_left() == list(range(attempts - 1, 0, -1)), berth.log())
-            errors = [line for line in berth.log().splitlines() if line.startswith("berthd: the database 'postgresql://berth@")]
+            errors = [line for line in berth.log().splitlines() if line.startswith(f"berthd: the database '{kind.shown}://berth@")]
             expect(len(errors) == 1 and "cannot be reached" in errors[0], berth.log())
             expect(PASSWORD not in berth.log(), berth.log())
 
 
-def unlimited(program, directory):
-    with Run(program, directory, dead_url(), retry_interval=0, max_retries=-1) as berth:
+def unlimited(program, directory, kind):
+    with Run(program, directory, kind.dead_url(), retry_interval=0, max_retries=-1) as berth:
         end = time.monotonic() + 20
         while len(berth.attempts_left()) <= 12 and time.monotonic() < end:
             time.sleep(0.05)
@@ -124,17 +139,17 @@ def unlimited(program, directory):
         expect(berth.process.status == 0, berth.log()[-2000:])
 
 
-def password_that_is_wrong(program, directory):
-    with Postgres(password=PASSWORD) as server:
+def password_that_is_wrong(program, directory, kind):
+    with kind.start(password=PASSWORD) as server:
         for what in ({"password": "another"}, {"database": "another"}):
             with Run(program, directory, server.url(**what), retry_interval=1, max_retries=-1) as berth:
                 berth.seconds_to_end()
                 expect(berth.process.status == 1 and berth.attempts_left() == [], berth.log())
 
 
-def stop_between_attempts(program, directory):
+def stop_between_attempts(program, directory, kind):
     for number in (signal.SIGTERM, signal.SIGINT):
-        with Run(program, directory, dead_url(), retry_interval=3600) as berth:
+        with Run(program, directory, kind.dead_url(), retry_interval=3600) as berth:
             berth.await_failure()
             berth.process.signal(number)
             took = berth.seconds_to_end()
@@ -143,15 +158,16 @@ def stop_between_attempts(program, directory):
             expect("stopping" in said and said[-1] == "stopped", berth.log())
 
 
-def stop_within_an_attempt(program, directory):
+def stop_within_an_attempt(program, directory, kind):
     """The server accepts the connection, and then says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(20)
-        address = url("berth", PASSWORD, "placement", silent.getsockname()[1], connect_timeout=60)
+        address = kind.url(silent.getsockname()[1], connect_timeout=60)
         with Run(program, directory, address, retry_interval=3600) as berth:
             connection, _ = silent.accept()
             with connection:
-                connection.recv(1)
+                if not kind.speaks_first:
+                    connection.recv(1)
                 berth.process.signal(signal.SIGTERM)
                 took = berth.seconds_to_end()
             expect(took < 2 and berth.process.status == 0, (took, berth.process.status, berth.log()))
@@ -159,7 +175,9 @@ def stop_within_an_attempt(program, directory):
 
 
 def sessions_of(server):
-    """The process ids of the server that serve berthd."""
+    """What identifies the sessions of berthd."""
+    if isinstance(server, Mariadb):
+        return set(server.sessions())
     rows = server.sql("SELECT pid FROM pg_stat_activity WHERE usename = %s AND backend_type = 'client backend'", server.user)
     return {pid for pid, in rows}
 
@@ -172,11 +190,11 @@ def use(client, number):
     expect(status == 200 and len(answer["resource_providers"]) == number + 1, answer)
 
 
-def old_connections(program, directory):
+def old_connections(program, directory, kind):
     """Each of the three that requests need, that of the worker that serves the one client, and the one that looks for the
     writes of others, is replaced while berthd writes and reads, and no request fails. Without the option, none is. The
     sixth, for housekeeping, is used only now and then."""
-    with Postgres(password=PASSWORD) as server:
+    with kind.start(password=PASSWORD) as server:
         for seconds, is_replaced in ((1, True), (-1, False)):
             server.create_database(f"of_{seconds}")
             with Run(program, directory, server.url(f"of_{seconds}"), connection_recycle_time=seconds) as berth:
@@ -202,12 +220,13 @@ CASES = [server_that_starts_later, server_that_never_starts, unlimited, password
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--mariadb", action="store_true")
     arguments = parser.parse_args()
     failed = 0
     for case in CASES:
         directory = tempfile.mkdtemp(prefix="berth-startup-")
         try:
-            case(arguments.berthd, directory)
+            case(arguments.berthd, directory, MARIADB if arguments.mariadb else POSTGRES)
             print("ok    ", case.__name__.replace("_", " "))
         except AssertionError as error:
             failed += 1

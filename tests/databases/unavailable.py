@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Reads while the database is unavailable: [berth] reads_while_unavailable.
 
-    tests/databases/unavailable.py --berthd build/berthd [--every]
+    tests/databases/unavailable.py --berthd build/berthd [--mariadb] [--every]
 
 The server is shut down; it is stopped by a signal, so that it neither answers nor refuses; a proxy swallows what is sent to it. For each, one instance lets reads continue for some seconds and another, without the option, refuses them at once. Reads
 that continue must never be older than that, and as soon as the database answers again, reads must be strict: they show what
@@ -14,7 +14,6 @@ import http.client
 import json
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -26,7 +25,10 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from admin_pages import metrics  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
+from mariadb import Mariadb  # noqa: E402
+from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
+from postgres_wire import PostgresWire  # noqa: E402
 from processes import wait_until  # noqa: E402
 
 SECONDS = 5  # of which a second goes by until the server counts as unavailable, and more if the machine is busy
@@ -35,21 +37,16 @@ LATE_S = 1.5  # more, until the first refusal is seen: a query may take that lon
 
 
 def shut_down(server, proxy):
-    server.stop("immediate")
+    if isinstance(server, Postgres):
+        server.stop("immediate")
+    else:
+        server.stop()
     return server.start
 
 
 def freeze(server, proxy):
-    pids = [server.process.pid] + [pid for pid, in server.sql("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")]
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGSTOP)
-
-    def thaw():
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
-    return thaw
+    server.freeze()
+    return server.thaw
 
 
 def swallow(server, proxy):
@@ -136,18 +133,20 @@ def cases(program, every, stack, server, proxy):
     status = servers.Client(strict).ask("GET", "/resource_providers?name=none")[0]
     server.sql("ALTER TABLE hidden_log RENAME TO berth_log")
     log = instances[1].log()
-    yield ("the log says what is wrong", status == 503 and 'relation "berth_log" does not exist. Reads are answered' in log, log)
+    said = 'relation "berth_log" does not exist' if isinstance(server, Postgres) else "Table 'placement.berth_log' doesn't exist"
+    yield ("the log says what is wrong", status == 503 and said + ". Reads are answered" in log, log)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--mariadb", action="store_true")
     parser.add_argument("--every", action="store_true", help="also with a proxy that swallows what is sent to the server")
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
-        proxy = stack.enter_context(FaultyProxy(server.port))
+        server = stack.enter_context(Mariadb() if arguments.mariadb else Postgres())
+        proxy = stack.enter_context(FaultyProxy(server.port, MariadbWire if arguments.mariadb else PostgresWire))
         for what, is_right, found in cases(arguments.berthd, arguments.every, stack, server, proxy):
             score.case(what, None if is_right else repr(found))
     return score.end()

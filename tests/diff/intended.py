@@ -8,7 +8,7 @@ run with --postgres, those marked `mariadb` by one with --mariadb, those marked 
 An entry explains single differences (see compare.py) of a case: the request, both answers, the model of the cloud
 before it. Where the bug can be removed from the reference, `again` says how to repeat the request, and berth must then
 agree with that answer completely. `adopts` means that the two states now differ in the rows of the named consumers and
-providers: the reference takes berth's.
+providers, or in any (ALL): the reference takes berth's.
 """
 
 import json
@@ -17,6 +17,7 @@ import re
 import compare
 import conditions
 
+ALL = "all"
 MARKS = ("database", "sqlite", "postgresql", "mariadb", "concurrency", "size", "newer")
 
 
@@ -150,6 +151,11 @@ ENTRIES = [
           conditions.usages_on_postgresql, versions=(38, 39), mark="postgresql", test="tests/diff/run.py"),
     Entry("nul-on-postgresql", "POST PUT GET", ".*", r"\u0000 in a text is 400, 500 in the Python service on PostgreSQL (differences.md, Bodies)",
           conditions.nul_on_postgresql, mark="postgresql", test="tests/diff/run.py"),
+    Entry("alike-on-mariadb", None, ".*",
+          "MariaDB takes texts that differ in case or trailing blanks for equal (differences.md, Bodies)",
+          conditions.alike_on_mariadb, mark="mariadb", test="tests/diff/run.py", adopts=ALL),
+    Entry("float-amount-on-mariadb", "PUT POST", WRITES, "an amount such as 1.0 is a 500 on MariaDB (differences.md, Bodies)",
+          conditions.float_amount_on_mariadb, mark="mariadb", test="tests/diff/run.py", adopts=True),
     Entry("trait-name-as-id", READS, "/allocation_candidates",
           "a 500 on PostgreSQL if MISC_SHARES_VIA_AGGREGATE is forbidden (differences.md, Allocation candidates)",
           conditions.trait_name_as_id, mark="postgresql", test="tests/diff/run.py"),

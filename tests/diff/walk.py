@@ -186,7 +186,9 @@ class Walk(Books, States):
             for entry in entries:
                 result.hits[entry.id] += 1
         if changed:
-            if entries and any(e.adopts for e in entries) and case.statuses[0] // 100 != case.statuses[1] // 100:
+            if entries and any(e.adopts == intended.ALL for e in entries):
+                self.copy_state()
+            elif entries and any(e.adopts for e in entries) and case.statuses[0] // 100 != case.statuses[1] // 100:
                 self.adopt(case)
             elif entries is None and not options.same:
                 self.copy_state()
