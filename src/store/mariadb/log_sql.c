@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "store/mariadb/backend.h"
 #include "store/mariadb/literal.h"
 
 static struct slice mark_of(const struct log_state *state)
@@ -13,7 +14,8 @@ static struct slice mark_of(const struct log_state *state)
 }
 
 /* An empty table has no row that could say whether the server accepts writes. */
-void mariadb_log_sql_newest(const struct log_state *known, struct buf *sql)
+void mariadb_log_sql_newest(const struct mariadb_session *session, const struct log_state *known,
+                            struct buf *sql)
 {
     buf_append_lit(sql, "SELECT l.number, l.mark, l.digest, ");
     if (known == NULL) {
@@ -25,6 +27,7 @@ void mariadb_log_sql_newest(const struct log_state *known, struct buf *sql)
         mariadb_literal_binary(sql, mark_of(known));
         buf_append_lit(sql, ", NULL, (SELECT MAX(epoch) FROM berth_epochs))");
     }
+    mariadb_backend_columns(session, sql);
     buf_append_lit(sql, " FROM (SELECT 1) one LEFT JOIN (SELECT number, mark, digest, entries"
                         " FROM berth_log ORDER BY number DESC LIMIT 1) l ON 1;");
 }
@@ -95,11 +98,16 @@ void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows)
     }
 }
 
-void mariadb_log_newest(struct mariadb_rows *result, struct log_newest *newest)
+enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
+                                       struct log_newest *newest, struct err *err)
 {
-    enum { READ_ONLY_COLUMN = 4, EPOCH_COLUMN };
+    enum { READ_ONLY_COLUMN = 4, EPOCH_COLUMN, COLUMNS };
+    _Static_assert((int)COLUMNS == (int)MARIADB_NEWEST_COLUMNS, "the rest is backend.h's");
     int64_t is_read_only = 1;
     *newest = (struct log_newest){0};
+    enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
+    if (outcome != SERVER_OK)
+        return outcome;
     if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &newest->epoch))
         newest->epoch = 0;
     bool is_empty = mariadb_rows_bytes(result, 0, 0).data == NULL;
@@ -110,6 +118,7 @@ void mariadb_log_newest(struct mariadb_rows *result, struct log_newest *newest)
     mariadb_log_rows(result, &newest->rows);
     if (is_empty)
         newest->rows.count = 0;
+    return SERVER_OK;
 }
 
 void mariadb_epoch_rows(const struct mariadb_rows *result, struct epoch_rows *rows)

@@ -3,7 +3,7 @@
 #define BERTH_STORE_MARIADB_LOG_SQL_H
 
 #include "base/buf.h"
-#include "store/mariadb/rows.h"
+#include "store/mariadb/session.h"
 #include "store/server/epochs.h"
 #include "store/server/log_rows.h"
 
@@ -11,8 +11,10 @@
 
 /* Reads the newest row, and whether the server accepts writes: one row, of NULLs if the log is
  * empty. If it has the mark of `known` (NULL: none is), it comes without its entries; otherwise
- * with the newest epoch. */
-void mariadb_log_sql_newest(const struct log_state *known, struct buf *sql);
+ * with the newest epoch. The columns of backend.h follow from MARIADB_NEWEST_COLUMNS on. */
+enum { MARIADB_NEWEST_COLUMNS = 6 };
+void mariadb_log_sql_newest(const struct mariadb_session *session, const struct log_state *known,
+                            struct buf *sql);
 
 /* The rows from a number on. */
 void mariadb_log_sql_since(int64_t from, int64_t most, struct buf *sql);
@@ -26,7 +28,9 @@ void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *b
 
 /* Moves a result whose first columns are number, mark, digest and entries. */
 void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);
-void mariadb_log_newest(struct mariadb_rows *result, struct log_newest *newest);
+/* The same of the newest row, if it comes from the session's own connection (backend.h). */
+enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
+                                       struct log_newest *newest, struct err *err) BERTH_MUST_CHECK;
 void mariadb_epoch_rows(const struct mariadb_rows *result, struct epoch_rows *rows);
 
 #endif

@@ -50,7 +50,7 @@ enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
     " 'auto_increment_increment', 'log_bin', 'binlog_format', 'sql_mode', 'time_zone',"            \
     " 'character_set_client', 'character_set_connection', 'character_set_results',"                \
     " 'wsrep_on', 'wsrep_provider', 'wsrep_node_name', 'wsrep_cluster_name',"                      \
-    " 'wsrep_sync_wait')"
+    " 'wsrep_sync_wait', 'pseudo_thread_id')"
 
 static int seconds_of(int ms)
 {
@@ -206,7 +206,9 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     server->version = read_version(server->version_text);
     server->is_mariadb = server->version >= 100000;
     server->connection_id = (uint64_t)id;
-    server->is_proxied = (uint64_t)id != accepted_id;
+    server->backend_id = mariadb_list_number(variables, "pseudo_thread_id");
+    server->is_proxied =
+        (server->backend_id == 0 ? (uint64_t)id : server->backend_id) != accepted_id;
     server->is_read_only = mariadb_list_is_read_only(variables);
     server->is_galera = mariadb_list_is_galera(variables);
     server->snapshot_isolation =

@@ -25,7 +25,9 @@ struct mariadb_server {
     unsigned version; /* 101119 for MariaDB 10.11.19, 80036 for MySQL 8.0.36 */
     char version_text[MARIADB_FACT_BYTES];
     uint64_t connection_id;
-    bool is_proxied; /* the server has another number for the connection than who accepted it */
+    uint64_t backend_id; /* the same as the server itself numbers it, behind whatever proxy; 0: it
+                            does not say */
+    bool is_proxied;     /* the server has another number for the connection than who accepted it */
     bool uses_tls;
     bool is_read_only;          /* read_only, or MySQL's super_read_only */
     bool is_galera;             /* a node of a cluster, MariaDB's or Percona's */

@@ -33,7 +33,7 @@ enum server_outcome mariadb_snapshot_begin(struct server_session *base,
     struct mariadb_rows rows[RESULTS] = {0};
     struct buf sql = {0};
     buf_append_lit(&sql, BEGIN);
-    mariadb_log_sql_newest(NULL, &sql);
+    mariadb_log_sql_newest(session, NULL, &sql);
     mariadb_log_sql_epochs(&sql);
     mariadb_log_sql_since(question->since.from, question->since.most, &sql);
     if (question->view != NULL)
@@ -41,8 +41,9 @@ enum server_outcome mariadb_snapshot_begin(struct server_session *base,
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, RESULTS, NULL, deadline_us, err);
+    if (outcome == SERVER_OK)
+        outcome = mariadb_log_newest(session, &rows[NEWEST_RESULT], &answer->newest, err);
     if (outcome == SERVER_OK) {
-        mariadb_log_newest(&rows[NEWEST_RESULT], &answer->newest);
         mariadb_epoch_rows(&rows[EPOCHS_RESULT], &answer->epochs);
         mariadb_log_rows(&rows[SINCE_RESULT], &answer->since);
     }
@@ -65,7 +66,7 @@ enum server_outcome mariadb_snapshot_ask(struct server_session *base,
     struct buf sql = {0};
     int64_t has_notes = 0;
     buf_append_lit(&sql, BEGIN);
-    mariadb_log_sql_newest(NULL, &sql);
+    mariadb_log_sql_newest(session, NULL, &sql);
     buf_append_lit(&sql, "SELECT ");
     if (view == NULL)
         buf_append_char(&sql, '0');
@@ -77,7 +78,7 @@ enum server_outcome mariadb_snapshot_ask(struct server_session *base,
     if (outcome == SERVER_OK && !mariadb_rows_int(&rows[HAS_NOTES_RESULT], 0, 0, &has_notes))
         outcome = lacks_figure(base, err);
     if (outcome == SERVER_OK)
-        mariadb_log_newest(&rows[NEWEST_RESULT], &answer->newest);
+        outcome = mariadb_log_newest(session, &rows[NEWEST_RESULT], &answer->newest, err);
     answer->has_notes = has_notes != 0;
     for (size_t i = 0; i < ASK_RESULTS; i++)
         mariadb_rows_free(&rows[i]);

@@ -1,0 +1,178 @@
+/* Sessions that a proxy continues on another connection: their answers are not taken. On a server
+ * of its own, or on two nodes of a Galera cluster. */
+#include "store/mariadb/backend.h"
+
+#include <stdlib.h>
+
+#include "sessions.h"
+#include "store/mariadb/exchanges.h"
+#include "store/mariadb/session_internal.h"
+
+#define MOVED "a proxy has continued the connection on another one"
+
+static struct mariadb_session *session;
+static struct arena *arena;
+
+static bool is_of_cluster(void)
+{
+    return mariadb_session_server(session)->is_galera;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_create();
+    session = open_served("utf8mb3");
+    run(session, "INSERT INTO berth_log VALUES (1, x'11111111111111111111111111111111',"
+                 " x'00000000000000000000000000000000', UTC_TIMESTAMP(6), '')");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mariadb_session_destroy(session);
+    arena_destroy(arena);
+    return 0;
+}
+
+/* The same database, on the second node if there is one. */
+static struct mariadb_session *open_other(void)
+{
+    struct attempt attempt = begin_attempt();
+    const char *second = getenv("BERTH_TEST_MARIADB_2");
+    struct mariadb_session *other = make_session(second == NULL ? url_of_server(arena) : second,
+                                                 (struct server_session_options){.wake_fd = -1});
+    expect_outcome(&attempt, other, server_session_connect(&other->base, soon(), &attempt.err),
+                   SERVER_OK, NULL);
+    return other;
+}
+
+static void swap_connections(struct mariadb_session *a, struct mariadb_session *b)
+{
+    MYSQL *conn = a->conn;
+    a->conn = b->conn;
+    b->conn = conn;
+}
+
+enum way { ASKED, IN_STEPS, SNAPSHOT, SNAPSHOT_ASKED, WAYS };
+
+static enum server_outcome ask_in_steps(const struct question *question,
+                                        struct question_answer *answer, struct err *err)
+{
+    if (!mariadb_question_send(&session->base, question, err))
+        return SERVER_FAILED;
+    enum server_outcome outcome = SERVER_WOKEN;
+    while (outcome == SERVER_WOKEN && soon() > 0)
+        outcome = mariadb_question_receive(&session->base, question, answer, err);
+    return outcome;
+}
+
+static enum server_outcome begin_snapshot(struct question_answer *answer, struct err *err)
+{
+    const struct snapshot_question question = {.since = {.from = 1, .most = 1}};
+    struct snapshot_answer found = {0};
+    enum server_outcome outcome =
+        mariadb_snapshot_begin(&session->base, &question, &found, soon(), err);
+    answer->newest = found.newest;
+    found.newest = (struct log_newest){0};
+    snapshot_answer_free(&found);
+    return outcome;
+}
+
+/* The number of the newest row must be 1, or the session is closed, with that message. */
+static void expect_answer(enum way way, bool coexists, const char *message)
+{
+    const struct question question = {.coexists = coexists};
+    struct question_answer answer = {0};
+    struct attempt attempt = begin_attempt();
+    enum server_outcome outcome =
+        way == ASKED
+            ? mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err)
+        : way == IN_STEPS ? ask_in_steps(&question, &answer, &attempt.err)
+        : way == SNAPSHOT
+            ? begin_snapshot(&answer, &attempt.err)
+            : mariadb_snapshot_ask(&session->base, NULL, false, &answer, soon(), &attempt.err);
+    const char *line = message == NULL ? NULL : arena_printf(arena, "read: %s", message).data;
+    expect_outcome(&attempt, session, outcome, message == NULL ? SERVER_OK : SERVER_LOST, line);
+    assert_int_equal(mariadb_session_is_open(session), message == NULL);
+    assert_int_equal(answer.newest.rows.count, message == NULL);
+    if (message == NULL)
+        assert_int_equal(answer.newest.rows.at[0].number, 1);
+    log_rows_free(&answer.newest.rows);
+    if (message == NULL)
+        run(session, "ROLLBACK");
+}
+
+static void connect_again(void)
+{
+    struct attempt attempt = begin_attempt();
+    expect_outcome(&attempt, session, server_session_connect(&session->base, soon(), &attempt.err),
+                   SERVER_OK, NULL);
+}
+
+static void test_own_connection(void **state)
+{
+    (void)state;
+    assert_true(mariadb_session_server(session)->backend_id > 0);
+    for (enum way way = ASKED; way < WAYS; way++)
+        for (int i = 0; i < 2; i++)
+            expect_answer(way, i > 0, NULL);
+}
+
+static void test_other_connection(void **state)
+{
+    (void)state;
+    for (enum way way = ASKED; way < WAYS; way++)
+        for (int i = 0; i < 2; i++) {
+            struct mariadb_session *other = open_other();
+            swap_connections(session, other);
+            expect_answer(way, i > 0, MOVED);
+            mariadb_session_destroy(other);
+            connect_again();
+            expect_answer(way, i > 0, NULL);
+        }
+}
+
+/* A number that both connections have, as servers count from 1 on; and a name that both have, as
+ * after a restart. */
+static void test_each_sign_alone(void **state)
+{
+    (void)state;
+    struct mariadb_server *server = &session->server;
+    server->backend_id++;
+    expect_answer(ASKED, false, MOVED);
+    connect_again();
+    strcpy(is_of_cluster() ? server->node : server->host, "elsewhere");
+    expect_answer(ASKED, false, MOVED);
+    connect_again();
+    strcpy(is_of_cluster() ? server->host : server->node, "elsewhere");
+    expect_answer(ASKED, false, NULL);
+    if (is_of_cluster()) {
+        run(session, "SET SESSION wsrep_sync_wait = 0");
+        expect_answer(ASKED, false, MOVED);
+        connect_again();
+        expect_answer(ASKED, false, NULL);
+    }
+}
+
+/* A server that does not say who it is is believed. */
+static void test_without_numbers(void **state)
+{
+    (void)state;
+    session->server.backend_id = 0;
+    strcpy(session->server.node, "elsewhere");
+    for (enum way way = ASKED; way < WAYS; way++)
+        expect_answer(way, true, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_own_connection, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_connection, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
