@@ -271,6 +271,7 @@ PARTS = [
     Part("schema", script("tests/databases/schema.py"), waits=True),
     Part("mariadb-schema", script("tests/databases/mariadb_schema.py"), waits=True),
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
+    Part("mariadb-moved", script("tests/databases/mariadb_moved.py", "--berthd", "build/berthd")),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("dev", script("tests/cli/dev.py")),
