@@ -295,6 +295,7 @@ PARTS = [
     Part("copying", script("tests/databases/copying.py", "--build", "build"), waits=True),
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
+    Part("mariadb-moved", script("tests/databases/mariadb_moved.py", "--berthd", "build/berthd")),
     Part("reload", script("tests/conf/reload.py", "--berthd", "build/berthd"), waits=True),
     Part("cli", script("tests/cli/run.py", "--build", "build")),
     Part("dev", script("tests/cli/dev.py")),

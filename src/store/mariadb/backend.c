@@ -31,8 +31,8 @@ void mariadb_backend_columns(const struct mariadb_session *session, struct buf *
         buf_append_lit(sql, "@@hostname");
 }
 
-static bool is_same(const struct mariadb_session *session, const struct mariadb_rows *rows,
-                    size_t column)
+static bool is_own_connection(const struct mariadb_session *session,
+                              const struct mariadb_rows *rows, size_t column)
 {
     const struct mariadb_server *server = &session->server;
     char name[MARIADB_FACT_BYTES];
@@ -50,7 +50,7 @@ enum server_outcome mariadb_backend_check(struct mariadb_session *session,
                                           const struct mariadb_rows *rows, size_t column,
                                           struct err *err)
 {
-    if (session->server.backend_id == 0 || is_same(session, rows, column))
+    if (session->server.backend_id == 0 || is_own_connection(session, rows, column))
         return SERVER_OK;
     mariadb_exchange_drop(session);
     return server_failure_set(SERVER_LOST, session->url.target, "read",

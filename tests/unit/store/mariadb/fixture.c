@@ -124,7 +124,9 @@ void server_begin(struct server *server, const char *charset)
     run(first, sql.data);
     mysql_close(first);
     server->mysql = server_connect(server);
-    run(server->mysql, mariadb_upstream);
+    sql.len = 0;
+    append_upstream(&sql);
+    run(server->mysql, sql.data);
     sql.len = 0;
     for (int i = 0; i < RECORD_TABLE_COUNT; i++)
         append_record_table(&record_tables[i], &sql);

@@ -101,7 +101,10 @@ struct mariadb_session *open_upstream(const char *charset)
         arena_printf(arena, "DROP DATABASE %s; CREATE DATABASE %s CHARACTER SET %s; USE %s", name,
                      name, charset, name)
             .data);
-    run(session, mariadb_upstream);
+    struct buf sql = {0};
+    append_upstream(&sql);
+    run(session, sql.data);
+    buf_free(&sql);
     arena_destroy(arena);
     return session;
 }
