@@ -1,10 +1,11 @@
 /* Ids come from the counters of the tables, which do not go back when a transaction is rolled back.
  * Classes have no use for theirs: upstream numbers custom ones from 10000 on.
  *
- * MariaDB gives a row the next id of a series whose distance is a setting of the session: a row
- * with a large distance, rolled back, leaves all ids up to the next one to berth. On Galera, each
- * node has a series of its own, and its counter knows nothing of other nodes' rows that are rolled
- * back; so only ids of that series are taken. MySQL protects the setting: there, as many rows are
+ * MariaDB gives a row the next id of a series whose distance is a setting: a row with a large
+ * distance, rolled back, leaves all ids up to the next one to berth. On Galera, each node has a
+ * series of its own, and its counter knows nothing of other nodes' rows that are rolled back; so
+ * only ids of that series are taken. A node ignores the setting of a session, but not that of a
+ * statement. MySQL protects the setting, and has none for a statement: there, as many rows are
  * inserted as ids are needed.
  *
  * If the number of nodes changes, ids that were reserved may be given to others as well. A batch
@@ -61,8 +62,8 @@ static size_t room_of(const struct mariadb_session *session, const struct id_ran
     return uses_distance(session) && ids->room > most ? most : ids->room;
 }
 
-/* The results: BEGIN; SET; INSERT; SELECT; ROLLBACK; SET. */
-enum { IDS_RESULT = 3 };
+/* The results: BEGIN; INSERT; SELECT; ROLLBACK. */
+enum { IDS_RESULT = 2 };
 
 static void append_reservation(const struct mariadb_session *session, enum store_table table,
                                size_t room, struct buf *sql)
@@ -70,14 +71,12 @@ static void append_reservation(const struct mariadb_session *session, enum store
     bool with_distance = uses_distance(session);
     buf_append_lit(sql, "BEGIN;");
     if (with_distance)
-        buf_printf(sql, "SET auto_increment_increment=@@global.auto_increment_increment*%zu;",
+        buf_printf(sql,
+                   "SET STATEMENT auto_increment_increment=@@global.auto_increment_increment*%zu"
+                   " FOR ",
                    room);
-    else
-        buf_append_lit(sql, "DO 0;");
     ids_append_insert(table, with_distance ? 1 : room, sql);
     buf_append_lit(sql, "SELECT LAST_INSERT_ID(), @@global.auto_increment_increment;ROLLBACK");
-    if (with_distance)
-        buf_append_lit(sql, ";SET auto_increment_increment=DEFAULT");
 }
 
 static void take_series(const struct mariadb_rows *rows, size_t room, struct id_range *ids)
@@ -120,10 +119,8 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
 static enum server_outcome leave_reservation(struct mariadb_session *session, uint64_t deadline_us,
                                              struct err *err)
 {
-    const char *sql =
-        uses_distance(session) ? "ROLLBACK;SET auto_increment_increment=DEFAULT" : "ROLLBACK";
     enum server_outcome outcome =
-        mariadb_session_run(session, sql, "asked for ids", deadline_us, err);
+        mariadb_session_run(session, "ROLLBACK", "asked for ids", deadline_us, err);
     if (outcome != SERVER_OK)
         mariadb_session_close(session);
     return outcome;
@@ -161,7 +158,7 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
         return SERVER_OK;
     if (is_at_end(&session->failure))
         return leave_reservation(session, deadline_us, err);
-    /* The transaction, and the session's setting, end with the connection. */
+    /* The transaction ends with the connection. */
     mariadb_session_close(session);
     (void)!err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
