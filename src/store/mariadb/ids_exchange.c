@@ -1,28 +1,18 @@
 /* Ids come from the counters of the tables, which do not go back when a transaction is rolled back.
  * Classes have no use for theirs: upstream numbers custom ones from 10000 on.
  *
- * MariaDB gives a row the next id of a series whose distance is a setting of the session: a row
- * with a large distance, rolled back, leaves all ids up to the next one to berth. MySQL protects
- * the setting: there, as many rows are inserted as ids are needed.
+ * MariaDB gives a row the next id of a series whose distance is a setting: a row with a large
+ * distance, rolled back, leaves all ids up to the next one to berth. On Galera, each node has a
+ * series of its own, and its counter knows nothing of other nodes' rows that are rolled back; so
+ * only ids of that series are taken. A node ignores the setting of a session, but not that of a
+ * statement. MySQL protects the setting, and has none for a statement: there, as many rows are
+ * inserted as ids are needed.
  *
- * Galera has settings of its own, to which each statement sets those of the session: each node has
- * a series, whose distance is the number of nodes, and its counter knows nothing of other nodes'
- * rows that are rolled back; so only ids of that series are taken. A row with the last id of the
- * block moves the counter behind it. What takes an id between that row and the one before, which
- * finds out the first id, takes one of the block; instances exclude each other by a lock of the
- * node. (As many rows as ids would take 50 us each.) The session does not commit by itself
- * meanwhile: if the cluster ends the transaction, the next statement would otherwise be one of its
- * own.
- *
- * Ids that were reserved may be given to other programs as well, and if the number of nodes changes
- * to anybody. A batch with such an id is refused, and planned again with other ones. */
-#include <stdio.h>
-
+ * If the number of nodes changes, ids that were reserved may be given to others as well. A batch
+ * with such an id is refused, and planned again with other ones. */
 #include "base/buf.h"
 #include "store/mariadb/exchanges.h"
-#include "store/mariadb/own_tables.h"
 #include "store/mariadb/session_internal.h"
-#include "store/mariadb/write_texts.h"
 #include "store/server/id_tables.h"
 
 enum { DISTANCE_MOST = 65535 };
@@ -59,14 +49,9 @@ static void ids_append_insert(enum store_table table, size_t count, struct buf *
     buf_append_char(sql, ';');
 }
 
-/* How ids are reserved. */
-enum way { WAY_DISTANCE, WAY_ROWS, WAY_LAST };
-
-static enum way way_of(const struct mariadb_session *session)
+static bool uses_distance(const struct mariadb_session *session)
 {
-    return session->server.is_galera    ? WAY_LAST
-           : session->server.is_mariadb ? WAY_DISTANCE
-                                        : WAY_ROWS;
+    return session->server.is_mariadb;
 }
 
 /* How many ids are reserved. */
@@ -74,64 +59,24 @@ static size_t room_of(const struct mariadb_session *session, const struct id_ran
 {
     size_t nodes = session->server.auto_increment_increment;
     size_t most = DISTANCE_MOST / (nodes > 0 ? nodes : 1);
-    return way_of(session) == WAY_DISTANCE && ids->room > most ? most : ids->room;
+    return uses_distance(session) && ids->room > most ? most : ids->room;
 }
 
-/* The results of each way: two; INSERT; SELECT; and others. */
-enum { IDS_RESULT = 3 };
+/* The results: BEGIN; INSERT; SELECT; ROLLBACK. */
+enum { IDS_RESULT = 2 };
 
-#define SELECT_IDS "SELECT LAST_INSERT_ID(), @@global.auto_increment_increment;"
-
-static void append_with_distance(enum store_table table, size_t room, struct buf *sql)
+static void append_reservation(const struct mariadb_session *session, enum store_table table,
+                               size_t room, struct buf *sql)
 {
-    buf_printf(sql, "BEGIN;SET auto_increment_increment=@@global.auto_increment_increment*%zu;",
-               room);
-    ids_append_insert(table, 1, sql);
-    buf_append_lit(sql, SELECT_IDS "ROLLBACK;SET auto_increment_increment=DEFAULT");
-}
-
-static void append_with_rows(enum store_table table, size_t room, struct buf *sql)
-{
-    buf_append_lit(sql, "BEGIN;DO 0;");
-    ids_append_insert(table, room, sql);
-    buf_append_lit(sql, SELECT_IDS "ROLLBACK");
-}
-
-/* A row with that id. */
-static void append_row(const char *verb, enum store_table table, const char *id, struct buf *sql)
-{
-    const struct reserved_row row = row_of(table);
-    if (table < STORE_NODES)
-        buf_printf(sql, "%s INTO %s (id, %s) VALUES (%s, %s);", verb, id_table_name(table),
-                   row.columns, id, row.values);
-    else
-        buf_printf(sql, "%s INTO %s (id) VALUES (%s);", verb, id_table_name(table), id);
-}
-
-static void append_with_last(enum store_table table, size_t room, int64_t most, struct buf *sql)
-{
-    char last[128];
-    snprintf(last, sizeof(last),
-             "LEAST(LAST_INSERT_ID()+@@global.auto_increment_increment*%zu, %lld)", room - 1,
-             (long long)most);
-    buf_append_lit(sql, "SET autocommit=0;SELECT name FROM " MARIADB_LOCKS_TABLE
-                        " WHERE name='" MARIADB_LOCK_IDS "' FOR UPDATE;");
-    ids_append_insert(table, 1, sql);
-    buf_append_lit(sql, SELECT_IDS);
-    if (room > 1)
-        append_row("INSERT", table, last, sql);
-    buf_append_lit(sql, "ROLLBACK;SET autocommit=1");
-}
-
-static void append_reservation(enum way way, enum store_table table, size_t room, int64_t most,
-                               struct buf *sql)
-{
-    if (way == WAY_DISTANCE)
-        append_with_distance(table, room, sql);
-    else if (way == WAY_ROWS)
-        append_with_rows(table, room, sql);
-    else
-        append_with_last(table, room, most, sql);
+    bool with_distance = uses_distance(session);
+    buf_append_lit(sql, "BEGIN;");
+    if (with_distance)
+        buf_printf(sql,
+                   "SET STATEMENT auto_increment_increment=@@global.auto_increment_increment*%zu"
+                   " FOR ",
+                   room);
+    ids_append_insert(table, with_distance ? 1 : room, sql);
+    buf_append_lit(sql, "SELECT LAST_INSERT_ID(), @@global.auto_increment_increment;ROLLBACK");
 }
 
 static void take_series(const struct mariadb_rows *rows, size_t room, struct id_range *ids)
@@ -158,7 +103,7 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
     struct mariadb_rows rows[IDS_RESULT + 1] = {0};
     struct buf sql = {0};
     size_t room = room_of(session, ids);
-    append_reservation(way_of(session), table, room, ids->most, &sql);
+    append_reservation(session, table, room, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "asked for ids"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, IDS_RESULT + 1, NULL, deadline_us, err);
@@ -174,11 +119,8 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
 static enum server_outcome leave_reservation(struct mariadb_session *session, uint64_t deadline_us,
                                              struct err *err)
 {
-    enum server_outcome outcome = mariadb_session_run(
-        session,
-        way_of(session) == WAY_DISTANCE ? "ROLLBACK;SET auto_increment_increment=DEFAULT"
-                                        : MARIADB_ROLLBACK,
-        "asked for ids", deadline_us, err);
+    enum server_outcome outcome =
+        mariadb_session_run(session, "ROLLBACK", "asked for ids", deadline_us, err);
     if (outcome != SERVER_OK)
         mariadb_session_close(session);
     return outcome;
@@ -216,7 +158,7 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
         return SERVER_OK;
     if (is_at_end(&session->failure))
         return leave_reservation(session, deadline_us, err);
-    /* The transaction, and the session's settings, end with the connection. */
+    /* The transaction ends with the connection. */
     mariadb_session_close(session);
     (void)!err_set_text(err, failed.status, failed.code, failed.message);
     return outcome;
@@ -230,11 +172,14 @@ enum server_outcome mariadb_ids_mend(struct server_session *base, enum store_tab
     struct mariadb_session *session = mariadb_session_of(base);
     if (floor == 0 || table == STORE_CLASSES)
         return SERVER_OK;
+    const struct reserved_row row = row_of(table);
     struct buf sql = {0};
-    buf_append_lit(&sql, "BEGIN;");
-    append_row("INSERT IGNORE", table, arena_printf(err->arena, "%lld", (long long)floor).data,
-               &sql);
-    buf_append_lit(&sql, "ROLLBACK");
+    if (table < STORE_NODES)
+        buf_printf(&sql, "BEGIN;INSERT IGNORE INTO %s (id, %s) VALUES (%lld, %s);ROLLBACK",
+                   id_table_name(table), row.columns, (long long)floor, row.values);
+    else
+        buf_printf(&sql, "BEGIN;INSERT IGNORE INTO %s (id) VALUES (%lld);ROLLBACK",
+                   id_table_name(table), (long long)floor);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "asked for ids"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err);

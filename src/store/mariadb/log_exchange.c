@@ -5,6 +5,7 @@
 #include "store/mariadb/exchange.h"
 #include "store/mariadb/exchanges.h"
 #include "store/mariadb/log_sql.h"
+#include "store/mariadb/session_settings.h"
 #include "store/mariadb/write_texts.h"
 
 /* The session's wake-up descriptor ends the wait. */

@@ -214,30 +214,23 @@ static void compare_all_own(struct own_comparison *c)
     }
 }
 
-static bool has_lock_row(const struct mariadb_rows *rows, const char *name)
-{
-    for (size_t i = 0; i < mariadb_rows_count(rows); i++)
-        if (slice_equal(mariadb_rows_bytes(rows, i, 0), slice_of(name)))
-            return true;
-    return false;
-}
-
-/* A table that is created gets its rows with it. */
+/* A table that is created gets its row with it. */
 static enum server_outcome compare_lock_rows(struct own_comparison *c,
                                              struct mariadb_session *session, uint64_t deadline_us,
                                              struct err *err)
 {
-    static const char *const locks[] = {MARIADB_LOCK_BATCHES, MARIADB_LOCK_IDS};
-    struct mariadb_text text = {
-        .sql = SLICE_LIT("SELECT name FROM " MARIADB_LOCKS_TABLE), .statements = 1, .what = "read"};
+    struct mariadb_text text = {.sql = SLICE_LIT("SELECT name FROM " MARIADB_LOCKS_TABLE
+                                                 " WHERE name = '" MARIADB_LOCK_BATCHES "'"),
+                                .statements = 1,
+                                .what = "read"};
     struct mariadb_rows rows = {0};
     enum server_outcome outcome = SERVER_OK;
     if (has_own_name(&c->names[OWN_COLUMNS], MARIADB_LOCKS_TABLE, ANY_NAME))
         outcome = mariadb_session_execute(session, &text, &rows, 1, NULL, deadline_us, err);
-    for (size_t i = 0; outcome == SERVER_OK && i < sizeof(locks) / sizeof(locks[0]); i++)
-        if (!has_lock_row(&rows, locks[i]))
-            append_own_statement(c, "INSERT INTO " MARIADB_LOCKS_TABLE " (name) VALUES ('%s')",
-                                 locks[i]);
+    if (outcome == SERVER_OK && mariadb_rows_count(&rows) == 0)
+        append_own_statement(c, "%s",
+                             "INSERT INTO " MARIADB_LOCKS_TABLE
+                             " (name) VALUES ('" MARIADB_LOCK_BATCHES "')");
     mariadb_rows_free(&rows);
     return outcome;
 }

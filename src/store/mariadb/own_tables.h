@@ -14,10 +14,9 @@
 #include "base/err.h"
 #include "store/mariadb/session.h"
 
-/* The table with a row for each lock: the one that batches take, and that of reserving ids. */
+/* The table with a row for each lock, and the row that batches lock. */
 #define MARIADB_LOCKS_TABLE  "berth_locks"
 #define MARIADB_LOCK_BATCHES "batches"
-#define MARIADB_LOCK_IDS     "ids"
 
 /* Statements in an arena. All zero: none. */
 struct mariadb_own_statements {

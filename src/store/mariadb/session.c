@@ -9,7 +9,6 @@
 #include "store/mariadb/attempt.h"
 #include "store/mariadb/exchange.h"
 #include "store/mariadb/session_settings.h"
-#include "store/mariadb/write_texts.h"
 #include "store/server/failure.h"
 
 enum { SECOND_US = 1000000 };

@@ -12,6 +12,9 @@
     "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,"                          \
     "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES"
 
+/* The end of every transaction that is not committed: on clusters autocommit was off. */
+#define MARIADB_ROLLBACK "ROLLBACK;SET autocommit=1"
+
 /* The results of the text. */
 enum {
     MARIADB_SETTINGS_NAMES,

@@ -15,6 +15,7 @@
 #include "store/mariadb/log_sql.h"
 #include "store/mariadb/missing.h"
 #include "store/mariadb/session_internal.h"
+#include "store/mariadb/session_settings.h"
 #include "store/mariadb/write_sql.h"
 #include "store/mariadb/write_texts.h"
 
@@ -156,8 +157,8 @@ static bool is_unsettled(const struct mariadb_session *session)
     return !session->progress.is_open && session->base.commit == SERVER_COMMIT_SENT;
 }
 
-static enum server_outcome settle(struct mariadb_session *session, uint64_t deadline_us,
-                                  struct err *err)
+static enum server_outcome check_again(struct mariadb_session *session, uint64_t deadline_us,
+                                       struct err *err)
 {
     struct buf sql = {0};
     struct err failed = {.arena = err->arena};
@@ -191,7 +192,7 @@ enum server_outcome mariadb_batch_drive(struct server_session *base, uint64_t un
     if (!is_unsettled(session))
         return outcome;
     *err = (struct err){.arena = err->arena};
-    return settle(session, deadline_us, err);
+    return check_again(session, deadline_us, err);
 }
 
 enum server_outcome mariadb_batch_receive(struct server_session *base, struct err *err)

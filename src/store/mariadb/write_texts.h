@@ -14,9 +14,6 @@
 #include "base/buf.h"
 #include "store/server/log_rows.h"
 
-/* Also on servers that are no clusters, where autocommit was on. */
-#define MARIADB_ROLLBACK "ROLLBACK;SET autocommit=1"
-
 /* Appends statements that begin a transaction and take the lock of batches, which they wait for as
  * long as lock_timeout_ms (0: as the server's default); whatever follows waits for locks of others
  * a short time only. They have MARIADB_LOCK_RESULTS results. */

@@ -417,7 +417,7 @@ static void test_ids_that_are_not_used(void **state)
     open_two(fixture, stores);
     take_news(fixture, stores[0], false, STORE_NEWS_NONE);
     int64_t first = next_provider(stores[0]);
-    assert_int_equal(next_provider(stores[0]), first + 1);
+    assert_true(next_provider(stores[0]) > first);
     store_reuse_ids(stores[0]);
     assert_int_equal(next_provider(stores[0]), first);
     /* A read may come before the next plan, but need not begin one. */

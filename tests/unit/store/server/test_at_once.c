@@ -75,6 +75,32 @@ static void test_newest_state(void **state)
     store_close(store);
 }
 
+/* What one store has committed, another one is told at once, in both ways. */
+static void test_never_stale(void **state)
+{
+    enum { CLAIMS = 100 };
+    struct fixture *fixture = *state;
+    struct store_head head;
+    struct store *stores[2] = {open_seeded(fixture, NULL), fixture_open_elsewhere(fixture)};
+    struct store_asker *askers[2] = {store_open_asker(stores[0]), store_open_asker(stores[1])};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(take(askers[i], ask(askers[i]), &head), STORE_ASKED_ANSWERED);
+    for (int64_t i = 0; i < CLAIMS; i++) {
+        struct change_list list = changes_of(fixture);
+        add_generation(&list, 1, i, i + 1);
+        const struct store_stamp committed = commit_changes(fixture, stores[i % 2], &list);
+        struct store_asker *other = askers[(i + 1) % 2];
+        assert_int_equal(take(other, ask(other), &head), STORE_ASKED_ANSWERED);
+        assert_memory_equal(&head.stamp, &committed, sizeof(committed));
+        const struct store_stamp newest = ask_newest(stores[(i + 1) % 2]);
+        assert_memory_equal(&newest, &committed, sizeof(committed));
+    }
+    for (int i = 0; i < 2; i++) {
+        store_close_asker(askers[i]);
+        store_close(stores[i]);
+    }
+}
+
 /* The news are in the answer, as in that of the head. */
 static void test_news_of_the_answer(void **state)
 {
@@ -495,6 +521,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_newest_state),
+        TEST(test_never_stale),
         TEST(test_news_of_the_answer),
         TEST(test_connection_ends_while_nothing_is_asked),
         TEST(test_connection_ends_before_the_answer),

@@ -12,7 +12,8 @@ struct pair {
 
 static struct pair begin(struct fixture *fixture)
 {
-    struct pair pair = {.one = open_seeded(fixture, NULL), .other = fixture_open(fixture)};
+    struct pair pair = {.one = open_seeded(fixture, NULL),
+                        .other = fixture_open_elsewhere(fixture)};
     expect_news(fixture, pair.other, STORE_NEWS_RELOAD);
     return pair;
 }
@@ -283,7 +284,7 @@ static void test_nothing_read(void **state)
 {
     struct fixture *fixture = *state;
     struct store *one = fixture_open(fixture);
-    struct store *other = fixture_open(fixture);
+    struct store *other = fixture_open_elsewhere(fixture);
     struct change_list list = changes_of(fixture);
     unsigned counts[4] = {0};
     expect_news(fixture, one, STORE_NEWS_RELOAD);

@@ -74,12 +74,37 @@ static void test_stopped_holder(void **state)
     store_close(store);
 }
 
+/* Another program's session, which has no limit of its own. On PostgreSQL, the store ends it. */
+static void test_other_holder(void **state)
+{
+    enum { LIMIT_MS = 1000, MOST_US = 20000000 };
+    struct fixture *fixture = *state;
+    fixture->busy_timeout_ms = LIMIT_MS;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *holder = peer_hold_lock(fixture);
+    uint64_t began_us = clock_monotonic_us();
+    enum store_lock locked = lock_at_last(fixture, store);
+    assert_in_range(clock_monotonic_us() - began_us, LIMIT_MS * 500, MOST_US);
+    assert_int_equal(locked, fixture_is_mariadb() ? STORE_LOCK_FAILED : STORE_LOCKED);
+    if (locked == STORE_LOCK_FAILED)
+        assert_int_equal(fixture->err.status, 503);
+    else
+        store_unlock(store);
+    server_session_destroy(holder);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 50000, "CUSTOM_A");
+    fixture->err = (struct err){.arena = fixture->arena};
+    commit_changes(fixture, store, &list);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_ends_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_ends_again, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stopped_holder, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_other_holder, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
