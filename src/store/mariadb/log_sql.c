@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "store/mariadb/backend.h"
 #include "store/mariadb/literal.h"
+#include "store/mariadb/variables.h"
 
 static struct slice mark_of(const struct log_state *state)
 {
@@ -125,7 +126,6 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
 {
     enum { READ_ONLY_COLUMN = 4, EPOCH_COLUMN, COLUMNS };
     _Static_assert((int)COLUMNS == (int)MARIADB_NEWEST_COLUMNS, "the rest is backend.h's");
-    int64_t is_read_only = 1;
     *newest = (struct log_newest){0};
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
     if (outcome != SERVER_OK)
@@ -133,9 +133,9 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
     if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &newest->epoch))
         newest->epoch = 0;
     bool is_empty = mariadb_rows_bytes(result, 0, 0).data == NULL;
-    newest->is_primary = mariadb_rows_count(result) == 1 &&
-                         mariadb_rows_int(result, 0, READ_ONLY_COLUMN, &is_read_only) &&
-                         is_read_only == 0;
+    newest->is_primary =
+        mariadb_rows_count(result) == 1 &&
+        mariadb_value_accepts_writes(mariadb_rows_bytes(result, 0, READ_ONLY_COLUMN));
     newest->is_known = !is_empty && mariadb_rows_bytes(result, 0, 3).data == NULL;
     mariadb_log_rows(result, &newest->rows);
     if (is_empty)

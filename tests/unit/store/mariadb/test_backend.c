@@ -1,5 +1,5 @@
-/* Sessions that a proxy continues on another connection: their answers are not taken. On a server
- * of its own, or on two nodes of a Galera cluster. */
+/* Sessions that a proxy continues on another connection, or whose server accepts no writes: their
+ * answers are not taken. On a server of its own, or on two nodes of a Galera cluster. */
 #include "store/mariadb/backend.h"
 
 #include <stdlib.h>
@@ -166,6 +166,74 @@ static void test_without_numbers(void **state)
         expect_answer(way, true, NULL);
 }
 
+/* What is asked for instead of @@read_only; NULL: that itself. */
+static const char *read_only;
+
+enum server_outcome __real_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err)
+{
+    static const struct slice name = SLICE_LIT("@@read_only");
+    struct mariadb_text changed = *text;
+    const char *at =
+        read_only == NULL ? NULL : memmem(text->sql.data, text->sql.len, name.data, name.len);
+    if (at != NULL) {
+        struct slice before = {text->sql.data, (size_t)(at - text->sql.data)};
+        changed.sql = arena_printf(arena, "%.*s%s%.*s", SLICE_ARG(before), read_only,
+                                   SLICE_ARG(slice_skip(text->sql, before.len + name.len)));
+    }
+    return __real_mariadb_session_execute(asked, &changed, rows, rows_n, results, deadline_us, err);
+}
+
+static bool is_primary(void)
+{
+    const struct question question = {.coexists = false};
+    struct question_answer answer = {0};
+    struct attempt attempt = begin_attempt();
+    enum server_outcome outcome =
+        mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err);
+    expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);
+    log_rows_free(&answer.newest.rows);
+    return answer.newest.is_primary;
+}
+
+static bool is_ready(void)
+{
+    struct err err = {.arena = arena};
+    return session->base.dialect->make_ready(&session->base, soon(), &err) == SERVER_OK;
+}
+
+/* A number before MariaDB 12, and a name since then. */
+static void test_values_of_read_only(void **state)
+{
+    static const struct {
+        const char *value;
+        bool is_primary;
+    } values[] = {{"0", true},     {"1", false},         {"'OFF'", true},
+                  {"'ON'", false}, {"'NO_LOCK'", false}, {"'NO_LOCK_NO_ADMIN'", false},
+                  {"NULL", false}, {"''", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        read_only = values[i].value;
+        assert_int_equal(is_primary(), values[i].is_primary);
+        assert_int_equal(is_ready(), values[i].is_primary);
+    }
+    read_only = NULL;
+    assert_true(is_primary() && is_ready());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
