@@ -55,7 +55,7 @@ static void swap_connections(struct mariadb_session *a, struct mariadb_session *
     b->conn = conn;
 }
 
-enum way { ASKED, IN_STEPS, SNAPSHOT, SNAPSHOT_ASKED, WAYS };
+enum way { ASKED, IN_STEPS, SNAPSHOT, SNAPSHOT_ASKED, LOCKED, WAYS };
 
 static enum server_outcome ask_in_steps(const struct question *question,
                                         struct question_answer *answer, struct err *err)
@@ -80,19 +80,42 @@ static enum server_outcome begin_snapshot(struct question_answer *answer, struct
     return outcome;
 }
 
+/* The log's only row, with the lock. */
+static enum server_outcome take_lock(struct question_answer *answer, struct err *err)
+{
+    const struct log_range since = {.from = 1, .most = 1};
+    struct locked_news news = {0};
+    enum server_outcome outcome = mariadb_lock_send(&session->base, &since, err);
+    if (outcome == SERVER_OK)
+        outcome = mariadb_lock_drive(&session->base, &news, soon(), soon(), err);
+    answer->newest.rows = news.since;
+    return outcome;
+}
+
+static enum server_outcome ask(enum way way, const struct question *question,
+                               struct question_answer *answer, struct err *err)
+{
+    switch (way) {
+    case ASKED:
+        return mariadb_question_ask(&session->base, question, answer, soon(), err);
+    case IN_STEPS:
+        return ask_in_steps(question, answer, err);
+    case SNAPSHOT:
+        return begin_snapshot(answer, err);
+    case SNAPSHOT_ASKED:
+        return mariadb_snapshot_ask(&session->base, NULL, false, answer, soon(), err);
+    default:
+        return take_lock(answer, err);
+    }
+}
+
 /* The number of the newest row must be 1, or the session is closed, with that message. */
 static void expect_answer(enum way way, bool coexists, const char *message)
 {
     const struct question question = {.coexists = coexists};
     struct question_answer answer = {0};
     struct attempt attempt = begin_attempt();
-    enum server_outcome outcome =
-        way == ASKED
-            ? mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err)
-        : way == IN_STEPS ? ask_in_steps(&question, &answer, &attempt.err)
-        : way == SNAPSHOT
-            ? begin_snapshot(&answer, &attempt.err)
-            : mariadb_snapshot_ask(&session->base, NULL, false, &answer, soon(), &attempt.err);
+    enum server_outcome outcome = ask(way, &question, &answer, &attempt.err);
     const char *line = message == NULL ? NULL : arena_printf(arena, "read: %s", message).data;
     expect_outcome(&attempt, session, outcome, message == NULL ? SERVER_OK : SERVER_LOST, line);
     assert_int_equal(mariadb_session_is_open(session), message == NULL);
