@@ -170,11 +170,11 @@ static enum server_outcome check_again(struct mariadb_session *session, uint64_t
     buf_free(&sql);
     if (outcome == SERVER_OK)
         return SERVER_OK;
-    if (is_unsettled(session))
-        return mariadb_exchange_lose(session, "written", err);
-    if (outcome != SERVER_REFUSED) {
+    if (outcome != SERVER_REFUSED || session->failure.kind != MARIADB_NOT_FOUND) {
+        mariadb_exchange_drop(session);
+        session->base.commit = SERVER_COMMIT_UNKNOWN;
         err_set_text(err, failed.status, failed.code, failed.message);
-        return outcome;
+        return SERVER_LOST;
     }
     session->failure.kind = MARIADB_CONFLICT;
     session->failure.result = session->batch->end;
