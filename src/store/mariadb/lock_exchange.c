@@ -16,7 +16,7 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
     session->sql.len = 0;
     mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms,
                              &session->sql);
-    mariadb_log_sql_since(since->from, since->most, &session->sql);
+    mariadb_log_sql_since(session, since, 0, &session->sql); /* a snapshot is needed */
     buf_append_lit(&session->sql, "SELECT MAX(epoch)");
     mariadb_backend_columns(session, &session->sql);
     buf_append_lit(&session->sql, " FROM berth_epochs");
@@ -30,6 +30,10 @@ enum server_outcome mariadb_lock_drive(struct server_session *base, struct locke
 {
     struct mariadb_session *session = mariadb_session_of(base);
     enum server_outcome outcome = mariadb_text_drive(session, until_us, deadline_us, err);
+    if (outcome != SERVER_WOKEN)
+        mariadb_log_since_end(session, outcome);
+    if (outcome == SERVER_FAILED && session->failure.is_too_large)
+        return SERVER_LOST; /* so that it is asked for again */
     if (outcome == SERVER_OK)
         outcome = mariadb_backend_check(session, &session->kept[EPOCH_RESULT], 1, err);
     if (outcome != SERVER_OK)

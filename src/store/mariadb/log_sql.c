@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "store/mariadb/backend.h"
 #include "store/mariadb/literal.h"
+#include "store/mariadb/session_internal.h"
 #include "store/mariadb/variables.h"
 
 static struct slice mark_of(const struct log_state *state)
@@ -33,12 +34,20 @@ void mariadb_log_sql_newest(const struct mariadb_session *session, const struct 
                         " FROM berth_log ORDER BY number DESC LIMIT 1) l ON 1;");
 }
 
-void mariadb_log_sql_since(int64_t from, int64_t most, struct buf *sql)
+void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
+                           int64_t least, struct buf *sql)
 {
+    int64_t most = session->is_far_behind ? least : since->most;
     buf_printf(sql,
                "SELECT number, mark, digest, entries FROM berth_log WHERE number >= %lld"
                " ORDER BY number LIMIT %lld;",
-               (long long)from, (long long)most);
+               (long long)since->from, (long long)most);
+}
+
+void mariadb_log_since_end(struct mariadb_session *session, enum server_outcome outcome)
+{
+    if (outcome == SERVER_OK || session->failure.is_too_large)
+        session->is_far_behind = outcome != SERVER_OK;
 }
 
 /* Times are compared as numbers: a session's time zone is UTC. */

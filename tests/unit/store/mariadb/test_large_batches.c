@@ -1,6 +1,6 @@
 /* Batches whose text is larger than the server accepts, which is started with
- * max_allowed_packet=1M. */
-#include "store/fixture.h"
+ * max_allowed_packet=1M; and more of them in the log than one answer may have. */
+#include "store/server/peer.h"
 
 #include "model/node.h"
 
@@ -75,6 +75,31 @@ static void test_one(void **state)
     store_close(store);
 }
 
+/* Batches of another instance, larger together than an answer may be. */
+static void write_much(struct fixture *fixture)
+{
+    (void)peer_execute(fixture, "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
+                                " SELECT seq, UNHEX(LPAD(seq, 32, '0')), UNHEX(LPAD(seq, 32, '1')),"
+                                " UTC_TIMESTAMP(6), REPEAT('x', 65536) FROM seq_2_to_1100");
+}
+
+static void test_far_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_stamp stamp;
+    struct store *store = open_seeded(fixture, NULL);
+    struct store *other = fixture_open(fixture);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    expect_news(fixture, other, STORE_NEWS_RELOAD);
+    write_much(fixture);
+    expect_news(fixture, store, STORE_NEWS_RELOAD);
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    assert_int_equal(lock_and_read(other, &fixture->err), STORE_NEWS_RELOAD);
+    (void)end_news(other, &stamp);
+    store_close(other);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -82,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_sum),
         TEST(test_one),
+        TEST(test_far_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
