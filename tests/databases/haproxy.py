@@ -10,6 +10,7 @@ that tests do not have, and logging. Where they check a node over HTTP, its answ
 import contextlib
 import http.server
 import os
+import re
 import socket
 import sys
 import threading
@@ -69,6 +70,12 @@ class Control:
 
     def end_sessions_of(self, server):
         self.tell(f"shutdown sessions server {self.back}/{server}")
+
+    def end_some_sessions_of(self, server):
+        """Each second one."""
+        found = re.findall(rf"^(0x\w+): .* be={self.back} srv={server} ", self.tell("show sess"), re.M)
+        for session in found[::2]:
+            self.tell(f"shutdown session {session}")
 
 
 class HAProxy(Daemon, Control):

@@ -6,8 +6,8 @@
     tests/databases/with_mariadb.py --galera tests/databases/read_your_writes.py …       each instance has a node of its own
     tests/databases/with_mariadb.py --galera --haproxy tests/databases/read_your_writes.py --switch SECONDS …
 
-With --switch, the instances reach the nodes through HAProxy, which leads to another node every so many seconds. Old sessions stay
-where they are, and every other time they are ended.
+With --switch, the instances reach the nodes through HAProxy, which leads to another node every so many seconds. All old sessions
+are ended, or every other time, each second one: then sessions are on two nodes.
 
 Clients change a consumer's claim on one instance and read it on the others as soon as the change is answered; each of these
 reads is an attempt. Each client is a process, with connections and consumers of its own.
@@ -143,6 +143,8 @@ class Switching(threading.Thread):
             new = NODES[self.times % len(NODES)]
             control.use_only(new, [node for node in NODES if node != new])
             if self.times % 2:
+                control.end_some_sessions_of(old)
+            else:
                 control.end_sessions_of(old)
 
     def __enter__(self):
