@@ -10,6 +10,7 @@ that tests do not have, and logging. Where they check a node over HTTP, its answ
 import contextlib
 import http.server
 import os
+import re
 import socket
 import sys
 import threading
@@ -28,30 +29,11 @@ CHECK_S = 5  # a node that does not answer by then is unavailable; on a busy mac
 SYNCED, DONOR = "4", "2"  # wsrep_local_state
 
 
-class HAProxy(Daemon):
-    """text: the configuration without its section `global`; `back`: the backend that the methods are about."""
+class Control:
+    """The control socket of a HAProxy. back: the backend that the methods are about."""
 
-    def __init__(self, text, back, port=None):
-        self.text, self.back = text, back
-        self.port = port or servers.free_port()
-        super().__init__()
-        self.control = os.path.join(self.place.path, "control")
-
-    def own_lines(self):
-        """More of the section `global`."""
-        return []
-
-    def start(self, seconds=20):
-        lines = ["global", f"    stats socket {self.control} mode 666 level admin", *(f"    {line}" for line in self.own_lines())]
-        self.execute(PROGRAM, "-db", "-f", self.place.write("haproxy.cfg", "\n".join(lines) + "\n" + self.text))
-
-        def is_ready():
-            self.expect_running()
-            with contextlib.suppress(OSError):
-                return self.tell("show info")
-
-        wait_until(is_ready, lambda: f"HAProxy is not ready: {self.log()[-2000:]}", seconds)
-        return self
+    def __init__(self, control, back):
+        self.control, self.back = control, back
 
     def tell(self, command):
         with socket.socket(socket.AF_UNIX) as connection:
@@ -78,6 +60,48 @@ class HAProxy(Daemon):
         said = self.tell(f"set server {self.back}/{server} state {state}").strip()
         if said:
             raise ValueError(said)
+
+    def use_only(self, server, others):
+        """New sessions get this server, as if all others had failed. Old sessions stay, unless the configuration ends them."""
+        self.set_state(server, "ready")
+        self.await_up(server)
+        for other in others:
+            self.set_state(other, "maint")
+
+    def end_sessions_of(self, server):
+        self.tell(f"shutdown sessions server {self.back}/{server}")
+
+    def end_some_sessions_of(self, server):
+        """Each second one."""
+        found = re.findall(rf"^(0x\w+): .* be={self.back} srv={server} ", self.tell("show sess"), re.M)
+        for session in found[::2]:
+            self.tell(f"shutdown session {session}")
+
+
+class HAProxy(Daemon, Control):
+    """text: the configuration without its section `global`; `back`: as of Control."""
+
+    def __init__(self, text, back, port=None):
+        self.text = text
+        self.port = port or servers.free_port()
+        Daemon.__init__(self)
+        Control.__init__(self, os.path.join(self.place.path, "control"), back)
+
+    def own_lines(self):
+        """More of the section `global`."""
+        return []
+
+    def start(self, seconds=20):
+        lines = ["global", f"    stats socket {self.control} mode 666 level admin", *(f"    {line}" for line in self.own_lines())]
+        self.execute(PROGRAM, "-db", "-f", self.place.write("haproxy.cfg", "\n".join(lines) + "\n" + self.text))
+
+        def is_ready():
+            self.expect_running()
+            with contextlib.suppress(OSError):
+                return self.tell("show info")
+
+        wait_until(is_ready, lambda: f"HAProxy is not ready: {self.log()[-2000:]}", seconds)
+        return self
 
 
 class Shape:
@@ -186,12 +210,7 @@ class Balancer(HAProxy):
     # Changing the node.
 
     def use(self, node):
-        """New sessions get this node, as if all others had failed. Old sessions stay, unless the shape ends them."""
-        self.set_state(self.names[node], "ready")
-        self.await_up(self.names[node])
-        for other in self.nodes:
-            if other is not node:
-                self.set_state(self.names[other], "maint")
+        self.use_only(self.names[node], [self.names[other] for other in self.nodes if other is not node])
 
     def use_any(self):
         """As at first: the checks decide."""
@@ -203,7 +222,7 @@ class Balancer(HAProxy):
         return int(self.field(self.names[node], "scur"))
 
     def end_sessions(self, node):
-        self.tell(f"shutdown sessions server {self.back}/{self.names[node]}")
+        self.end_sessions_of(self.names[node])
 
     def url(self, **more):
         """As the first server's."""

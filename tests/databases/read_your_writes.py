@@ -4,6 +4,10 @@
     tests/databases/with_postgres.py tests/databases/read_your_writes.py --berthd build/berthd [--attempts N] [--instances N]
                                      [--clients N]
     tests/databases/with_mariadb.py --galera tests/databases/read_your_writes.py …       each instance has a node of its own
+    tests/databases/with_mariadb.py --galera --haproxy tests/databases/read_your_writes.py --switch SECONDS …
+
+With --switch, the instances reach the nodes through HAProxy, which leads to another node every so many seconds. All old sessions
+are ended, or every other time, each second one: then sessions are on two nodes.
 
 Clients change a consumer's claim on one instance and read it on the others as soon as the change is answered; each of these
 reads is an attempt. Each client is a process, with connections and consumers of its own.
@@ -19,16 +23,19 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
+from haproxy import Control  # noqa: E402
 
 CONSUMERS, TOTAL, AMOUNT_MOST = 20, 1_000_000, 1000
 SHOWN_MOST = 3
+NODES = "node1", "node2", "node3"
 TIMEOUT_S = 120
 
 
@@ -122,15 +129,45 @@ def race(ports, attempts, clients):
     return sum(made), sum(stale, []), sum(wrong, [])
 
 
+class Switching(threading.Thread):
+    """HAProxy leads new sessions to one node after the other."""
+
+    def __init__(self, pause):
+        super().__init__()
+        self.pause, self.times, self.is_over = pause, 0, threading.Event()
+
+    def run(self):
+        control = Control(os.environ["BERTH_TEST_HAPROXY_CONTROL"], "mariadb_back")
+        while not self.is_over.wait(self.pause):
+            old, self.times = NODES[self.times % len(NODES)], self.times + 1
+            new = NODES[self.times % len(NODES)]
+            control.use_only(new, [node for node in NODES if node != new])
+            if self.times % 2:
+                control.end_some_sessions_of(old)
+            else:
+                control.end_sessions_of(old)
+
+    def __enter__(self):
+        if self.pause:
+            self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        if self.pause:
+            self.join()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     parser.add_argument("--attempts", type=int, default=10000)
     parser.add_argument("--instances", type=int, default=3)
     parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--switch", type=float, metavar="SECONDS")
     arguments = parser.parse_args()
     score = servers.Score()
-    urls = servers.new_databases(arguments.instances)
+    urls = servers.new_databases(arguments.instances, pooled=arguments.switch is not None)
     with contextlib.ExitStack() as stack:
         berths = []
         for url in urls:
@@ -138,10 +175,13 @@ def main():
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url)))
         began = time.monotonic()
-        attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
+        with Switching(arguments.switch) as switching:
+            attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
         seconds = time.monotonic() - began
         score.case("no read is stale", f"{len(stale)} of {attempts}: {stale[:SHOWN_MOST]}" if stale else None)
         score.case("every request succeeds", f"{len(wrong)} of {attempts}: {wrong[:SHOWN_MOST]}" if wrong else None)
+        if arguments.switch is not None:
+            score.case("HAProxy has led to each node", None if switching.times >= len(NODES) else f"{switching.times} changes")
         print(f"{attempts} attempts, {attempts / seconds:.0f}/s, on {arguments.instances} instances by {arguments.clients} clients")
     return score.end()
 

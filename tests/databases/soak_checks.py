@@ -7,6 +7,7 @@ import threading
 import time
 
 import psycopg2
+import pymysql
 import servers
 from processes import Failure, wait_until
 from soak_clients import NOT_THERE
@@ -44,7 +45,7 @@ class Auditor:
             try:
                 self.wrong += self.databases.current.sql(OVER_CAPACITY)
                 self.times += 1
-            except psycopg2.Error:  # a server that is down
+            except (psycopg2.Error, pymysql.MySQLError):  # a server that is down
                 pass
 
 
@@ -122,7 +123,7 @@ def journal_findings(journal, table, directory):
     lost = {thing.id for thing in things}
     names = named(directory)
     unnamed = [thing.id for thing in things if (thing.id, "gone" if thing.told is not NOT_THERE else "appeared") not in names]
-    yield "what the promotion lost is named", f"not {len(unnamed)} of {len(things)}: {unnamed[:3]}" if unnamed else None
+    yield "what the database lost is named", f"not {len(unnamed)} of {len(things)}: {unnamed[:3]}" if unnamed else None
     wrong = [thing for thing in journal.things if table.get(thing.id, NOT_THERE) not in thing.possible and thing.id not in lost]
     missing = [thing.id for thing in wrong if thing.told is not NOT_THERE]
     yield "nothing that was acknowledged is lost", f"{len(missing)} of {len(journal.things)}: {missing[:3]}" if missing else None

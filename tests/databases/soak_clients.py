@@ -36,8 +36,8 @@ class Thing:
 
 
 class Journal:
-    """Everything that clients were told, in memory and as lines of JSON. `loses_from`, `loses_until`: acknowledged writes that
-    ended after the one and began before the other may be lost, if they are named."""
+    """Everything that clients were told, in memory and as lines of JSON. `losses`: the times from which and
+    until which acknowledged writes may be lost, if they are named: those that ended after the one and began before the other."""
 
     def __init__(self, path):
         self.file = open(path, "w")
@@ -46,13 +46,13 @@ class Journal:
         self.counts = collections.Counter()
         self.acknowledged = collections.Counter()  # writes, by the name of the service
         self.wrong = []
-        self.loses_from = self.loses_until = float("inf")
+        self.losses = []
 
     def write(self, **entry):
         self.file.write(json.dumps({"at": round(time.monotonic(), 4), **entry}) + "\n")
 
     def may_be_lost(self, thing):
-        return thing.ended > self.loses_from and thing.began < self.loses_until
+        return any(thing.ended > since and thing.began < until for since, until in self.losses)
 
     def note(self, what, service, status, thing, state, began):
         """A write that should bring the thing to that state was answered. One that is refused, also with 503, has changed nothing;
@@ -76,12 +76,12 @@ class Journal:
 
     def lose_from_now(self):
         with self.lock:
-            self.loses_from = time.monotonic()
+            self.losses.append((time.monotonic(), float("inf")))
             self.write(what="loses from now")
 
     def lose_no_more(self):
         with self.lock:
-            self.loses_until = time.monotonic()
+            self.losses[-1] = self.losses[-1][0], time.monotonic()
             self.write(what="loses no more")
 
     def total(self):
@@ -218,6 +218,6 @@ class Clients:
         with self.journal.lock:
             self.journal.counts[f"read {status}"] += 1
             self.journal.write(what="read", service=service.name, id=thing.id, state=state, status=status)
-        is_stale = status in (200, 404) and state != thing.told and not thing.is_by_python
+        is_stale = service.is_strict and status in (200, 404) and state != thing.told and not thing.is_by_python
         if is_stale and not self.journal.may_be_lost(thing):
             self.journal.blame("a stale read", id=thing.id, is_there=state, told=thing.told, writer=writer.name, reader=service.name)

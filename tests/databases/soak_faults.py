@@ -57,7 +57,7 @@ class Instance:
     """berthd behind proxies of its own: in front of both servers, or of PgBouncer. `lock` is held while it is killed, started
     or stopped."""
 
-    is_python = False
+    is_python, is_strict = False, True
 
     def __init__(self, number, databases, program, directory):
         self.name = f"instance {number}"
@@ -110,7 +110,7 @@ class Instance:
 class Python:
     """The Python service on the same database."""
 
-    name, is_python = "python", True
+    name, is_python, is_strict = "python", True, True
 
     def __init__(self, server, directory):
         self.service = servers.PythonService(directory, sync=False, connection=server.url())
