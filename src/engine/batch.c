@@ -44,17 +44,22 @@ static bool lock(struct pipeline *pipeline, struct err *err)
     return locked == STORE_LOCKED;
 }
 
-/* *is_long: the news are to be read without the lock, which is free again. */
+/* *is_long: the news are to be read without the lock, which is free again: they are more than a
+ * follow, or others have written in spite of the lock, as they can on another node of a cluster, or
+ * once the connection that had locked is gone. */
 static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err *err)
 {
     enum store_news news = news_begin(pipeline, err);
     struct store_stamp ignored;
     *is_long = news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK;
     bool ok = news != STORE_NEWS_FAILED;
-    if (*is_long)
+    if (*is_long) {
         store_end_read(pipeline->store, &ignored);
-    else if (ok)
-        ok = news_end(pipeline, news, err) == NEWS_TAKEN;
+    } else if (ok) {
+        enum news taken = news_end(pipeline, news, err);
+        *is_long = taken == NEWS_OVERTAKEN;
+        ok = taken == NEWS_TAKEN || *is_long;
+    }
     if (*is_long || !ok)
         store_unlock(pipeline->store);
     return ok;

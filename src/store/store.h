@@ -138,8 +138,9 @@ struct store_going_back {
 struct store_going_back store_why_went_back(const struct store *store);
 
 /* Begins to read one committed state of the database. It waits for no writer and needs no disk
- * space. While the store is locked, the state is the newest one. Ends with store_end_read(), also
- * after a failure of one of the functions below. */
+ * space. While the store is locked, the state is the newest one; if others write in spite of the
+ * lock, a load, merge or follow is STORE_TAKEN, because the tables no longer have that state, and
+ * sends nothing. Ends with store_end_read(), also after a failure of one of the functions below. */
 enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.

@@ -33,6 +33,7 @@ enum {
 /* The open read. */
 struct server_read {
     bool is_open;
+    bool is_overtaken;     /* others have written in spite of the lock */
     bool has_snapshot;     /* otherwise its rows were read with the lock */
     struct log_state head; /* the newest state */
     bool went_back;        /* it no longer has the state that memory has */

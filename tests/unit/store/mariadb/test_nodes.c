@@ -133,6 +133,36 @@ static void test_lost_commits_are_counted(void **state)
     store_close(store);
 }
 
+static void count_change(void *cls, const struct change *change)
+{
+    (void)change;
+    ++*(unsigned *)cls;
+}
+
+/* The lock orders only those on the same node. */
+static void test_read_is_overtaken(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first = open_seeded(fixture, NULL);
+    struct store *second = open_second(fixture);
+    const struct memory_view memory = {0}; /* is not looked at */
+    struct store_stamp stamp;
+    unsigned count = 0;
+    commit_until(fixture, first, server_store_of(first)->followed.number + 1);
+    assert_int_equal(lock_and_read(second, &fixture->err), STORE_NEWS_FOLLOW);
+    assert_true(store_suspect(second, ENTITY_PROVIDER, 1, (struct slice){0}));
+    commit_until(fixture, first, server_store_of(first)->followed.number + 1);
+    assert_int_equal(store_follow(second, &memory, count_change, &count, &fixture->err),
+                     STORE_TAKEN);
+    assert_int_equal(count, 0);
+    (void)end_news(second, &stamp);
+    fixture->err = (struct err){.arena = fixture->arena};
+    expect_news(fixture, second, STORE_NEWS_FOLLOW);
+    commit_until(fixture, second, server_store_of(second)->followed.number + 1);
+    store_close(second);
+    store_close(first);
+}
+
 /* Whether the rows name both nodes, which the instances write after about a second. */
 static bool names_nodes(struct fixture *fixture, const char *first, const char *second)
 {
@@ -173,6 +203,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lost_commits_are_counted, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_read_is_overtaken, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_nodes_are_told, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
