@@ -263,6 +263,16 @@ bool store_observer_find(struct store_observer *observer, enum entity entity, co
  * late. */
 bool store_locks_first(const struct store *store);
 
+/* When others write through other servers of the same database, where no lock orders them. */
+struct store_turn {
+    bool is_shared;   /* they do: no batch is planned before the one before is decided, and none
+                         under the lock */
+    uint64_t wait_us; /* for so long, the next batch is left to them; 0: it may be planned on the
+                         newest state */
+    uint64_t look_us; /* after so long, the news tell whether one of them has written */
+};
+struct store_turn store_turn(const struct store *store);
+
 enum store_lock {
     STORE_LOCKED,
     STORE_LOCK_HELD, /* by another process, for longer than the few milliseconds for which one call

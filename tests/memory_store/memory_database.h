@@ -78,6 +78,9 @@ struct memory_database {
     /* MEMORY_FOREIGN_WRITE: makes a foreign commit. */
     void (*foreign_write)(void *cls, struct memory_database *database);
 
+    /* What store_turn() says. */
+    struct store_turn (*turn)(void *cls);
+
     struct texts texts;
 };
 

@@ -1,4 +1,5 @@
-/* A store whose other writers no lock orders. */
+/* A store whose other writers no lock orders: batches wait for their turn, are planned on what the
+ * others have written meanwhile, and not under the lock. */
 #include "memory_store/memory_store.h"
 #include "unit.h"
 
@@ -6,7 +7,7 @@
 #include "engine/pipeline.h"
 #include "replica/replica.h"
 
-enum { WRITERS = 2 };
+enum { WAITS = 4, WRITERS = 2 };
 
 struct ask {
     struct pipeline_request request;
@@ -24,7 +25,9 @@ struct bench {
     struct memory_database database;
     struct arena *arena;
     struct writer writers[WRITERS];
-    struct ask other;
+    struct ask other, late;
+    unsigned waits; /* for so long it is the other's turn */
+    bool is_others; /* the other is writing */
 };
 
 static bool plan(struct pipeline_request *request, const struct plan *plan)
@@ -48,12 +51,30 @@ static void submit(struct bench *bench, unsigned writer, struct ask *ask, const 
     pipeline_submit(bench->writers[writer].pipeline, &ask->request);
 }
 
+/* memory_database.turn: the other one writes once while it is waited for. */
+static struct store_turn turn_of(void *cls)
+{
+    struct bench *bench = cls;
+    if (bench->is_others || bench->waits == 0)
+        return (struct store_turn){.is_shared = !bench->is_others};
+    if (--bench->waits == WAITS / 2) {
+        bench->is_others = true;
+        submit(bench, 1, &bench->other, "CUSTOM_OTHER");
+        assert_true(pipeline_run_once(bench->writers[1].pipeline));
+        bench->is_others = false;
+        submit(bench, 0, &bench->late, "CUSTOM_LATE");
+    }
+    return (struct store_turn){.is_shared = true, .wait_us = 200, .look_us = 100};
+}
+
 static int setup(void **state)
 {
     static struct bench bench;
     bench = (struct bench){.arena = arena_create()};
     struct err err = {.arena = bench.arena};
     memory_database_init(&bench.database);
+    bench.database.cls = &bench;
+    bench.database.turn = turn_of;
     for (int i = 0; i < WRITERS; i++) {
         struct writer *writer = &bench.writers[i];
         writer->store = memory_store_open(&bench.database);
@@ -78,11 +99,43 @@ static int teardown(void **state)
     return 0;
 }
 
+/* Whoever arrives meanwhile joins the batch. */
+static void test_waits_for_its_turn(void **state)
+{
+    struct bench *bench = *state;
+    struct ask ask;
+    bench->database.lock_order = MEMORY_LOCKS_NEVER;
+    bench->waits = WAITS;
+    submit(bench, 0, &ask, "CUSTOM_OWN");
+    assert_true(pipeline_run_once(bench->writers[0].pipeline));
+    const struct pipeline_figures figures = pipeline_figures(bench->writers[0].pipeline);
+    assert_int_equal(bench->waits, 0);
+    assert_int_equal(ask.answers, 1);
+    assert_int_equal(bench->other.answers, 1);
+    assert_int_equal(bench->late.answers, 1);
+    assert_int_equal(figures.commits, 1);
+    assert_int_equal(figures.taken, 0);
+    assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 3);
+}
+
+/* The lock would not keep the others from writing. */
+static void test_takes_no_lock(void **state)
+{
+    struct bench *bench = *state;
+    struct ask ask;
+    bench->database.faults.permille[MEMORY_LOCK_FAILS] = MEMORY_ALWAYS;
+    bench->database.lock_order = MEMORY_LOCKS_FIRST;
+    submit(bench, 0, &ask, "CUSTOM_OWN");
+    assert_true(pipeline_run_once(bench->writers[0].pipeline));
+    assert_int_equal(ask.answers, 1);
+}
+
 /* A read under the lock that is not the only one: it is read again without the lock. */
 static void test_overtaken_under_the_lock(void **state)
 {
     struct bench *bench = *state;
     struct ask ask;
+    bench->database.turn = NULL;
     bench->database.lock_order = MEMORY_LOCKS_FIRST;
     submit(bench, 1, &bench->other, "CUSTOM_OTHER");
     assert_true(pipeline_run_once(bench->writers[1].pipeline));
@@ -97,6 +150,8 @@ static void test_overtaken_under_the_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_waits_for_its_turn, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_takes_no_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_overtaken_under_the_lock, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
