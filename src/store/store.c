@@ -121,6 +121,11 @@ bool store_end_read(struct store *store, struct store_stamp *stamp)
     return store->driver->end_read(store, stamp);
 }
 
+struct store_turn store_turn(const struct store *store)
+{
+    return store->driver->turn == NULL ? (struct store_turn){0} : store->driver->turn(store);
+}
+
 bool store_locks_first(const struct store *store)
 {
     return store->driver->locks_first(store);

@@ -138,8 +138,9 @@ struct store_going_back {
 struct store_going_back store_why_went_back(const struct store *store);
 
 /* Begins to read one committed state of the database. It waits for no writer and needs no disk
- * space. While the store is locked, the state is the newest one. Ends with store_end_read(), also
- * after a failure of one of the functions below. */
+ * space. While the store is locked, the state is the newest one; if others write in spite of the
+ * lock, a load, merge or follow is STORE_TAKEN, because the tables no longer have that state, and
+ * sends nothing. Ends with store_end_read(), also after a failure of one of the functions below. */
 enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
@@ -261,6 +262,16 @@ bool store_observer_find(struct store_observer *observer, enum entity entity, co
  * and where others have written so much lately that a batch planned without it would often be too
  * late. */
 bool store_locks_first(const struct store *store);
+
+/* When others write through other servers of the same database, where no lock orders them. */
+struct store_turn {
+    bool is_shared;   /* they do: no batch is planned before the one before is decided, and none
+                         under the lock */
+    uint64_t wait_us; /* for so long, the next batch is left to them; 0: it may be planned on the
+                         newest state */
+    uint64_t look_us; /* after so long, the news tell whether one of them has written */
+};
+struct store_turn store_turn(const struct store *store);
 
 enum store_lock {
     STORE_LOCKED,

@@ -94,6 +94,10 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
 {
     (void)memory;
     check(store->is_reading && store->news == STORE_NEWS_FOLLOW);
+    if (store->is_locked && store->database->overtakes > 0) {
+        store->database->overtakes--;
+        return STORE_TAKEN;
+    }
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
     check(tables_follow(&store->seen.tables, &store->tables, store->database->rng, sink_cut, &cut));

@@ -10,6 +10,7 @@
 #include "store/report.h"
 #include "store/row_reader.h"
 #include "store/server/answers.h"
+#include "store/server/asks.h"
 #include "store/server/batch.h"
 #include "store/server/id_tables.h"
 #include "store/server/instance_row.h"
@@ -199,6 +200,15 @@ struct server_dialect {
     enum server_outcome (*stalled_end)(struct server_session *session, uint64_t least_us,
                                        struct arena *arena, struct stalled *ended,
                                        uint64_t deadline_us, struct err *err);
+
+    /* ---- asks for turns (asks.h): of a dialect with clusters, or else NULL ---- */
+
+    enum server_outcome (*ask_write)(struct server_session *session, const struct turn_ask *ask,
+                                     uint64_t deadline_us, struct err *err);
+    enum server_outcome (*ask_delete)(struct server_session *session, const struct turn_ask *ask,
+                                      uint64_t deadline_us, struct err *err);
+    enum server_outcome (*asks_read)(struct server_session *session, struct turn_asks *asks,
+                                     uint64_t deadline_us, struct err *err);
 
     /* ---- housekeeping ---- */
 

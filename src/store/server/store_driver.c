@@ -164,6 +164,7 @@ const struct store_driver server_driver = {
     .check_schema = check_schema,
     .end_read = server_end_read,
     .locks_first = server_locks_first,
+    .turn = server_turn,
     .lock = server_lock,
     .unlock = server_unlock,
     .next_id = server_next_id,

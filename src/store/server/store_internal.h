@@ -15,6 +15,7 @@
 #include "store/log.h"
 #include "store/row_reader.h"
 #include "store/server/acknowledged.h"
+#include "store/server/asks.h"
 #include "store/server/consumer_ids.h"
 #include "store/server/dialect.h"
 #include "store/server/epochs.h"
@@ -23,6 +24,7 @@
 #include "store/server/io.h"
 #include "store/server/locked_rows.h"
 #include "store/server/session.h"
+#include "store/server/turns.h"
 #include "store/skipped.h"
 
 enum {
@@ -33,6 +35,7 @@ enum {
 /* The open read. */
 struct server_read {
     bool is_open;
+    bool is_overtaken;     /* others have written in spite of the lock */
     bool has_snapshot;     /* otherwise its rows were read with the lock */
     struct log_state head; /* the newest state */
     bool went_back;        /* it no longer has the state that memory has */
@@ -161,7 +164,9 @@ struct server_store {
     struct locked_rows locked;
     unsigned failures;  /* in a row, because of a state of the server that passes */
     uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
-    unsigned crowded;   /* so many batches more are planned under the lock */
+    struct turns turns;
+    struct server_asks asks;
+    unsigned crowded; /* so many batches more are planned under the lock */
 
     struct skipped skipped;
     struct consumer_ids consumer_ids; /* while everything is read */
@@ -175,7 +180,7 @@ struct server_store {
     bool mends_first;     /* sequences may be behind, which is mended before ids are asked for */
     bool mends_sequences; /* a sequence is behind the ids in its table */
     bool has_mended;      /* this was mended since the last commit */
-    unsigned char instance[8];
+    uint64_t instance;    /* random */
     uint64_t batches;
     struct buf touched; /* the entries of the batch */
 
@@ -229,6 +234,7 @@ bool server_should_read(const struct store *store);
 struct store_observer *server_observe(struct store *store, struct err *err) BERTH_MUST_CHECK;
 bool server_end_read(struct store *store, struct store_stamp *stamp);
 bool server_locks_first(const struct store *store);
+struct store_turn server_turn(const struct store *store);
 enum store_lock server_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
 void server_unlock(struct store *store);
 int64_t server_next_id(struct store *store, enum store_table table);
