@@ -59,7 +59,12 @@ struct memory_database {
     bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */
     bool has_whole_seconds;    /* of the times in its rows */
-    bool names_no_culprit;     /* a refusal does not say which request it is because of */
+    struct {
+        enum change_kind insert;
+        struct slice text; /* without data: there is none */
+        struct store_alike row;
+    } alike;               /* a text that store_find_alike() knows */
+    bool names_no_culprit; /* a refusal does not say which request it is because of */
     bool checks_loads; /* a load or merge is an error unless the news are that, and the store is not
                           locked: it takes long */
 
