@@ -431,6 +431,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
             /* those before `end` have been answered and must not be used any more */
             decision.first = decision.end;
             together = together_after(together);
+            rereads.culprit = NULL; /* what was refused beside them may succeed after them */
         } else if (must_read_again(pipeline, &decision, &rereads) ||
                    is_first_lock(pipeline, &decision, &rereads)) {
             pipeline_beat(pipeline);

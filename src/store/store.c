@@ -173,6 +173,13 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
     return store->driver->is_taken(store, kind, field, text);
 }
 
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike)
+{
+    return store->driver->find_alike != NULL &&
+           store->driver->find_alike(store, insert, field, text, alike);
+}
+
 enum store_result store_commit(struct store *store, const struct store_batch *batch,
                                struct store_stamp *stamp, bool *foreign, struct err *err)
 {

@@ -333,6 +333,19 @@ bool store_can_hold(const struct store *store, const struct change *change,
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text);
 
+/* A row that the database takes for one with another text. */
+struct store_alike {
+    int64_t id;
+    struct slice text; /* the row's; valid until the next commit */
+};
+
+/* Whether the database is known to take the text in a unique column for that of a row, which memory
+ * holds apart, so that a row with that text cannot be inserted. It becomes known by the refusal of
+ * such a row. Memory may not have the row any more, or with another text: then it says nothing.
+ * `insert` is the change that inserts rows; `field` is 1 for a provider's uuid, otherwise 0. */
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike) BERTH_MUST_CHECK;
+
 /* The changes of all requests of a batch, one request after the other. The caller owns everything,
  * until the batch is decided. */
 struct store_batch {

@@ -60,7 +60,12 @@ struct memory_database {
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */
     bool has_whole_seconds;    /* of the times in its rows */
     unsigned overtakes;        /* so many follows under the lock: others write in spite of it */
-    bool names_no_culprit;     /* a refusal does not say which request it is because of */
+    struct {
+        enum change_kind insert;
+        struct slice text; /* without data: there is none */
+        struct store_alike row;
+    } alike;               /* a text that store_find_alike() knows */
+    bool names_no_culprit; /* a refusal does not say which request it is because of */
     bool checks_loads; /* a load or merge is an error unless the news are that, and the store is not
                           locked: it takes long */
 

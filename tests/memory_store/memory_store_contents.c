@@ -261,6 +261,16 @@ const struct store_refusal *store_why_refused(const struct store *store)
     return &store->refusal;
 }
 
+/* Only the one of the test. */
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike)
+{
+    const struct memory_database *database = store->database;
+    *alike = database->alike.row;
+    return database->alike.text.data != NULL && insert == database->alike.insert && field == 0 &&
+           slice_equal(text, database->alike.text);
+}
+
 /* A load leaves no row out. */
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text)

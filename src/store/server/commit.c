@@ -138,7 +138,7 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
     if (is_duplicate)
         memcpy(store->refusal.columns, why->columns, sizeof(why->columns));
     if (store->refusal.memory_is_wrong)
-        server_suspect_refused(
+        store->refusal.memory_is_wrong = server_suspect_refused(
             store, why->change == STORE_UNNAMED ? NULL : &sending->batch.changes[why->change],
             is_duplicate);
     return STORE_REFUSED;

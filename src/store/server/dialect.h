@@ -186,8 +186,8 @@ struct server_dialect {
     /* From now on, ids are higher than those of all rows, and than `floor`. */
     enum server_outcome (*ids_mend)(struct server_session *session, enum store_table table,
                                     int64_t floor, uint64_t deadline_us, struct err *err);
-    /* The rows of which one has one of the texts: of providers name and uuid, or else the same text
-     * twice. */
+    /* The rows that have one of the texts, as the database compares them: of providers name and
+     * uuid, or else the same text twice. */
     enum server_outcome (*namesakes)(struct server_session *session, enum entity entity,
                                      const struct slice texts[static 2], struct arena *arena,
                                      struct namesakes *found, uint64_t deadline_us,

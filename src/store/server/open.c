@@ -158,6 +158,7 @@ void server_close(struct store *base)
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
+    alikes_free(&store->alikes);
     consumer_ids_free(&store->consumer_ids);
     buf_free(&store->touched);
     epochs_free(&store->epochs);

@@ -15,6 +15,7 @@
 #include "store/log.h"
 #include "store/row_reader.h"
 #include "store/server/acknowledged.h"
+#include "store/server/alikes.h"
 #include "store/server/asks.h"
 #include "store/server/consumer_ids.h"
 #include "store/server/dialect.h"
@@ -169,6 +170,7 @@ struct server_store {
     unsigned crowded; /* so many batches more are planned under the lock */
 
     struct skipped skipped;
+    struct alikes alikes;
     struct consumer_ids consumer_ids; /* while everything is read */
     struct store_refusal refusal;
     struct id_block ids[STORE_TABLE_COUNT];
@@ -363,8 +365,9 @@ void server_name_in_log(struct server_store *store, const struct difference *dif
 void server_end_suspicion(struct server_store *store);
 /* The change was refused because its row is not as memory has it (NULL: it is not known which), or
  * because it repeats the text of another row: the next news are what it concerns, or everything, if
- * that is not known or has not helped before. */
-void server_suspect_refused(struct server_store *store, const struct change *change,
+ * that is not known or has not helped before. False: it is known that the database takes its text
+ * for that of a row, and there is nothing to read. */
+bool server_suspect_refused(struct server_store *store, const struct change *change,
                             bool is_duplicate);
 
 /* lock_holder.c: logs who has locked a provider's row. */

@@ -140,6 +140,12 @@ static void test_namesakes(void **state)
                          SERVER_OK);
         expect_few(fixture, session, sought[i].texts[0].data, FEW);
         assert_int_equal(found.count, sought[i].count);
+        for (size_t row = 0; row < found.count; row++) {
+            assert_int_equal(found.at[row].field, row);
+            const struct slice text = found.at[row].text;
+            assert_true(text.len >= 7);
+            assert_memory_equal(text.data + text.len - 6, "10000", 5);
+        }
     }
     server_session_destroy(session);
     store_close(store);
