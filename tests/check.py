@@ -190,6 +190,8 @@ def at_length():
              tier="full", beside=True, seconds_most=HOUR_S),
         Part("outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--rounds", "100", "--every"),
              tier="full", waits=True),
+        Part("galera-outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--galera", "--rounds", "100", "--every"),
+             tier="full", waits=True, seconds_most=HOUR_S),
         Part("patroni", script("tests/databases/patroni_failovers.py", "--build", "build"), tier="full", waits=True),
         Part("galera-api", *(on_galera(script(f"tests/{path}.py", "--berthd", "build/berthd")) for path in API_SUITES), tier="full"),
         Part("read-your-writes-galera", on_galera(script("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
@@ -269,6 +271,9 @@ PARTS = [
          beside=True, seconds_most=HOUR_S),
     Part("outage", script("tests/databases/outage.py", "--berthd", "build/berthd"), waits=True),
     Part("mariadb-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--mariadb", "--rounds", "10"), waits=True),
+    # one round of each kind, beside other parts: the second that the long form wants would be too little
+    Part("galera-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--galera", "--rounds", "6", "--seconds", "3"),
+         waits=True),
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "3000")),
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("mariadb-refusals", script("tests/databases/mariadb_refusals.py", "--berthd", "build/berthd"), waits=True),
