@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The HAProxy configurations of docs/clouds.md, each in front of three Galera nodes: clients claim and read through berthd while
-the node in use is killed, and comes back.
+the node in use is killed, and comes back. And an address that moves from one node to another, with nothing in between.
 
     tests/databases/clouds.py --berthd build/berthd [--times] [NAME…]
 
@@ -27,17 +27,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from galera import Galera  # noqa: E402
+from galera import OWN_TIMEOUTS, Galera  # noqa: E402
 from haproxy import Balancer, ClusterCheck, HAProxy  # noqa: E402
 from mariadb import KOLLA  # noqa: E402
+from processes import wait_until  # noqa: E402
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "clouds.md")
 INTERVAL = "100ms"
 CLIENTS = 2
-# Galera's own; the tests' are a tenth of them
-TIMEOUTS = {"evs.keepalive_period": "PT1S", "evs.inactive_check_period": "PT0.5S", "evs.suspect_timeout": "PT5S",
-            "evs.inactive_timeout": "PT15S", "evs.install_timeout": "PT7.5S", "evs.join_retrans_period": "PT1S",
-            "gmcast.peer_timeout": "PT3S", "gmcast.time_wait": "PT5S"}
 AGAIN_S = 120
 
 
@@ -174,6 +171,44 @@ class Failover:
             self.score.case(f"{name}: nothing else is answered", str(clients.wrong[:3]) if clients.wrong else None)
             self.check(name, berth, provider, clients.held)
 
+    def play_moving(self, name):
+        """The address of a Service of Kubernetes leads to one node, as the settings of this tool expect it. The proxy stands in for
+        Kubernetes: old connections stay where they are, new ones go to the new node."""
+        with contextlib.ExitStack() as stack:
+            balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=100))
+            first, second = self.cluster.nodes[:2]
+            balancer.use(first)
+            berths = [servers.Berthd(self.berthd, self.directory, connection=self.url(name, balancer), options=self.options(name))
+                      for _ in range(2)]
+            stack.enter_context(berths[0])
+            provider = str(uuid.uuid4())
+            berths[0].client().make_provider(provider, VCPU=1000000)
+            clients = [Clients(berths[0], provider)]
+            stack.callback(clients[0].end)
+            balancer.use(second)
+            stack.enter_context(berths[1])
+            clients.append(Clients(berths[1], provider))
+            stack.callback(clients[1].end)
+
+            def go_on():
+                ended = [number for number, one in enumerate(clients) if not one.goes_on()]
+                return f"not on instances {ended}: {[one.wrong[:3] for one in clients]}" if ended else None
+
+            written = [node.name for node in self.cluster.nodes if balancer.sessions(node)]
+            self.score.case(f"{name}: two nodes are written", go_on() if written == ["node1", "node2"] else str(written))
+            for node in self.cluster.nodes:
+                balancer.set_state(balancer.names[node], "maint")
+                balancer.end_sessions(node)
+            refused = [one.refused for one in clients]
+            wait_until(lambda: all(one.refused > before for one, before in zip(clients, refused)), "requests are not refused")
+            balancer.use(second)
+            self.score.case(f"{name}: claims go on after no node was selected", go_on())
+            for one in clients:
+                one.end()
+            wrong = [found for one in clients for found in one.wrong]
+            self.score.case(f"{name}: nothing else is answered", str(wrong[:3]) if wrong else None)
+            self.check(name, berths[0], provider, clients[0].held + clients[1].held)
+
     def check(self, name, berth, provider, held):
         """Each claim that was acknowledged is there, on every node and in memory."""
         self.cluster.await_same()
@@ -208,11 +243,13 @@ def main():
     score, directory = servers.Score(), tempfile.mkdtemp(prefix="berth-clouds-")
     try:
         check_settings(score, arguments.berthd, directory)
-        with Galera(options=KOLLA, provider=TIMEOUTS if arguments.times else {}) as cluster:
+        with Galera(options=KOLLA, provider=OWN_TIMEOUTS if arguments.times else {}) as cluster:
             failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
             for name, text in blocks("haproxy").items():
                 if not arguments.names or name in arguments.names:
                     failover.play(name, text)
+            if not arguments.names or "openstack-helm" in arguments.names:
+                failover.play_moving("openstack-helm")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return score.end()

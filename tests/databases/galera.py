@@ -25,10 +25,14 @@ from processes import state_of, wait_until
 
 LIBRARY = "/usr/lib/galera/libgalera_smm.so"
 STARTS_S = 90
-# Galera's own are longer: a node is suspected after 5 seconds, and inactive after 15. A busy machine must not seem silent.
+# A busy machine must not seem silent.
 TIMEOUTS = {"evs.keepalive_period": "PT0.1S", "evs.inactive_check_period": "PT0.1S", "evs.suspect_timeout": "PT1S",
             "evs.inactive_timeout": "PT2S", "evs.install_timeout": "PT1S", "evs.join_retrans_period": "PT0.2S",
             "gmcast.peer_timeout": "PT1S", "gmcast.time_wait": "PT1S"}
+# Galera's own
+OWN_TIMEOUTS = {"evs.keepalive_period": "PT1S", "evs.inactive_check_period": "PT0.5S", "evs.suspect_timeout": "PT5S",
+                "evs.inactive_timeout": "PT15S", "evs.install_timeout": "PT7.5S", "evs.join_retrans_period": "PT1S",
+                "gmcast.peer_timeout": "PT3S", "gmcast.time_wait": "PT5S"}
 
 
 class Node(Mariadb):

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
-"""From three Python services to three instances of berthd, and back, on one PostgreSQL database, behind HAProxy and without a pause.
+"""From the Python service to berthd on all controllers, and back, on one database, behind HAProxy and without a pause.
 
-    tests/databases/rolling.py --build build
+    tests/databases/rolling.py --build build [--database postgres|mariadb|galera] [--coexist] [--controllers N]
 
 One after the other is replaced, as on three controllers, while clients claim, release and read through HAProxy. No request may
-fail, no capacity be exceeded, and what was acknowledged must be there. HAProxy checks each with GET /.
+fail, no capacity be exceeded, and what was acknowledged must be there. HAProxy checks each with GET /. The three nodes of
+Galera are behind another HAProxy, in the shape of kolla-ansible. With --coexist, the triggers of `placement-manage db coexist`
+are there while both kinds of services run, and no answer is older than an earlier one. On MariaDB, the server may end
+transactions of the Python service when triggers are made or removed, which answers these requests with 500, and they are repeated.
 """
 
 import argparse
@@ -13,6 +16,7 @@ import contextlib
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -23,12 +27,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from haproxy import HAProxy  # noqa: E402
+from galera import OWN_TIMEOUTS, Galera  # noqa: E402
+from haproxy import Balancer, HAProxy  # noqa: E402
+from mariadb import KOLLA, Mariadb  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
 
-CONTROLLERS, CLIENTS, HOSTS, CAPACITY = 3, 3, 6, 40
+CLIENTS, HOSTS, CAPACITY = 3, 6, 40
 STEP_S = 1  # for which each mixture is used
+ENDED = ("(1213, ", "(1412, ")  # the errors of transactions that a change of the schema has ended
 CONFIG = """
 defaults
     mode http
@@ -68,12 +75,30 @@ class Proxy(HAProxy):
         self.set_state(server, "maint")
 
 
-class Clients:
-    """Each claims and releases its own consumers, and reads them again."""
+def databases(kind, stack):
+    """(a server that is asked, the URL for the services)"""
+    if kind == "postgres":
+        server = stack.enter_context(Postgres({"max_connections": 200}))
+        return server, server.url()
+    # the rights of deployers' users are not enough for triggers beside a binary log
+    options = {**KOLLA, "log_bin_trust_function_creators": 1, "max_connections": 500}
+    if kind == "mariadb":
+        server = stack.enter_context(Mariadb(options=options))
+        return server, server.url()
+    cluster = stack.enter_context(Galera(options=options, provider=OWN_TIMEOUTS))  # no node fails
+    balancer = stack.enter_context(Balancer(cluster.nodes, "kolla"))
+    balancer.await_up(balancer.names[cluster.nodes[0]])
+    return cluster.nodes[0], balancer.url()
 
-    def __init__(self, port, hosts):
-        self.port, self.hosts, self.is_over = port, hosts, threading.Event()
+
+class Clients:
+    """Each claims and releases its own consumers, and reads them again. is_late: berthd may learn a second later what the Python
+    service has written."""
+
+    def __init__(self, port, hosts, is_late):
+        self.port, self.hosts, self.is_late, self.is_over = port, hosts, is_late, threading.Event()
         self.statuses, self.wrong, self.held = collections.Counter(), [], {}
+        self.may_be_ended = False  # while triggers are made or removed beside the Python service
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
@@ -89,20 +114,37 @@ class Clients:
 
     def live(self, client, consumer, host, draw):
         status, answer = client.claim(consumer, **{host: {"VCPU": 1}})
+        if self.was_ended(status, answer):
+            return
         self.note("claim", status, (204, 409), answer)
         if status != 204:
             return
         self.held[consumer] = host
         status, answer = client.ask("GET", f"/resource_providers/{host}")
-        self.note("read", status, (200,), answer)
-        if draw.random() < 0.8:
-            end = time.monotonic() + 60
-            while status != 204 and time.monotonic() < end:
-                status, answer = client.ask("DELETE", f"/allocations/{consumer}")
-                self.note("release", status, (204, 404), answer)  # 404: berthd learns a second later what the other claimed
-                time.sleep(0.05 if status == 404 else 0)
-            if status == 204:
-                del self.held[consumer]
+        if not self.was_ended(status, answer):
+            self.note("read", status, (200,), answer)
+        if draw.random() < 0.8 and self.release(client, consumer):
+            del self.held[consumer]
+
+    def release(self, client, consumer):
+        end, was_ended = time.monotonic() + 60, False
+        while time.monotonic() < end:
+            status, answer = client.ask("DELETE", f"/allocations/{consumer}")
+            if self.was_ended(status, answer):  # the Python service may have deleted the allocations before, in another transaction
+                was_ended = True
+                continue
+            self.note("release", status, (204, 404) if self.is_late or was_ended else (204,), answer)
+            if status == 204 or (status == 404 and was_ended and not self.is_late):
+                return True
+            time.sleep(0.05 if status == 404 else 0)
+        return False
+
+    def was_ended(self, status, answer):
+        """Whether the request is to be repeated, because the schema was changed."""
+        ended = self.may_be_ended and status == 500 and any(error in str(answer) for error in ENDED)
+        if ended:
+            self.statuses["ended by a change of the schema", status] += 1
+        return ended
 
     def note(self, what, status, fine, answer):
         self.statuses[what, status] += 1
@@ -115,14 +157,25 @@ class Clients:
             thread.join(90)
 
 
-def run(build, score, stack):
+def coexist(build, url, action, clients, beside_python):
+    """The message of the tool if it fails."""
+    clients.may_be_ended = beside_python
+    done = subprocess.run([os.path.join(build, "placement-manage"), "db", "coexist", action], capture_output=True, text=True,
+                          timeout=120, env={"OS_PLACEMENT_DATABASE__CONNECTION": url, "PATH": "/usr/bin:/bin", "HOME": "/"})
+    time.sleep(STEP_S)  # those that have begun before are answered
+    clients.may_be_ended = False
+    return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+def run(build, score, stack, kind, coexists, controllers):
     directory = tempfile.mkdtemp(prefix="berth-rolling-")
     stack.callback(shutil.rmtree, directory, ignore_errors=True)
-    server = stack.enter_context(Postgres({"max_connections": 200}))
-    python = [servers.PythonService(directory, name=f"p{number}", connection=server.url(), sync=number == 0)
-              for number in range(CONTROLLERS)]
-    berths = [servers.Berthd(os.path.join(build, "berthd"), directory, connection=server.url(), sync=False)
-              for _ in range(CONTROLLERS)]
+    server, url = databases(kind, stack)
+    is_mariadb = kind != "postgres"
+    python = [servers.PythonService(directory, name=f"p{number}", connection=url, sync=number == 0)
+              for number in range(controllers)]
+    berths = [servers.Berthd(os.path.join(build, "berthd"), directory, connection=url, sync=False)
+              for _ in range(controllers)]
     for one in (*python, *berths):
         stack.callback(one.end)
     for one in python:
@@ -131,25 +184,34 @@ def run(build, score, stack):
     for number, host in enumerate(hosts):
         python[0].client(timeout=60).make_provider(host, f"host{number}", VCPU=CAPACITY)
     proxy = stack.enter_context(Proxy([one.port for one in python], [one.port for one in berths]))
-    for number in range(CONTROLLERS):
+    for number in range(controllers):
         proxy.put_in(f"python{number}")
-    clients = Clients(proxy.port, hosts)
+    clients = Clients(proxy.port, hosts, is_late=not coexists)
     stack.callback(clients.end)
     for kinds in ((("python", python), ("berth", berths)), (("berth", berths), ("python", python))):
         (old, olds), (new, news) = kinds
-        for number in range(CONTROLLERS):
+        for number in range(controllers):
             time.sleep(STEP_S)
             if news[number].process is None or news[number].process.poll() is not None:
                 news[number].start()
+            if coexists and number == 0:  # berth's tables are there, and no request has reached two kinds of services
+                score.case(f"db coexist is enabled before {new} serves", coexist(build, url, "enable", clients,
+                                                                                    is_mariadb and new == "berth"))
             proxy.put_in(f"{new}{number}")
             proxy.take_out(f"{old}{number}")
             olds[number].stop()
             score.case(f"{new} instead of {old} on controller {number + 1}", "; ".join(clients.wrong[:3]) or None)
+        if coexists:
+            score.case(f"db coexist is disabled when only {new} serves", coexist(build, url, "disable", clients,
+                                                                                         is_mariadb and new == "python"))
         if new == "berth":
             time.sleep(STEP_S)
             found = server.sql("SELECT count(*) FROM berth_instances")[0][0]
-            score.case("all instances have a row", None if found == CONTROLLERS else str(found))
+            score.case("all instances have a row", None if found == controllers else str(found))
     clients.end()
+    if clients.wrong:
+        for number, berth in enumerate(berths):
+            print(f"berthd on controller {number + 1}:\n{berth.log()[-3000:]}")
     check(score, clients, python[0].client(timeout=60), hosts)
 
 
@@ -168,10 +230,13 @@ def check(score, clients, client, hosts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", metavar="DIRECTORY", default="build")
+    parser.add_argument("--database", choices=("postgres", "mariadb", "galera"), default="postgres")
+    parser.add_argument("--coexist", action="store_true")
+    parser.add_argument("--controllers", type=int, default=3)
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        run(arguments.build, score, stack)
+        run(arguments.build, score, stack, arguments.database, arguments.coexist, arguments.controllers)
     return score.end()
 
 

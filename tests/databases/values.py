@@ -276,7 +276,14 @@ class Values:
             score.case(f"{name}: as on SQLite", differences(written, ours, theirs, self.is_own_wanted))
             accepted = [one[0] for one in ours].count(201)
             score.case(f"{name}: values are accepted", None if accepted > 5 else f"only {accepted}")
+        score.case("nobody else writes", self.written_by_others(berth))
         self.restart(score, berth, gets, others)
+
+    @staticmethod
+    def written_by_others(berth):
+        """What the observer has found; None: nothing, in looks at all that was written."""
+        Asker(berth.port).all([("GET", "/resource_providers", None)])
+        return next((line[-300:] for line in berth.log().splitlines() if "another program has written" in line), None)
 
     def restart(self, score, berth, gets, others):
         reads = {"Placement": (gets, "port"), **{name: ([request for request in make() if request[0] == "GET"], port)

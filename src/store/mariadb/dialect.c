@@ -8,6 +8,7 @@
 #include "store/mariadb/restoring.h"
 #include "store/mariadb/session_internal.h"
 #include "store/mariadb/value_facts.h"
+#include "store/mariadb/variables.h"
 #include "store/server/dialects.h"
 
 static const struct value_forms forms = {.has_whole_seconds = true, .has_single_ratios = true};
@@ -106,11 +107,10 @@ static enum server_outcome mariadb_ready(struct server_session *base, uint64_t d
     struct mariadb_session *session = mariadb_session_of(base);
     struct mariadb_rows rows[READY_RESULTS] = {0};
     const struct mariadb_text text = {.sql = slice_of(READY), .what = "used"};
-    int64_t is_read_only = 1;
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, READY_RESULTS, NULL, deadline_us, err);
     if (outcome == SERVER_OK &&
-        (!mariadb_rows_int(&rows[READ_ONLY_RESULT], 0, 0, &is_read_only) || is_read_only != 0)) {
+        !mariadb_value_accepts_writes(mariadb_rows_bytes(&rows[READ_ONLY_RESULT], 0, 0))) {
         err_set(err, 503, NULL, "the database '%.*s' %s", SLICE_ARG(base->target),
                 mariadb_dialect.standby);
         outcome = SERVER_RETRY;

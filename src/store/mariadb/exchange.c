@@ -237,7 +237,8 @@ static enum server_outcome begin_result(struct mariadb_session *session, struct 
 
 static enum server_outcome fail_size(struct mariadb_session *session, size_t most, struct err *err)
 {
-    session->failure = (struct mariadb_failure){.result = session->progress.results};
+    session->failure =
+        (struct mariadb_failure){.result = session->progress.results, .is_too_large = true};
     server_failure_set(
         SERVER_FAILED, session->url.target, session->progress.text.what,
         arena_printf(err->arena, "the server's answer is larger than %zu bytes", most), err);

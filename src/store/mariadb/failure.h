@@ -36,6 +36,7 @@ struct mariadb_failure {
     size_t result;       /* the number of results of the text before the failure: the position of
                             the statement, from 0 */
     bool before_sending; /* nothing has been sent */
+    bool is_too_large;   /* the server's answer, so that the session has closed the connection */
 };
 
 /* Which of SERVER_REFUSED, SERVER_RETRY, SERVER_LOST and SERVER_FAILED the error's number stands

@@ -1,4 +1,6 @@
-/* Takes the lock of the next batch, and reads the log's rows in the same round trip. */
+/* Takes the lock of the next batch, and reads the log's rows in the same round trip. The last of
+ * them counts as the newest state. */
+#include "store/mariadb/backend.h"
 #include "store/mariadb/exchanges.h"
 #include "store/mariadb/log_sql.h"
 #include "store/mariadb/session_internal.h"
@@ -14,8 +16,10 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
     session->sql.len = 0;
     mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms,
                              &session->sql);
-    mariadb_log_sql_since(since->from, since->most, &session->sql);
-    buf_append_lit(&session->sql, "SELECT MAX(epoch) FROM berth_epochs");
+    mariadb_log_sql_since(session, since, 0, &session->sql); /* a snapshot is needed */
+    buf_append_lit(&session->sql, "SELECT MAX(epoch)");
+    mariadb_backend_columns(session, &session->sql);
+    buf_append_lit(&session->sql, " FROM berth_epochs");
     const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};
     mariadb_session_free_kept(session);
     return mariadb_text_start(session, &text, session->kept, RESULTS, err);
@@ -26,6 +30,12 @@ enum server_outcome mariadb_lock_drive(struct server_session *base, struct locke
 {
     struct mariadb_session *session = mariadb_session_of(base);
     enum server_outcome outcome = mariadb_text_drive(session, until_us, deadline_us, err);
+    if (outcome != SERVER_WOKEN)
+        mariadb_log_since_end(session, outcome);
+    if (outcome == SERVER_FAILED && session->failure.is_too_large)
+        return SERVER_LOST; /* so that it is asked for again */
+    if (outcome == SERVER_OK)
+        outcome = mariadb_backend_check(session, &session->kept[EPOCH_RESULT], 1, err);
     if (outcome != SERVER_OK)
         return outcome;
     *news = (struct locked_news){.is_there = true};

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "store/mariadb/backend.h"
 #include "store/mariadb/literal.h"
+#include "store/mariadb/session_internal.h"
+#include "store/mariadb/variables.h"
 
 static struct slice mark_of(const struct log_state *state)
 {
@@ -32,12 +34,20 @@ void mariadb_log_sql_newest(const struct mariadb_session *session, const struct 
                         " FROM berth_log ORDER BY number DESC LIMIT 1) l ON 1;");
 }
 
-void mariadb_log_sql_since(int64_t from, int64_t most, struct buf *sql)
+void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
+                           int64_t least, struct buf *sql)
 {
+    int64_t most = session->is_far_behind ? least : since->most;
     buf_printf(sql,
                "SELECT number, mark, digest, entries FROM berth_log WHERE number >= %lld"
                " ORDER BY number LIMIT %lld;",
-               (long long)from, (long long)most);
+               (long long)since->from, (long long)most);
+}
+
+void mariadb_log_since_end(struct mariadb_session *session, enum server_outcome outcome)
+{
+    if (outcome == SERVER_OK || session->failure.is_too_large)
+        session->is_far_behind = outcome != SERVER_OK;
 }
 
 /* Times are compared as numbers: a session's time zone is UTC. */
@@ -125,7 +135,6 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
 {
     enum { READ_ONLY_COLUMN = 4, EPOCH_COLUMN, COLUMNS };
     _Static_assert((int)COLUMNS == (int)MARIADB_NEWEST_COLUMNS, "the rest is backend.h's");
-    int64_t is_read_only = 1;
     *newest = (struct log_newest){0};
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
     if (outcome != SERVER_OK)
@@ -133,9 +142,9 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
     if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &newest->epoch))
         newest->epoch = 0;
     bool is_empty = mariadb_rows_bytes(result, 0, 0).data == NULL;
-    newest->is_primary = mariadb_rows_count(result) == 1 &&
-                         mariadb_rows_int(result, 0, READ_ONLY_COLUMN, &is_read_only) &&
-                         is_read_only == 0;
+    newest->is_primary =
+        mariadb_rows_count(result) == 1 &&
+        mariadb_value_accepts_writes(mariadb_rows_bytes(result, 0, READ_ONLY_COLUMN));
     newest->is_known = !is_empty && mariadb_rows_bytes(result, 0, 3).data == NULL;
     mariadb_log_rows(result, &newest->rows);
     if (is_empty)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "store/mariadb/session.h"
+#include "store/server/dialect.h"
 #include "store/server/epochs.h"
 #include "store/server/log_rows.h"
 
@@ -16,8 +17,11 @@ enum { MARIADB_NEWEST_COLUMNS = 6 };
 void mariadb_log_sql_newest(const struct mariadb_session *session, const struct log_state *known,
                             struct buf *sql);
 
-/* The rows from a number on. */
-void mariadb_log_sql_since(int64_t from, int64_t most, struct buf *sql);
+/* The rows from a number on; only the first `least` of them, if all are too many to be followed. */
+void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
+                           int64_t least, struct buf *sql);
+/* What became of a text with them. */
+void mariadb_log_since_end(struct mariadb_session *session, enum server_outcome outcome);
 
 /* All epochs, in their order. */
 void mariadb_log_sql_epochs(struct buf *sql);

@@ -116,8 +116,9 @@ static int64_t started_of(const struct mariadb_rows *status)
     return now - (int64_t)strtoull(uptime.data, NULL, 10);
 }
 
-/* Of the server that runs now: the same for all its connections, and another one after a restart,
- * and after the machine behind the name was replaced. */
+/* Of the server that runs now: the same for all its connections. After a restart, only its start is
+ * another one. A replica that has taken its place counts as another system: it may lack what other
+ * programs wrote last, of which the log says nothing. */
 static void identify(const struct mariadb_rows *status, const struct mariadb_rows *variables,
                      struct mariadb_server *server)
 {
@@ -127,9 +128,11 @@ static void identify(const struct mariadb_rows *status, const struct mariadb_row
     uint64_t hash = HASH_START;
     for (size_t i = 0; i < sizeof(of_server) / sizeof(of_server[0]); i++)
         hash = hash_more(hash, mariadb_list_value(variables, of_server[i]));
+    server->id.system = hash;
+    if (server->is_galera)
+        server->id.system =
+            hash_more(HASH_START, mariadb_list_value(status, "wsrep_cluster_state_uuid"));
     hash = hash_more(hash, (struct slice){(const char *)&started, sizeof(started)});
-    server->id.system =
-        hash_more(HASH_START, mariadb_list_value(status, "wsrep_cluster_state_uuid"));
     server->id.started = (server->is_galera ? server->id.system : hash) | 1; /* 0: not known */
     server->id.timeline = 1; /* there are none: no server counts as older than another */
 }

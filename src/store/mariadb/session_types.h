@@ -40,7 +40,7 @@ struct mariadb_server {
     char binlog_format[16];            /* "" if there is no binary log */
     struct server_id id; /* `started` is different for each start of each server, but the same for
                             all nodes of a Galera cluster, of which any will do; `system` is
-                            different for each cluster */
+                            different for each cluster, and without Galera for each server */
 };
 
 /* One or several statements, separated by ";". The server executes them in order, and after a

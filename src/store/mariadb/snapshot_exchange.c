@@ -35,12 +35,13 @@ enum server_outcome mariadb_snapshot_begin(struct server_session *base,
     buf_append_lit(&sql, BEGIN);
     mariadb_log_sql_newest(session, NULL, &sql);
     mariadb_log_sql_epochs(&sql);
-    mariadb_log_sql_since(question->since.from, question->since.most, &sql);
+    mariadb_log_sql_since(session, &question->since, 1, &sql); /* that of memory's own state */
     if (question->view != NULL)
         mariadb_foreign_new(question->view, question->is_view_of_server, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, RESULTS, NULL, deadline_us, err);
+    mariadb_log_since_end(session, outcome);
     if (outcome == SERVER_OK)
         outcome = mariadb_log_newest(session, &rows[NEWEST_RESULT], &answer->newest, err);
     if (outcome == SERVER_OK) {

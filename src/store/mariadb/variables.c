@@ -27,11 +27,17 @@ bool mariadb_value_is_on(struct slice value)
     return slice_equal_nocase(value, SLICE_LIT("ON")) || slice_equal(value, SLICE_LIT("1"));
 }
 
-/* MariaDB 12 knows more values than ON and OFF, which all forbid writes. */
+/* MariaDB 12 knows more values than ON and OFF, which all forbid writes, and also returns the names
+ * where older versions return numbers. */
+bool mariadb_value_accepts_writes(struct slice read_only)
+{
+    return read_only.data != NULL && (slice_equal_nocase(read_only, SLICE_LIT("OFF")) ||
+                                      slice_equal(read_only, SLICE_LIT("0")));
+}
+
 static bool is_set(struct slice value)
 {
-    return value.len > 0 && !slice_equal_nocase(value, SLICE_LIT("OFF")) &&
-           !slice_equal(value, SLICE_LIT("0"));
+    return value.len > 0 && !mariadb_value_accepts_writes(value);
 }
 
 bool mariadb_list_is_read_only(const struct mariadb_rows *variables)

@@ -13,6 +13,10 @@ uint64_t mariadb_list_number(const struct mariadb_rows *rows, const char *name);
 
 bool mariadb_value_is_on(struct slice value);
 
+/* Whether a server with that read_only accepts writes. The value may be that of a SELECT, or of
+ * SHOW VARIABLES. Without data: it does not. */
+bool mariadb_value_accepts_writes(struct slice read_only);
+
 /* read_only or MySQL's super_read_only. */
 bool mariadb_list_is_read_only(const struct mariadb_rows *variables);
 

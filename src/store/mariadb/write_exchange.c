@@ -36,6 +36,7 @@ struct mariadb_batch {
     size_t log_begin;     /* the log's row, and its check */
     size_t look_begin;    /* the look for locked rows, a statement for each */
     size_t changes_begin; /* the chunks */
+    size_t changes_at;    /* the same as a position in the text */
     size_t end;           /* of everything before COMMIT and its checks */
     struct sent_chunk *chunks;
     size_t chunk_count, chunk_capacity;
@@ -62,10 +63,12 @@ static void append_look(struct mariadb_session *session, const struct server_bat
     session->batch->results += batch->look->count;
 }
 
-/* False: the text has become too large. */
+/* False: the text has become too large. It is the change's fault only if the chunk has no other
+ * one, and would be too large even without the chunks before it. */
 static bool append_chunk(struct mariadb_session *session, const struct bundle *chunk, size_t most)
 {
     struct mariadb_batch *sent = session->batch;
+    size_t before = session->sql.len - sent->changes_at;
     sent->chunks = arena_grow(sent->arena, sent->chunks, sent->chunk_count, &sent->chunk_capacity,
                               sizeof(*sent->chunks));
     struct sent_chunk *added = &sent->chunks[sent->chunk_count++];
@@ -73,7 +76,7 @@ static bool append_chunk(struct mariadb_session *session, const struct bundle *c
     sent->results += mariadb_write_append(chunk, sent->changes, &session->indexes, &session->sql);
     added->end = sent->results;
     sent->is_unfit = session->sql.len > most;
-    if (sent->is_unfit && chunk->count == 1)
+    if (chunk->count == 1 && session->sql.len - before > most)
         sent->unfit_change = chunk->rows[0].first;
     return !sent->is_unfit;
 }
@@ -82,6 +85,7 @@ static bool append_changes(struct mariadb_session *session, const struct server_
                            size_t most)
 {
     session->batch->changes_begin = session->batch->results;
+    session->batch->changes_at = session->sql.len;
     for (size_t i = 0; i < batch->waves->count; i++) {
         const struct bundle *bundle = &batch->waves->bundles[i];
         const struct bundle_limit limit = mariadb_write_limit(bundle->kind);
@@ -170,11 +174,11 @@ static enum server_outcome check_again(struct mariadb_session *session, uint64_t
     buf_free(&sql);
     if (outcome == SERVER_OK)
         return SERVER_OK;
-    if (is_unsettled(session))
-        return mariadb_exchange_lose(session, "written", err);
-    if (outcome != SERVER_REFUSED) {
+    if (outcome != SERVER_REFUSED || session->failure.kind != MARIADB_NOT_FOUND) {
+        mariadb_exchange_drop(session);
+        session->base.commit = SERVER_COMMIT_UNKNOWN;
         err_set_text(err, failed.status, failed.code, failed.message);
-        return outcome;
+        return SERVER_LOST;
     }
     session->failure.kind = MARIADB_CONFLICT;
     session->failure.result = session->batch->end;

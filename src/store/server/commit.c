@@ -117,9 +117,11 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
     struct server_store *store = sending->store;
     bool is_id_taken = why->reason == SERVER_REASON_DUPLICATE_ID;
     bool is_duplicate = why->reason == SERVER_REASON_DUPLICATE || is_id_taken;
-    if (is_id_taken && !store->has_mended) {
-        store->mends_sequences = true; /* somebody inserted rows without the sequence */
-        return again(store, err);
+    if (is_id_taken) { /* somebody inserted rows without the sequence */
+        server_drop_ids(store);
+        store->mends_sequences = true;
+        if (!store->has_mended)
+            return again(store, err);
     }
     store->refusal = (struct store_refusal){
         .change = why->change,

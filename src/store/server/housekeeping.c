@@ -18,12 +18,15 @@
 #include "store/server/prune.h"
 
 enum {
-    PASS_EVERY_S = 60,
-    PASS_AGAIN_S = 10,    /* after a failure, and while the log is empty */
-    FIRST_PASSES = 10,    /* one each second, until memory has read the database */
-    MOVE_EVERY_MS = 2000, /* what other programs have written, into the log */
+    PASS_EVERY_MS = 60000,
+    PASS_AGAIN_MS = 10000, /* after a failure, and while the log is empty */
+    PASS_SOON_MS = 1000,
+    FIRST_PASSES = 10,     /* so soon, until memory has read the database */
+    PASS_AT_ONCE_MS = 250, /* after a conflict */
+    MOVE_EVERY_MS = 2000,  /* what other programs have written, into the log */
     ANSWER_MS = 3000,
     LAST_ANSWER_MS = 1000,
+    CONFLICTS_MOST = 3, /* in a row that are not worth a line */
 };
 
 struct housekeeping {
@@ -38,6 +41,8 @@ struct housekeeping {
     bool was_cut; /* a stop has ended the report */
     bool is_told; /* that a pass failed */
     bool is_told_of_foreign;
+    unsigned conflicts; /* passes in a row that failed because of one; the same of moves */
+    unsigned conflicts_of_foreign;
     int stop_fd; /* readable: the thread ends */
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
@@ -87,6 +92,16 @@ static bool make_report(struct housekeeping *h, struct err *err)
     return ok;
 }
 
+/* Another transaction has won, or a statement that changes a table has begun: for those that write
+ * to a cluster, this is usual, and the same succeeds a moment later. Asked before the session is
+ * closed; `conflicts` are those in a row. */
+static bool has_lost_a_conflict(const struct housekeeping *h, bool ok, unsigned *conflicts)
+{
+    bool has_lost = !ok && server_session_reason(h->session) == SERVER_REASON_CONFLICT;
+    *conflicts = has_lost ? *conflicts + 1 : 0;
+    return has_lost && *conflicts <= CONFLICTS_MOST;
+}
+
 /* Once, until it works again. A server that cannot be reached is logged by those whom requests wait
  * for. */
 static void tell_failure(struct housekeeping *h, bool ok, const struct err *err)
@@ -107,31 +122,43 @@ static bool write_row(struct housekeeping *h, int64_t newest, struct err *err)
                                                err) == SERVER_OK;
 }
 
-/* Returns the seconds until the next one. */
-static unsigned run_pass(struct housekeeping *h, struct err *err)
+/* The row of the instance, and old rows of the log. */
+static bool keep_rows(struct housekeeping *h, int64_t newest, struct err *err)
+{
+    uint64_t deleted = 0;
+    bool ok = write_row(h, newest, err) && prune_log(&h->prune, h->session, newest, &deleted,
+                                                     in_ms(ANSWER_MS), err) == SERVER_OK;
+    counter_add(&h->pruned, deleted);
+    return ok;
+}
+
+/* Returns the time until the next one. */
+static uint64_t run_pass(struct housekeeping *h, struct err *err)
 {
     int64_t newest = server_head_newest(h->head);
-    uint64_t deleted = 0;
     bool is_reached = housekeeping_connect(h, err);
-    bool ok =
-        is_reached && write_row(h, newest, err) &&
-        prune_log(&h->prune, h->session, newest, &deleted, in_ms(ANSWER_MS), err) == SERVER_OK;
-    counter_add(&h->pruned, deleted);
+    bool ok = is_reached && keep_rows(h, newest, err);
+    bool is_repeated = is_reached && has_lost_a_conflict(h, ok, &h->conflicts);
     if (!ok)
         server_session_close(h->session);
     /* A server that cannot be written is just what operators should know of. */
     struct err other = {.arena = err->arena};
     h->is_reporting = ok;
-    bool is_reported = is_reached && housekeeping_connect(h, &other) && make_report(h, &other);
+    bool is_asked = is_reached && housekeeping_connect(h, &other);
+    bool is_reported = is_asked && make_report(h, &other);
     h->was_cut = h->is_reporting && h->meanwhile.is_over;
     h->is_reporting = false;
+    if (is_asked && ok)
+        is_repeated = has_lost_a_conflict(h, is_reported, &h->conflicts);
     if (!is_reported)
         server_session_close(h->session);
-    if (is_reached && !h->was_cut)
+    if (is_reached && !h->was_cut && !is_repeated)
         tell_failure(h, ok && is_reported, err_is_set(err) ? err : &other);
+    if (is_repeated)
+        return PASS_AT_ONCE_MS;
     if (ok && is_reported && newest > 0)
-        return PASS_EVERY_S;
-    return ok && h->passes++ < FIRST_PASSES ? 1 : PASS_AGAIN_S;
+        return PASS_EVERY_MS;
+    return ok && h->passes++ < FIRST_PASSES ? PASS_SOON_MS : PASS_AGAIN_MS;
 }
 
 /* Without the lock of batches, it is tried again the next time. */
@@ -143,14 +170,15 @@ static void move_foreign(struct housekeeping *h, struct err *err)
     bool is_reached = housekeeping_connect(h, err);
     bool ok = is_reached && h->session->dialect->notes_move(h->session, &moved, in_ms(ANSWER_MS),
                                                             err) == SERVER_OK;
+    bool is_repeated = is_reached && has_lost_a_conflict(h, ok, &h->conflicts_of_foreign);
     counter_add(&h->moved, moved);
     if (!ok)
         server_session_close(h->session);
-    if (is_reached && !ok && !h->is_told_of_foreign)
+    if (is_reached && !ok && !is_repeated && !h->is_told_of_foreign)
         log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
                   "what other programs have written waits in berth_foreign: %.*s",
                   SLICE_ARG(err->message));
-    if (is_reached)
+    if (is_reached && !is_repeated)
         h->is_told_of_foreign = !ok;
 }
 
@@ -198,7 +226,7 @@ static void *run_housekeeping(void *cls)
         struct err ignored = {.arena = arena};
         struct err of_foreign = {.arena = arena};
         if (clock_monotonic_us() >= pass_us)
-            pass_us = in_ms(run_pass(h, &ignored) * UINT64_C(1000));
+            pass_us = in_ms(run_pass(h, &ignored));
         move_foreign(h, &of_foreign);
         until_us = in_ms(MOVE_EVERY_MS);
         if (until_us > pass_us)

@@ -1,5 +1,5 @@
-/* Sessions that a proxy continues on another connection: their answers are not taken. On a server
- * of its own, or on two nodes of a Galera cluster. */
+/* Sessions that a proxy continues on another connection, or whose server accepts no writes: their
+ * answers are not taken. On a server of its own, or on two nodes of a Galera cluster. */
 #include "store/mariadb/backend.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void swap_connections(struct mariadb_session *a, struct mariadb_session *
     b->conn = conn;
 }
 
-enum way { ASKED, IN_STEPS, SNAPSHOT, SNAPSHOT_ASKED, WAYS };
+enum way { ASKED, IN_STEPS, SNAPSHOT, SNAPSHOT_ASKED, LOCKED, WAYS };
 
 static enum server_outcome ask_in_steps(const struct question *question,
                                         struct question_answer *answer, struct err *err)
@@ -80,19 +80,42 @@ static enum server_outcome begin_snapshot(struct question_answer *answer, struct
     return outcome;
 }
 
+/* The log's only row, with the lock. */
+static enum server_outcome take_lock(struct question_answer *answer, struct err *err)
+{
+    const struct log_range since = {.from = 1, .most = 1};
+    struct locked_news news = {0};
+    enum server_outcome outcome = mariadb_lock_send(&session->base, &since, err);
+    if (outcome == SERVER_OK)
+        outcome = mariadb_lock_drive(&session->base, &news, soon(), soon(), err);
+    answer->newest.rows = news.since;
+    return outcome;
+}
+
+static enum server_outcome ask(enum way way, const struct question *question,
+                               struct question_answer *answer, struct err *err)
+{
+    switch (way) {
+    case ASKED:
+        return mariadb_question_ask(&session->base, question, answer, soon(), err);
+    case IN_STEPS:
+        return ask_in_steps(question, answer, err);
+    case SNAPSHOT:
+        return begin_snapshot(answer, err);
+    case SNAPSHOT_ASKED:
+        return mariadb_snapshot_ask(&session->base, NULL, false, answer, soon(), err);
+    default:
+        return take_lock(answer, err);
+    }
+}
+
 /* The number of the newest row must be 1, or the session is closed, with that message. */
 static void expect_answer(enum way way, bool coexists, const char *message)
 {
     const struct question question = {.coexists = coexists};
     struct question_answer answer = {0};
     struct attempt attempt = begin_attempt();
-    enum server_outcome outcome =
-        way == ASKED
-            ? mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err)
-        : way == IN_STEPS ? ask_in_steps(&question, &answer, &attempt.err)
-        : way == SNAPSHOT
-            ? begin_snapshot(&answer, &attempt.err)
-            : mariadb_snapshot_ask(&session->base, NULL, false, &answer, soon(), &attempt.err);
+    enum server_outcome outcome = ask(way, &question, &answer, &attempt.err);
     const char *line = message == NULL ? NULL : arena_printf(arena, "read: %s", message).data;
     expect_outcome(&attempt, session, outcome, message == NULL ? SERVER_OK : SERVER_LOST, line);
     assert_int_equal(mariadb_session_is_open(session), message == NULL);
@@ -166,6 +189,74 @@ static void test_without_numbers(void **state)
         expect_answer(way, true, NULL);
 }
 
+/* What is asked for instead of @@read_only; NULL: that itself. */
+static const char *read_only;
+
+enum server_outcome __real_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err)
+{
+    static const struct slice name = SLICE_LIT("@@read_only");
+    struct mariadb_text changed = *text;
+    const char *at =
+        read_only == NULL ? NULL : memmem(text->sql.data, text->sql.len, name.data, name.len);
+    if (at != NULL) {
+        struct slice before = {text->sql.data, (size_t)(at - text->sql.data)};
+        changed.sql = arena_printf(arena, "%.*s%s%.*s", SLICE_ARG(before), read_only,
+                                   SLICE_ARG(slice_skip(text->sql, before.len + name.len)));
+    }
+    return __real_mariadb_session_execute(asked, &changed, rows, rows_n, results, deadline_us, err);
+}
+
+static bool is_primary(void)
+{
+    const struct question question = {.coexists = false};
+    struct question_answer answer = {0};
+    struct attempt attempt = begin_attempt();
+    enum server_outcome outcome =
+        mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err);
+    expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);
+    log_rows_free(&answer.newest.rows);
+    return answer.newest.is_primary;
+}
+
+static bool is_ready(void)
+{
+    struct err err = {.arena = arena};
+    return session->base.dialect->make_ready(&session->base, soon(), &err) == SERVER_OK;
+}
+
+/* A number before MariaDB 12, and a name since then. */
+static void test_values_of_read_only(void **state)
+{
+    static const struct {
+        const char *value;
+        bool is_primary;
+    } values[] = {{"0", true},     {"1", false},         {"'OFF'", true},
+                  {"'ON'", false}, {"'NO_LOCK'", false}, {"'NO_LOCK_NO_ADMIN'", false},
+                  {"NULL", false}, {"''", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        read_only = values[i].value;
+        assert_int_equal(is_primary(), values[i].is_primary);
+        assert_int_equal(is_ready(), values[i].is_primary);
+    }
+    read_only = NULL;
+    assert_true(is_primary() && is_ready());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

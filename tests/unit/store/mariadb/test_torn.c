@@ -7,11 +7,13 @@
 #include <stdlib.h>
 
 #include "store/fixture.h"
+#include "store/mariadb/session.h"
 #include "store/mariadb/write_sql.h"
 #include "store/mariadb/write_texts.h"
 
-/* The next text has the statement in these places, and in the last one a deadlock. */
-enum place { NOWHERE, AFTER_CHANGE = 1, BEFORE_COMMIT = 2, AFTER_COMMIT = 4 };
+/* The next text has the statement in these places, and in the last two a deadlock. The last one is
+ * the text that checks a batch again. */
+enum place { NOWHERE, AFTER_CHANGE = 1, BEFORE_COMMIT = 2, AFTER_COMMIT = 4, BEFORE_CHECK = 8 };
 static _Atomic int places;
 static const char *statement;
 
@@ -63,6 +65,29 @@ size_t __wrap_mariadb_write_texts_commit(bool is_cluster, const struct log_row *
     buf_append_slice(sql, slice_of(at + sizeof(commit) - 1));
     buf_free(&end);
     return position;
+}
+
+enum server_outcome __real_mariadb_session_execute(struct mariadb_session *session,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *session,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err);
+enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *session,
+                                                   const struct mariadb_text *text,
+                                                   struct mariadb_rows *rows, size_t rows_n,
+                                                   size_t *results, uint64_t deadline_us,
+                                                   struct err *err)
+{
+    struct mariadb_text changed = *text;
+    if (text->commit == 1 && is_place(BEFORE_CHECK))
+        changed.sql = arena_printf(err->arena, "%s%.*s", DEADLOCK, SLICE_ARG(text->sql));
+    return __real_mariadb_session_execute(session, &changed, rows, rows_n, results, deadline_us,
+                                          err);
 }
 
 /* Another instance, on another node. */
@@ -206,6 +231,25 @@ static void test_deadlock_after_commit(void **state)
     store_close(store);
 }
 
+/* The same of what is asked to find that out: nothing follows from it. */
+static void test_deadlock_of_the_check(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_stamp stamp;
+    bool by_another;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 6000, "CUSTOM_MINE");
+    statement = ROLL_BACK;
+    places = BEFORE_COMMIT | AFTER_COMMIT | BEFORE_CHECK;
+    expect_taken(fixture, store, &list); /* a row of its own has taken the number */
+    places = AFTER_COMMIT | BEFORE_CHECK;
+    assert_int_equal(take_news_and_commit(fixture, store, &list, &stamp, &by_another), STORE_OK);
+    assert_int_equal(places, NOWHERE);
+    expect_rows(fixture, "berth_log", 3);
+    store_close(store);
+}
+
 /* What is refused only because the change before it is gone is not the request's fault. */
 static void test_rest_is_refused(void **state)
 {
@@ -224,10 +268,9 @@ static void test_rest_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rest_is_not_committed),
-        TEST(test_nothing_is_committed),
-        TEST(test_rest_is_refused),
-        TEST(test_deadlock_after_commit),
+        TEST(test_rest_is_not_committed), TEST(test_nothing_is_committed),
+        TEST(test_rest_is_refused),       TEST(test_deadlock_after_commit),
+        TEST(test_deadlock_of_the_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

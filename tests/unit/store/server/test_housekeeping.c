@@ -1,10 +1,15 @@
 /* The rows of instances, and which rows of the log are deleted, on a real server. */
 #include "store/server/housekeeping.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "await.h"
 #include "peer.h"
 
 #include "base/arena.h"
+#include "log/log.h"
+#include "log/settings.h"
 #include "store/server/instance_row.h"
 #include "store/server/prune.h"
 
@@ -221,34 +226,111 @@ static void test_log_that_has_gone_back(void **state)
 
 /* ---- the thread ---- */
 
-static void test_thread(void **state)
+/* What the thread is started with. */
+struct thread_world {
+    struct world world;
+    struct server_dialect dialect;
+    struct server_address address;
+    struct server_connection_counts counts;
+    struct server_lineage *lineage;
+    struct server_head *head;
+};
+
+static void begin_thread(struct thread_world *t, void **state)
 {
-    struct world world = begin(state);
-    struct fixture *fixture = world.fixture;
-    struct server_connection_counts counts = {0};
-    struct server_address address = {.dialect = world.session->dialect};
-    address.url = address.dialect->url_parse(slice_of(fixture->url), fixture->arena,
-                                             &address.target, &fixture->err);
-    struct server_lineage *lineage = server_lineage_create();
-    struct server_head *head = server_head_create(&address, lineage, &counts, 10000000, 0);
+    *t = (struct thread_world){.world = begin(state)};
+    struct fixture *fixture = t->world.fixture;
+    t->dialect = *t->world.session->dialect;
+    t->address.dialect = &t->dialect;
+    t->address.url = t->dialect.url_parse(slice_of(fixture->url), fixture->arena,
+                                          &t->address.target, &fixture->err);
+    t->lineage = server_lineage_create();
+    t->head = server_head_create(&t->address, t->lineage, &t->counts, 10000000, 0);
     const struct log_state state_5000 = {.number = 5000};
     const struct server_id unnamed = {0}; /* valid: no session has joined */
-    assert_true(server_head_note(head, &state_5000, NULL, &unnamed, true));
+    assert_true(server_head_note(t->head, &state_5000, NULL, &unnamed, true));
+}
+
+static void end_thread(struct thread_world *t)
+{
+    server_head_destroy(t->head);
+    server_lineage_destroy(t->lineage);
+    end(&t->world);
+}
+
+static void test_thread(void **state)
+{
+    struct thread_world t;
+    begin_thread(&t, state);
+    struct fixture *fixture = t.world.fixture;
     log_rows(fixture, 1, 5000, PRUNE_KEPT_S + 600);
-    struct housekeeping *housekeeping = housekeeping_start(&address, NULL, &counts, 0, head);
+    struct housekeeping *housekeeping = housekeeping_start(&t.address, NULL, &t.counts, 0, t.head);
     assert_non_null(housekeeping);
     AWAIT(peer_execute(fixture, "SELECT count(*) FROM berth_instances") == 1);
     assert_int_equal(peer_execute(fixture, "SELECT followed FROM berth_instances"), 5000);
     AWAIT(housekeeping_figures(housekeeping).pruned == 4000);
-    AWAIT(counts.made >= 2); /* the head's thread may be late */
-    expect_log(&world, "4001|5000|1000");
+    AWAIT(t.counts.made >= 2); /* the head's thread may be late */
+    expect_log(&t.world, "4001|5000|1000");
     housekeeping_stop(housekeeping);
     assert_int_equal(peer_execute(fixture, "SELECT count(*) FROM berth_instances"), 0);
-    server_head_destroy(head);
-    server_lineage_destroy(lineage);
-    assert_in_range(counts.made, 2, 3); /* a stop during the report makes another one for the row */
-    assert_int_equal(counts.failed, 0);
-    end(&world);
+    end_thread(&t);
+    /* a stop during the report makes another one for the row */
+    assert_in_range(t.counts.made, 2, 3);
+    assert_int_equal(t.counts.failed, 0);
+}
+
+static const struct server_dialect *whole;
+static _Atomic int conflicts, passes;
+
+static enum server_outcome write_in_conflict(struct server_session *session,
+                                             const struct instance_row *row, int64_t followed,
+                                             uint64_t deadline_us, struct err *err)
+{
+    if (passes++ >= conflicts)
+        return whole->instance_write(session, row, followed, deadline_us, err);
+    err_set(err, 503, NULL, "another transaction has won");
+    return SERVER_RETRY;
+}
+
+static enum server_reason reason_of_conflict(const struct server_session *session)
+{
+    (void)session;
+    return SERVER_REASON_CONFLICT;
+}
+
+/* Lets as many passes in a row fail, and returns how often that is in the log. */
+static int told_conflicts(struct thread_world *t, int count)
+{
+    char logged[4096] = "";
+    int log = memfd_create("log", MFD_CLOEXEC);
+    conflicts = count;
+    passes = 0;
+    log_start(dup(log), false);
+    struct housekeeping *housekeeping =
+        housekeeping_start(&t->address, NULL, &t->counts, 0, t->head);
+    assert_non_null(housekeeping);
+    AWAIT(passes >= count);
+    housekeeping_stop(housekeeping);
+    log_stop();
+    assert_true(pread(log, logged, sizeof(logged) - 1, 0) >= 0);
+    close(log);
+    int told = 0;
+    for (const char *at = logged; (at = strstr(at, "another transaction has won")) != NULL; at++)
+        told++;
+    return told;
+}
+
+/* The same is tried again soon; only what goes on is logged, once. */
+static void test_conflicts(void **state)
+{
+    struct thread_world t;
+    begin_thread(&t, state);
+    whole = t.world.session->dialect;
+    t.dialect.instance_write = write_in_conflict;
+    t.dialect.reason = reason_of_conflict;
+    assert_int_equal(told_conflicts(&t, 3), 0);
+    assert_int_equal(told_conflicts(&t, 4), 1);
+    end_thread(&t);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -266,6 +348,7 @@ int main(void)
         TEST(test_log_with_old_rows_again),
         TEST(test_log_that_has_gone_back),
         TEST(test_thread),
+        TEST(test_conflicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
