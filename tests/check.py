@@ -86,6 +86,11 @@ def on_mariadb(path, *arguments, options=()):
     return script("tests/databases/with_mariadb.py", *options, "--", *script(path, *arguments))
 
 
+def on_galera(*commands):
+    """All of them with one cluster behind HAProxy."""
+    return script("tests/databases/with_mariadb.py", "--galera", "--haproxy", "--", "sh", "-c", " && ".join(map(shlex.join, commands)))
+
+
 API_SUITES = ("api/run", "valet/api", "baremetal/api")
 
 
@@ -185,7 +190,12 @@ def at_length():
              tier="full", beside=True, seconds_most=HOUR_S),
         Part("outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--rounds", "100", "--every"),
              tier="full", waits=True),
+        Part("galera-outage-100", script("tests/databases/outage.py", "--berthd", "build/berthd", "--galera", "--rounds", "100", "--every"),
+             tier="full", waits=True, seconds_most=HOUR_S),
         Part("patroni", script("tests/databases/patroni_failovers.py", "--build", "build"), tier="full", waits=True),
+        Part("galera-api", *(on_galera(script(f"tests/{path}.py", "--berthd", "build/berthd")) for path in API_SUITES), tier="full"),
+        Part("read-your-writes-galera", on_galera(script("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
+                                                         "1000000", "--switch", "5")), tier="full", seconds_most=2 * HOUR_S),
         Part("read-your-writes-long", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
                                                   "1000000"), tier="full", seconds_most=2 * HOUR_S),
         Part("fuzz-coverage", script("tests/fuzz/coverage.py"), tier="full"),
@@ -220,7 +230,7 @@ PARTS = [
     Part("diff",
          script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "6000")),
     Part("diff-postgres", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "400")),
-    Part("diff-mariadb", script("tests/diff/run.py", "--berthd", "build/berthd", "--mariadb", "--requests", "400")),
+    Part("diff-galera", script("tests/diff/run.py", "--berthd", "build/berthd", "--galera", "--requests", "400")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
@@ -251,15 +261,19 @@ PARTS = [
     Part("instances", on_postgres("tests/databases/instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", options=["--pgbouncer"])),
     Part("mariadb-instances", on_mariadb("tests/databases/instances.py", "--berthd", "build/berthd", "--seconds", "4"),
-         on_mariadb("tests/databases/instances.py", "--berthd", "build/berthd", "--pooled", "--seconds", "4", options=["--galera", "--haproxy"]),
          on_mariadb("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "1500")),
-    Part("galera-instances", on_mariadb("tests/databases/instances.py", "--berthd", "build/berthd", "--seconds", "4", "--least-share",
-                                        "0.1", options=["--galera"]),
-         on_mariadb("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "1500", options=["--galera"])),
+    Part("galera-instances",
+         on_galera(script("tests/databases/instances.py", "--berthd", "build/berthd", "--seconds", "4", "--least-share", "0.1"),
+                   script("tests/databases/instances.py", "--berthd", "build/berthd", "--seconds", "4", "--pooled"),
+                   script("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "1500"),
+                   script("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "1500", "--switch", "1"))),
     Part("soak", script("tests/databases/soak.py", "--berthd", "build/berthd", "--minutes", "5", "--clients", "3", "--pause", "0.1"),
          beside=True, seconds_most=HOUR_S),
     Part("outage", script("tests/databases/outage.py", "--berthd", "build/berthd"), waits=True),
     Part("mariadb-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--mariadb", "--rounds", "10"), waits=True),
+    # one round of each kind, beside other parts: the second that the long form wants would be too little
+    Part("galera-outage", script("tests/databases/outage.py", "--berthd", "build/berthd", "--galera", "--rounds", "6", "--seconds", "3"),
+         waits=True),
     Part("read-your-writes", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts", "3000")),
     Part("refusals", script("tests/databases/refusals.py", "--berthd", "build/berthd"), waits=True),
     Part("mariadb-refusals", script("tests/databases/mariadb_refusals.py", "--berthd", "build/berthd"), waits=True),
@@ -274,7 +288,10 @@ PARTS = [
     Part("valet-instances", script("tests/databases/valet_instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
     Part("mariadb-valet", on_mariadb("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
-    Part("mariadb-kill", on_mariadb("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5")),
+    # kills, and the API where statements matter most
+    Part("galera-suites", on_galera(script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5"),
+                                    script("tests/api/run.py", "--berthd", "build/berthd", "allocations-put", "inventories",
+                                           "provider-tree", "reshaper", "traits", "usages"))),
     Part("values", script("tests/databases/values.py", "--build", "build"), waits=True),
     Part("mariadb-values", script("tests/databases/values.py", "--build", "build", "--mariadb", "utf8mb3"), waits=True),
     Part("mariadb-values-utf8mb4", script("tests/databases/values.py", "--build", "build", "--mariadb", "utf8mb4"), tier="full", waits=True),

@@ -52,6 +52,7 @@ def free_port():
 
 
 SERVERS = {"PostgreSQL": "BERTH_TEST_POSTGRES", "MariaDB": "BERTH_TEST_MARIADB"}
+FRONTS = {"PostgreSQL": "BERTH_TEST_PGBOUNCER", "MariaDB": "BERTH_TEST_HAPROXY"}
 
 
 def database_kind():
@@ -66,8 +67,7 @@ def new_databases(count, pooled=False):
     if kind == "SQLite":
         return [None] * count
     name = "test" + uuid.uuid4().hex
-    front = "BERTH_TEST_PGBOUNCER" if kind == "PostgreSQL" else "BERTH_TEST_HAPROXY"
-    variables = [front] if pooled else [SERVERS[kind], *(f"{SERVERS[kind]}_{number}" for number in (2, 3))]
+    variables = [FRONTS[kind]] if pooled else [SERVERS[kind], *(f"{SERVERS[kind]}_{number}" for number in (2, 3))]
     urls = [os.environ[variable] for variable in variables if variable in os.environ]
     admin = os.environ[SERVERS[kind] + "_ADMIN"]
     if kind == "PostgreSQL":
@@ -81,8 +81,9 @@ def new_databases(count, pooled=False):
     return [urls[number % len(urls)] for number in range(count)]
 
 
-def new_database(pooled=False):
-    return new_databases(1, pooled)[0]
+def new_database():
+    """Through the program in front of the server, if there is one."""
+    return new_databases(1, pooled=FRONTS.get(database_kind()) in os.environ)[0]
 
 
 def set_loopback_up():

@@ -226,7 +226,7 @@ class Balancer(HAProxy):
 
     def url(self, **more):
         """As the first server's."""
-        return self.nodes[0].url(port=self.port, **more)
+        return self.nodes[0].url(**{"port": self.port, **more})
 
 
 class ClusterCheck:

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """A database that is unavailable and comes back, again and again.
 
-    tests/databases/outage.py --berthd build/berthd [--mariadb] [--rounds N] [--every] [--seconds S]
+    tests/databases/outage.py --berthd build/berthd [--mariadb | --galera] [--rounds N] [--every] [--seconds S]
 
 Meanwhile one instance, whose reads are strict, answers them with 503 rather than with what may be old. Two others go on: one
 whose reads are bounded by a day, and one whose reads are strict, but continue while the database is unavailable. Once the server
 accepts connections again, the first write must be acknowledged within `--seconds`: by the fastest round of each kind of outage,
-or with --every, which wants a quiet machine, by every round.
+or with --every, which wants a quiet machine, by every round. With --galera, three nodes are behind HAProxy, and what counts is
+the moment from which another client's writes succeed.
 """
 
 import argparse
@@ -25,8 +26,11 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import pymysql  # noqa: E402
 import servers  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
+from galera import Galera  # noqa: E402
+from haproxy import Balancer  # noqa: E402
 from mariadb import Mariadb  # noqa: E402
 from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
@@ -36,6 +40,8 @@ from processes import wait_until  # noqa: E402
 DOWN_S = 0.1, 1.5
 PATIENCE_S = 120
 WRITE_PAUSE_S = 0.005
+PROBE_S = 1
+CHECKS_MS = 100  # between two of HAProxy's checks, instead of two seconds
 # of the instance that answers 503, and of those that go on reading
 OPTIONS = {"strict": [], "bounded": ["[berth]", "reads = bounded", "staleness = 86400000"],
            "continued": ["[berth]", "reads_while_unavailable = 3600"]}
@@ -54,6 +60,13 @@ class Outages:
         self.kinds["swallowed"] = self._swallow, self._recover
         self.kinds["frozen"] = server.freeze, server.thaw
 
+    def await_back(self):
+        """When the database is available."""
+        return time.monotonic()
+
+    def settle(self):
+        """After a round."""
+
     def _start(self):
         self.server.launch()
         self.server.await_ready(PATIENCE_S)
@@ -70,6 +83,59 @@ class Outages:
     def _recover(self):
         for proxy in self.proxies:
             proxy.recover()
+
+
+class ClusterOutages(Outages):
+    """Of all nodes, or of so many that the rest has no quorum."""
+
+    def __init__(self, cluster, balancer, proxies):
+        self.cluster, self.balancer, self.proxies = cluster, balancer, proxies
+        self.kinds = {"killed": (cluster.kill_all, self._launch), "without quorum": (self._kill_most, self._launch),
+                      "stopped": (cluster.stop_all, self._begin_again), "refused": (self._refuse, self._recover),
+                      "swallowed": (self._swallow, self._recover), "frozen": (self._freeze, self._thaw)}
+        first = cluster.nodes[0]
+        first.create_database("probe")
+        first.sql("CREATE TABLE probe (id INT AUTO_INCREMENT PRIMARY KEY)", database="probe")
+
+    def await_back(self):
+        limits = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), PROBE_S)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                with contextlib.closing(pymysql.connect(host="127.0.0.1", port=self.balancer.port, user=self.cluster.nodes[0].user,
+                                                        password=self.cluster.nodes[0].password, database="probe", **limits)) as probe:
+                    probe.query("INSERT INTO probe VALUES (NULL)")
+                    probe.commit()
+                    return time.monotonic()
+            except (OSError, pymysql.MySQLError):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(WRITE_PAUSE_S)
+
+    def settle(self):
+        self._launch()
+        self.cluster.await_size(len(self.cluster.nodes))
+
+    def _launch(self):
+        for node in self.cluster.nodes:
+            if not node.is_running():
+                node.launch()
+
+    def _kill_most(self):
+        for node in self.cluster.nodes[:2]:
+            node.kill()
+
+    def _begin_again(self):
+        """The last one to be stopped has everything."""
+        self.cluster.nodes[-1].launch(bootstrap=True)
+
+    def _freeze(self):
+        for node in self.cluster.nodes:
+            node.freeze()
+
+    def _thaw(self):
+        for node in self.cluster.nodes:
+            node.thaw()
 
 
 class Writer:
@@ -125,7 +191,7 @@ class Rounds:
             self._read(kind)
         finally:
             come_back()
-        back = time.monotonic()
+        back = self.outages.await_back()
         name, when = self.writer.first_after(back)
         self.took[kind].append(when - back)
         found = self._await_names(before), self._await_names(name)
@@ -134,6 +200,7 @@ class Rounds:
         # it has to find out first that the database is available
         wait_until(lambda: self._names("continued", before) == self._names("continued", name) == 1,
                    f"{kind}: reads continue to be from memory", PATIENCE_S)
+        self.outages.settle()
 
     def _await_names(self, name):
         """Of the instance with strict reads. A session that reads may be lost later than one that writes."""
@@ -159,6 +226,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
     parser.add_argument("--mariadb", action="store_true")
+    parser.add_argument("--galera", action="store_true")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--seconds", type=float, default=1)
@@ -166,8 +234,10 @@ def main():
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Mariadb() if arguments.mariadb else Postgres())
-        wire = MariadbWire if arguments.mariadb else PostgresWire
+        cluster = stack.enter_context(Galera()) if arguments.galera else None
+        server = stack.enter_context(Balancer(cluster.nodes, inter_ms=CHECKS_MS) if cluster else
+                                     Mariadb() if arguments.mariadb else Postgres())
+        wire = PostgresWire if isinstance(server, Postgres) else MariadbWire
         berths, proxies = {}, []
         for which, options in OPTIONS.items():
             proxies.append(stack.enter_context(FaultyProxy(server.port, wire)))
@@ -179,7 +249,8 @@ def main():
             servers.Client(berth.port).must(200, "GET", "/resource_providers")
         with Writer(berths["strict"].port) as writer:
             ports = {which: berth.port for which, berth in berths.items()}
-            rounds = Rounds(Outages(server, proxies), writer, ports, random.Random(arguments.seed))
+            outages = ClusterOutages(cluster, server, proxies) if cluster else Outages(server, proxies)
+            rounds = Rounds(outages, writer, ports, random.Random(arguments.seed))
             for number in range(arguments.rounds):
                 rounds.play(number)
         wrong = rounds.wrong + writer.wrong

@@ -216,9 +216,17 @@ class Mariadb(OnServer):
         sys.path.append(os.path.join(os.path.dirname(HERE), "databases"))
         import mariadb
 
-        super().__init__(mariadb.Mariadb(options={"innodb_flush_log_at_trx_commit": 0, "sync_binlog": 0}))
-        self.admin = {"unix_socket": self.server.socket, "user": mariadb.SUPERUSER}
-        self.user = self.server.user
+        super().__init__(self.make_server({"innodb_flush_log_at_trx_commit": 0, "sync_binlog": 0}))
+        self.admin = {"unix_socket": self.first().socket, "user": mariadb.SUPERUSER}
+        self.user = self.first().user
+
+    def make_server(self, options):
+        import mariadb
+
+        return mariadb.Mariadb(options=options)
+
+    def first(self):
+        return self.server
 
     def make_template(self, program, directory, config_text):
         self.template = self._create("template")
@@ -252,6 +260,33 @@ class Mariadb(OnServer):
         server = MariadbConnection(self.admin, None)
         server.execute("DROP DATABASE IF EXISTS " + database)
         server.connection.close()
+
+
+class Galera(Mariadb):
+    """Three nodes behind HAProxy."""
+
+    def make_server(self, options):
+        import galera
+
+        return galera.Galera(options=options)
+
+    def first(self):
+        return self.server.nodes[0]
+
+    def __init__(self):
+        super().__init__()
+        import haproxy
+
+        self.balancer = haproxy.Balancer(self.server.nodes, inter_ms=100).start()
+        self.balancer.await_up(self.first().name)
+        self.base = self.balancer.url().rsplit("/", 1)[0] + "/"
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "balancer"}
+
+    def end(self):
+        self.balancer.end()
+        super().end()
 
 
 class MariadbConnection:

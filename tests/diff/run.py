@@ -31,7 +31,7 @@ import minimise  # noqa: E402
 import reference  # noqa: E402
 import servers  # noqa: E402
 import walk  # noqa: E402
-from databases import Mariadb, Postgres, Sqlite  # noqa: E402
+from databases import Galera, Mariadb, Postgres, Sqlite  # noqa: E402
 from exchange import ALL_ROUTES  # noqa: E402
 from subject import SubjectError  # noqa: E402
 
@@ -54,6 +54,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--postgres", action="store_true", help="both on a PostgreSQL server, not on SQLite files")
     parser.add_argument("--mariadb", action="store_true", help="both on a MariaDB server")
+    parser.add_argument("--galera", action="store_true", help="both on a Galera cluster behind HAProxy")
     parser.add_argument("--keep", metavar="DIR", help="keep databases and logs there")
     parser.add_argument("--same", action="store_true", help="the program is a reference: nothing is intended")
     parser.add_argument("--allow-500", action="store_true", help="berth may answer 500 where the reference does")
@@ -98,8 +99,8 @@ def main():
     directory = tempfile.mkdtemp(prefix="berth-diff-", dir=args.keep or servers.directory_in_memory())
     try:
         with contextlib.ExitStack() as stack:
-            if args.postgres or args.mariadb:
-                databases = Postgres() if args.postgres else Mariadb()
+            if args.postgres or args.mariadb or args.galera:
+                databases = Postgres() if args.postgres else Galera() if args.galera else Mariadb()
                 stack.callback(databases.end)
             else:
                 databases = Sqlite()
@@ -162,7 +163,7 @@ def summary(args, results, seconds):
         total.questions, total.answered, total.rich))
     print("whole-state reads %d; answers that differ only in the order of a list %d; reconnects %d; 500s of the reference %d" % (
         total.state_reads, total.order_only, total.reconnects, total.reference_errors))
-    never = print_intended(total, "postgresql" if args.postgres else "mariadb" if args.mariadb else "sqlite")
+    never = print_intended(total, "postgresql" if args.postgres else "mariadb" if args.mariadb or args.galera else "sqlite")
     failed = total.failed
     if total.kinds:
         print("failures by kind (route, statuses of reference / berth, what differs):")
