@@ -28,30 +28,11 @@ CHECK_S = 5  # a node that does not answer by then is unavailable; on a busy mac
 SYNCED, DONOR = "4", "2"  # wsrep_local_state
 
 
-class HAProxy(Daemon):
-    """text: the configuration without its section `global`; `back`: the backend that the methods are about."""
+class Control:
+    """A running HAProxy by the path of its control socket; `back`: the backend that the methods are about."""
 
-    def __init__(self, text, back, port=None):
-        self.text, self.back = text, back
-        self.port = port or servers.free_port()
-        super().__init__()
-        self.control = os.path.join(self.place.path, "control")
-
-    def own_lines(self):
-        """More of the section `global`."""
-        return []
-
-    def start(self, seconds=20):
-        lines = ["global", f"    stats socket {self.control} mode 666 level admin", *(f"    {line}" for line in self.own_lines())]
-        self.execute(PROGRAM, "-db", "-f", self.place.write("haproxy.cfg", "\n".join(lines) + "\n" + self.text))
-
-        def is_ready():
-            self.expect_running()
-            with contextlib.suppress(OSError):
-                return self.tell("show info")
-
-        wait_until(is_ready, lambda: f"HAProxy is not ready: {self.log()[-2000:]}", seconds)
-        return self
+    def __init__(self, control, back):
+        self.control, self.back = control, back
 
     def tell(self, command):
         with socket.socket(socket.AF_UNIX) as connection:
@@ -78,6 +59,35 @@ class HAProxy(Daemon):
         said = self.tell(f"set server {self.back}/{server} state {state}").strip()
         if said:
             raise ValueError(said)
+
+    def end_sessions_of(self, server):
+        self.tell(f"shutdown sessions server {self.back}/{server}")
+
+
+class HAProxy(Daemon, Control):
+    """text: the configuration without its section `global`; `back`: as for Control."""
+
+    def __init__(self, text, back, port=None):
+        self.text = text
+        self.port = port or servers.free_port()
+        super().__init__()
+        Control.__init__(self, os.path.join(self.place.path, "control"), back)
+
+    def own_lines(self):
+        """More of the section `global`."""
+        return []
+
+    def start(self, seconds=20):
+        lines = ["global", f"    stats socket {self.control} mode 666 level admin", *(f"    {line}" for line in self.own_lines())]
+        self.execute(PROGRAM, "-db", "-f", self.place.write("haproxy.cfg", "\n".join(lines) + "\n" + self.text))
+
+        def is_ready():
+            self.expect_running()
+            with contextlib.suppress(OSError):
+                return self.tell("show info")
+
+        wait_until(is_ready, lambda: f"HAProxy is not ready: {self.log()[-2000:]}", seconds)
+        return self
 
 
 class Shape:
@@ -203,7 +213,7 @@ class Balancer(HAProxy):
         return int(self.field(self.names[node], "scur"))
 
     def end_sessions(self, node):
-        self.tell(f"shutdown sessions server {self.back}/{self.names[node]}")
+        self.end_sessions_of(self.names[node])
 
     def url(self, **more):
         """As the first server's."""

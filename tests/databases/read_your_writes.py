@@ -4,9 +4,11 @@
     tests/databases/with_postgres.py tests/databases/read_your_writes.py --berthd build/berthd [--attempts N] [--instances N]
                                      [--clients N]
     tests/databases/with_mariadb.py --galera tests/databases/read_your_writes.py …       each instance has a node of its own
+    tests/databases/with_mariadb.py --galera --haproxy tests/databases/read_your_writes.py --switch SECONDS …
 
 Clients change a consumer's claim on one instance and read it on the others as soon as the change is answered; each of these
-reads is an attempt. Each client is a process, with connections and consumers of its own.
+reads is an attempt. Each client is a process, with connections and consumers of its own. With --switch, all instances use
+HAProxy, which after so many seconds ends all sessions and leads new ones to another node, again and again.
 """
 
 import argparse
@@ -19,15 +21,18 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
+from haproxy import Control  # noqa: E402
 
 CONSUMERS, TOTAL, AMOUNT_MOST = 20, 1_000_000, 1000
+NODES = "node1", "node2", "node3"  # as HAProxy names them
 SHOWN_MOST = 3
 TIMEOUT_S = 120
 
@@ -109,14 +114,44 @@ def run_client(arguments):
     return Client(*arguments).run()
 
 
-def race(ports, attempts, clients):
+class Switching:
+    """HAProxy changes its node all the time."""
+
+    def __init__(self, seconds):
+        self.seconds, self.count = seconds, 0
+        self.control = Control(os.environ["BERTH_TEST_HAPROXY_CONTROL"], "mariadb_back")
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._work)
+
+    def _work(self):
+        while not self.is_over.wait(self.seconds):
+            self.count += 1
+            self._use(NODES[self.count % len(NODES)])
+
+    def _use(self, node):
+        self.control.set_state(node, "ready")
+        self.control.await_up(node)
+        for other in NODES:
+            if other != node:
+                self.control.set_state(other, "maint")
+                self.control.end_sessions_of(other)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        self.thread.join()
+
+
+def race(ports, attempts, clients, switching):
     """(attempts, stale reads, other faults) of all clients."""
     first = servers.Client(ports[0])
     providers = [str(uuid.uuid4()) for _ in range(clients)]
     for provider in providers:
         first.make_provider(provider, VCPU=TOTAL)
     work = [(ports, provider, -(-attempts // clients), number) for number, provider in enumerate(providers)]
-    with multiprocessing.Pool(clients) as pool:
+    with multiprocessing.Pool(clients) as pool, switching:
         results = pool.map(run_client, work, chunksize=1)
     made, stale, wrong = zip(*results)
     return sum(made), sum(stale, []), sum(wrong, [])
@@ -128,9 +163,11 @@ def main():
     parser.add_argument("--attempts", type=int, default=10000)
     parser.add_argument("--instances", type=int, default=3)
     parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--switch", type=float, metavar="SECONDS")
     arguments = parser.parse_args()
     score = servers.Score()
-    urls = servers.new_databases(arguments.instances)
+    urls = servers.new_databases(arguments.instances, pooled=bool(arguments.switch))
+    switching = Switching(arguments.switch) if arguments.switch else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         berths = []
         for url in urls:
@@ -138,10 +175,13 @@ def main():
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             berths.append(stack.enter_context(servers.Berthd(arguments.berthd, directory, connection=url)))
         began = time.monotonic()
-        attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
+        attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients, switching)
         seconds = time.monotonic() - began
         score.case("no read is stale", f"{len(stale)} of {attempts}: {stale[:SHOWN_MOST]}" if stale else None)
         score.case("every request succeeds", f"{len(wrong)} of {attempts}: {wrong[:SHOWN_MOST]}" if wrong else None)
+        if arguments.switch:
+            score.case("HAProxy has changed its node", None if switching.count > 0 else "not once")
+            print(f"       {switching.count} times")
         print(f"{attempts} attempts, {attempts / seconds:.0f}/s, on {arguments.instances} instances by {arguments.clients} clients")
     return score.end()
 
