@@ -242,14 +242,16 @@ class Bench:
     def outage(self):
         passed, text = self.script("outage.py", *self.outage_options, "--every", "--rounds", str(6 if self.quick else 100))
         found = [(int(n), float(s)) for n, s in re.findall(r"(\d+) rounds, at most ([\d.]+) s", text)]
-        self.facts["outage"] = {"passed": passed, "rounds": sum(n for n, _ in found), "longest_s": max(s for _, s in found)}
+        self.facts["outage"] = {"passed": passed, "rounds": sum(n for n, _ in found),
+                                "longest_s": max((s for _, s in found), default=0)}
 
     def stale_reads(self, *options, before):
         """Each write is read at two instances; with more clients, batches are larger and a million takes less time."""
         passed, text = self.script("read_your_writes.py", "--instances", "3", "--clients", "16",
                                    "--attempts", str(20000 if self.quick else 1000000), *options,
                                    before=(PYTHON, os.path.join(TESTS, before[0]), *before[1:], "--"))
-        self.facts["stale"] = {"passed": passed, "attempts": int(re.search(r"(\d+) attempts, ", text)[1])}
+        found = re.search(r"(\d+) attempts, ", text)
+        self.facts["stale"] = {"passed": passed, "attempts": int(found[1]) if found else 0}
 
     def measure(self, names):
         for row in self.ROWS:
