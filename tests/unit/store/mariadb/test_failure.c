@@ -24,7 +24,7 @@ static void test_meanings(void **state)
     expect(1290, SERVER_RETRY, MARIADB_READ_ONLY);
     expect(1146, SERVER_FAILED, MARIADB_OTHER);
     expect(1064, SERVER_FAILED, MARIADB_OTHER);
-    static const unsigned lost[] = {1053, 1158, 1927, 2006, 2013, 2027, 2055, 3169, 5013, 9001};
+    static const unsigned lost[] = {1053, 1158, 1927, 2006, 2013, 2027, 2055, 3169, 4031, 5013, 9001};
     for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
         expect(lost[i], SERVER_LOST, MARIADB_PASSES);
 }
