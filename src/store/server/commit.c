@@ -124,6 +124,8 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
         if (!store->has_mended)
             return again(store, err);
     }
+    if (is_id_taken)
+        server_drop_ids(store); /* or the next batch would have the same ones */
     store->refusal = (struct store_refusal){
         .change = why->change,
         .request = request_of(sending, why->change),
