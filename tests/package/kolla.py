@@ -54,10 +54,14 @@ class Container:
             os.makedirs(os.path.join(self.place, name))
         options = f"lowerdir=/,upperdir={self.place}/upper,workdir={self.place}/work"
         self.mounts = []
-        self.mount("-t", "overlay", "overlay", "-o", options, self.path)
-        self.mount("-t", "proc", "proc", self.at("proc"))
-        self.mount("--bind", "/dev", self.at("dev"))
-        self.make(build)
+        try:
+            self.mount("-t", "overlay", "overlay", "-o", options, self.path)
+            self.mount("-t", "proc", "proc", self.at("proc"))
+            self.mount("--bind", "/dev", self.at("dev"))
+            self.make(build)
+        except BaseException:
+            self.end()
+            raise
 
     def mount(self, *words):
         subprocess.run(["mount", *words], check=True)
