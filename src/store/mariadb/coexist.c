@@ -1,7 +1,9 @@
 /* See coexist.h. Each trigger is created or dropped by a statement that is committed by itself, and
  * waits until no transaction uses its table, while later users of the table wait behind it. So it
  * waits for a second at most, and is tried again, for a minute. On a Galera cluster the server ends
- * such transactions instead.
+ * such transactions instead. There, MariaDB 10.11 now and then answers CREATE TRIGGER beside writes
+ * with a syntax error (1064), of this trigger's body or of another one's, and the same statement
+ * succeeds when it is sent again.
  *
  * The row 'coexist' of berth_locks says that all triggers are there and that everybody has been
  * told: it is deleted before the first change, and written together with the row of the log because
@@ -29,6 +31,7 @@ enum {
     TOO_LONG = 1205,
     DEADLOCK = 1213,
     DUPLICATE = 1062,
+    SYNTAX = 1064,
 };
 
 struct coexist {
@@ -71,7 +74,9 @@ static bool explain(const struct coexist *c, const struct err *failed, struct er
 static bool may_pass(const struct coexist *c)
 {
     unsigned code = code_of(c);
-    return code == TOO_LONG || code == DEADLOCK || code == DUPLICATE;
+    const bool is_galera = mariadb_session_server(c->session)->is_galera;
+    return code == TOO_LONG || code == DEADLOCK || code == DUPLICATE ||
+           (code == SYNTAX && is_galera);
 }
 
 /* ---- statements ---- */
