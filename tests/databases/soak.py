@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Three instances of berthd on one PostgreSQL database while everything fails, beside an old snapshot that stays open.
+"""Three instances of berthd on one database while everything fails.
 
-    tests/databases/soak.py --berthd build/berthd [--minutes M] [--seed N] [--faults NAME,…] [--clients N] [--pause SECONDS]
-                            [--no-python] [--keep DIRECTORY]
+    tests/databases/soak.py --berthd build/berthd [--galera] [--minutes M] [--seed N] [--faults NAME,…] [--clients N]
+                            [--pause SECONDS] [--no-python] [--keep DIRECTORY]
 
-One instance reaches the server through PgBouncer, the others have the server and its standby in their URL. Clients claim and
-release capacity at random instances, and read at others what was acknowledged. Meanwhile, by a schedule that depends on the seed
+The database is PostgreSQL's, beside an old snapshot that stays open: one instance reaches the server through PgBouncer, the
+others have the server and its standby in their URL. With --galera, it is that of three nodes behind HAProxy (soak_galera.py).
+
+Clients claim and release capacity at random instances, and read at others what was acknowledged. Meanwhile, by a schedule that depends on the seed
 only: instances and servers are killed, stopped and restarted, connections are cut, delayed and swallowed. For a third of the
 time, the Python service serves the same clients. At last the server fails, and its standby, which lacks the newest commits, is
 promoted; then the faults go on.
@@ -31,29 +33,36 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 import soak_checks  # noqa: E402
 import soak_faults  # noqa: E402
+import soak_galera  # noqa: E402
 from processes import wait_until  # noqa: E402
 from soak_clients import Clients, Journal  # noqa: E402
 
 PROVIDERS, CAPACITY = 10, 16
+LONGER_MOST = 1.5  # than the schedule
 PATIENCE_S = 300  # for what a slow machine delays
 PYTHON_WRITES_LEAST, LOST_WRITES_LEAST, WRITES_LEAST = 10, 15, 200
+
+
+def kind_of(arguments):
+    return soak_galera if arguments.galera else soak_faults
 
 
 class Soak:
     def __init__(self, arguments, stack, directory):
         self.draw = random.Random(arguments.seed)
-        self.seconds, self.names = arguments.minutes * 60, arguments.faults.split(",")
+        self.kind = kind_of(arguments)
+        self.seconds, self.names = arguments.minutes * 60, (arguments.faults or ",".join(self.kind.FAULTS)).split(",")
         self.clients, self.pause = arguments.clients, arguments.pause
         self.has_python = not arguments.no_python
         self.program, self.directory, self.seed = arguments.berthd, directory, arguments.seed
-        self.databases = soak_faults.Databases(stack)
+        self.databases = self.kind.Databases(stack)
         stack.callback(self.databases.drop_snapshot)
         self.instances = []
         for number in range(soak_faults.INSTANCES):
             self.instances.append(soak_faults.Instance(number, self.databases, self.program, directory))
             stack.callback(self.instances[-1].end)
             self.instances[-1].start()
-        self.faults = soak_faults.Faults(self.databases, self.instances)
+        self.faults = self.kind.Faults(self.databases, self.instances)
         self.journal = Journal(os.path.join(directory, "journal"))
         self.services = list(self.instances)
         self.stack = stack
@@ -74,7 +83,8 @@ class Soak:
                 self._play(1 / 3)
                 self._beside_python()
                 self._play(4 / 15)
-                self._promote()
+                if self.databases.has_standby:
+                    self._promote()
                 self._play(1 / 15)
         finally:
             clients.end()
@@ -83,7 +93,11 @@ class Soak:
         return auditor
 
     def _play(self, share):
-        self.faults.play(soak_faults.schedule(self.draw, share * self.seconds, self.names))
+        seconds = share * self.seconds
+        self.faults.play(soak_faults.schedule(self.draw, seconds, self.names, self.kind.FAULTS), LONGER_MOST * seconds)
+
+    def _python(self, server):
+        return soak_faults.Python(server, self.directory, self.databases.python_options)
 
     def _await_writes(self, service, number):
         before = self.journal.count_of(service)
@@ -94,7 +108,7 @@ class Soak:
         if not self.has_python:
             self._play(1 / 3)
             return
-        with soak_faults.Python(self.databases.primary, self.directory) as python:
+        with self._python(self.databases.primary) as python:
             print("the Python service runs", flush=True)
             self.services.append(python)
             self._play(1 / 3)
@@ -126,13 +140,14 @@ class Soak:
         yield from soak_checks.journal_findings(self.journal, table, self.directory)
         fresh = servers.Berthd(self.program, self.directory, connection=self.databases.current.url())
         self.stack.enter_context(fresh)
-        with soak_faults.Python(self.databases.current, self.directory) as python:
+        with self._python(self.databases.current) as python:
             yield from soak_checks.replica_findings(self.databases, self.instances, fresh, python)
         yield "no capacity was ever exceeded", str(auditor.wrong[:3]) if auditor.wrong else None
         wrong = self.journal.wrong
         yield "no answer was wrong or stale", f"{len(wrong)}: {wrong[:3]}" if wrong else None
         lost = soak_checks.gone(self.journal, table)
-        yield "the promotion lost writes", None if lost else "none"
+        if self.databases.has_standby:
+            yield "the promotion lost writes", None if lost else "none"
         few = self.journal.total() < WRITES_LEAST or not auditor.times or not self.journal.counts["make 409"]
         yield "enough happened", f"{dict(self.journal.counts)}, {auditor.times} audits" if few else None
         print(f"{dict(self.journal.counts)}; acknowledged by {dict(self.journal.acknowledged)}; {len(lost)} lost by the promotion; "
@@ -142,11 +157,12 @@ class Soak:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--galera", action="store_true", help="on a Galera cluster behind HAProxy")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--pause", type=float, default=0.02, metavar="SECONDS", help="of a client between two requests")
-    parser.add_argument("--faults", default=",".join(soak_faults.FAULTS), help="of " + ", ".join(soak_faults.FAULTS))
+    parser.add_argument("--faults", help=f"of {', '.join(soak_faults.FAULTS)}; with --galera of {', '.join(soak_galera.FAULTS)}")
     parser.add_argument("--no-python", action="store_true", help="without the Python service among the services that write")
     parser.add_argument("--keep", metavar="DIRECTORY", help="the journal and the logs are copied there")
     arguments = parser.parse_args()

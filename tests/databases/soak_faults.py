@@ -1,4 +1,4 @@
-"""The faults of soak.py: a schedule from a seed, and what it does to the instances and their database."""
+"""The faults of soak.py: a schedule from a seed, and what it does to the instances and their database, PostgreSQL."""
 
 import collections
 import contextlib
@@ -19,7 +19,7 @@ BOUNCER_OPTIONS = {"server_login_retry": 1, "max_client_conn": 200}
 PAUSES = 0.2, 1.5  # seconds between two faults
 
 
-def schedule(seed_draw, seconds, names):
+def schedule(seed_draw, seconds, names, faults):
     """[(seconds from the beginning, name, arguments)], the same for the same seed."""
     found, at = [], 0
     while True:
@@ -27,7 +27,7 @@ def schedule(seed_draw, seconds, names):
         if at >= seconds:
             return found
         name = seed_draw.choice(names)
-        arguments = FAULTS[name](seed_draw)
+        arguments = faults[name](seed_draw)
         found.append((round(at, 3), name, arguments))
         at += arguments.get("seconds", 0)
 
@@ -36,14 +36,10 @@ def any_instance(draw):
     return draw.randrange(INSTANCES)
 
 
-FAULTS = {
+INSTANCE_FAULTS = {
     "kill": lambda draw: {"instance": any_instance(draw)},
     "kill_all": lambda draw: {},
     "freeze": lambda draw: {"instance": any_instance(draw), "seconds": draw.choice([0.3, 1, 6])},
-    "restart": lambda draw: {"how": draw.choice(["fast", "immediate"])},
-    "kill_server": lambda draw: {},
-    "freeze_server": lambda draw: {"seconds": round(draw.uniform(0.2, 4), 3)},
-    "restart_bouncer": lambda draw: {},
     "cut": lambda draw: {"instance": any_instance(draw), "reset": draw.random() < 0.5},
     "cut_commit": lambda draw: {"instance": any_instance(draw), "sender": draw.choice(["client", "server"]),
                                 "when": draw.choice(["before", "after"]), "seconds": 0.3},
@@ -51,11 +47,18 @@ FAULTS = {
     "delay": lambda draw: {"instance": any_instance(draw), "latency": round(draw.uniform(0.001, 0.05), 4),
                            "seconds": round(draw.uniform(0.5, 1.5), 3)},
 }
+FAULTS = {
+    **INSTANCE_FAULTS,
+    "restart": lambda draw: {"how": draw.choice(["fast", "immediate"])},
+    "kill_server": lambda draw: {},
+    "freeze_server": lambda draw: {"seconds": round(draw.uniform(0.2, 4), 3)},
+    "restart_bouncer": lambda draw: {},
+}
 
 
 class Instance:
-    """berthd behind proxies of its own: in front of both servers, or of PgBouncer. `lock` is held while it is killed, started
-    or stopped."""
+    """berthd behind proxies of its own, which the databases make. `lock` is held while it is killed,
+    started or stopped."""
 
     is_python, is_strict = False, True
 
@@ -64,18 +67,9 @@ class Instance:
         self.number = number
         self.lock = threading.Lock()
         self.unexpected = []  # ends that nobody caused
-        ports = [databases.bouncer.port] if number in POOLED else [databases.primary.port, databases.standby.port]
-        self.proxies = [FaultyProxy(port) for port in ports]
-        self.berth = servers.Berthd(program, directory, connection=self._url(databases.primary),
+        self.proxies = databases.make_proxies(number)
+        self.berth = servers.Berthd(program, directory, connection=databases.url_through(self.proxies),
                                     options=["[berth]", f"loss_directory = {directory}"])
-
-    def _url(self, server):
-        first = self.proxies[0].port
-        if len(self.proxies) == 1:
-            return server.url(port=first)
-        hosts = "&".join(f"host=127.0.0.1:{proxy.port}" for proxy in self.proxies)
-        attributes = f"?{hosts}&target_session_attrs=read-write"
-        return url(server.user, server.password, server.database, first).replace(f"127.0.0.1:{first}", "") + attributes
 
     @property
     def port(self):
@@ -108,12 +102,12 @@ class Instance:
 
 
 class Python:
-    """The Python service on the same database."""
+    """The Python service on the same database. options: more lines of its configuration."""
 
     name, is_python, is_strict = "python", True, True
 
-    def __init__(self, server, directory):
-        self.service = servers.PythonService(directory, sync=False, connection=server.url())
+    def __init__(self, server, directory, options=()):
+        self.service = servers.PythonService(directory, sync=False, connection=server.url(), options=options)
 
     @property
     def port(self):
@@ -128,7 +122,10 @@ class Python:
 
 
 class Databases:
-    """The primary, its standby, PgBouncer, and an old snapshot that is held open."""
+    """The primary, its standby, PgBouncer, and an old snapshot that is held open. Instances have both servers in their URL, or
+    PgBouncer."""
+
+    has_standby, python_options = True, ()
 
     def __init__(self, stack):
         self.primary = stack.enter_context(Postgres(options=SPARES))
@@ -136,6 +133,18 @@ class Databases:
         self.bouncer = stack.enter_context(PgBouncer(self.primary, BOUNCER_OPTIONS))
         self.current = self.primary
         self.snapshot = None
+
+    def make_proxies(self, number):
+        ports = [self.bouncer.port] if number in POOLED else [self.primary.port, self.standby.port]
+        return [FaultyProxy(port) for port in ports]
+
+    def url_through(self, proxies):
+        server, first = self.primary, proxies[0].port
+        if len(proxies) == 1:
+            return server.url(port=first)
+        hosts = "&".join(f"host=127.0.0.1:{proxy.port}" for proxy in proxies)
+        attributes = f"?{hosts}&target_session_attrs=read-write"
+        return url(server.user, server.password, server.database, first).replace(f"127.0.0.1:{first}", "") + attributes
 
     def hold_snapshot(self):
         """As a backup holds it. The end of a server ends it: then again."""
@@ -174,16 +183,20 @@ def stopped(process):
         os.kill(process.pid, signal.SIGCONT)
 
 
-class Faults:
-    """Does what a schedule names."""
+class InstanceFaults:
+    """Does what a schedule names, to instances and their connections."""
 
     def __init__(self, databases, instances):
         self.databases, self.instances = databases, instances
         self.counts = collections.Counter()
 
-    def play(self, events):
+    def play(self, events, seconds_most):
+        """On a slow machine, the last ones are left out."""
         began = time.monotonic()
-        for at, name, arguments in events:
+        for number, (at, name, arguments) in enumerate(events):
+            if time.monotonic() - began > seconds_most:
+                print(f"{len(events) - number} of {len(events)} faults are left out", flush=True)
+                return
             while (left := began + at - time.monotonic()) > 0:
                 time.sleep(min(left, 0.5))
             print(f"{time.monotonic() - began:8.1f} {name} {arguments}", flush=True)
@@ -213,24 +226,6 @@ class Faults:
             with stopped(one.berth.process):
                 time.sleep(seconds)
 
-    def restart(self, how):
-        self.databases.current.restart(how)
-        self.databases.hold_snapshot()
-
-    def kill_server(self):
-        self.databases.current.kill()
-        self.databases.current.start()
-        self.databases.hold_snapshot()
-
-    def freeze_server(self, seconds):
-        self.databases.current.freeze()
-        time.sleep(seconds)
-        self.databases.current.thaw()
-
-    def restart_bouncer(self):
-        self.databases.bouncer.stop()
-        self.databases.bouncer.start()
-
     def cut(self, instance, reset):
         for proxy in self.instances[instance].proxies:
             proxy.cut_all(reset)
@@ -252,3 +247,25 @@ class Faults:
             proxy.delay_all(latency)
         time.sleep(seconds)
         self.instances[instance].recover()
+
+
+class Faults(InstanceFaults):
+    """Also to PostgreSQL's servers and PgBouncer."""
+
+    def restart(self, how):
+        self.databases.current.restart(how)
+        self.databases.hold_snapshot()
+
+    def kill_server(self):
+        self.databases.current.kill()
+        self.databases.current.start()
+        self.databases.hold_snapshot()
+
+    def freeze_server(self, seconds):
+        self.databases.current.freeze()
+        time.sleep(seconds)
+        self.databases.current.thaw()
+
+    def restart_bouncer(self):
+        self.databases.bouncer.stop()
+        self.databases.bouncer.start()

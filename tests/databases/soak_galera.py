@@ -1,0 +1,114 @@
+"""The databases of soak.py --galera: three nodes behind HAProxy as kolla-ansible configures it, and what fails there."""
+
+import contextlib
+import time
+
+from faulty_proxy import FaultyProxy
+from galera import Galera
+from haproxy import Balancer
+from mariadb import pymysql
+from mariadb_wire import MariadbWire
+from processes import wait_until
+from soak_faults import INSTANCE_FAULTS, InstanceFaults, any_instance
+
+NODES = 3
+CHECKS_MS = 500  # of HAProxy: a quarter of kolla-ansible's, as everything takes less time here
+FAULTS = {
+    **INSTANCE_FAULTS,
+    "cut_commit": lambda draw: {"instance": any_instance(draw), "sender": "client", "when": draw.choice(["before", "after"]),
+                                "seconds": 0.3},
+    "kill_node": lambda draw: {"node": draw.randrange(NODES)},
+    "kill_two": lambda draw: {"first": draw.randrange(NODES), "distance": draw.choice([1, 2]),
+                              "between": round(draw.uniform(0, 0.3), 3)},
+    "kill_nodes": lambda draw: {},
+    "freeze_node": lambda draw: {"node": draw.randrange(NODES), "seconds": round(draw.uniform(0.2, 4), 3)},
+    "switch": lambda draw: {"node": draw.randrange(NODES), "ends_sessions": draw.random() < 0.5},
+}
+
+
+class Databases:
+    """`current`, `primary`: what other programs use, which is any node that works."""
+
+    # the Python service reads what instances have acknowledged through other nodes
+    has_standby = False
+    python_options = ("[placement_database]", "mysql_wsrep_sync_wait = 1")
+
+    def __init__(self, stack):
+        self.cluster = stack.enter_context(Galera())
+        self.balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=CHECKS_MS))
+        self.primary = self.current = self
+
+    def url(self):
+        return self.balancer.url()
+
+    def make_proxies(self, number):
+        return [FaultyProxy(self.balancer.port, MariadbWire)]
+
+    def url_through(self, proxies):
+        return self.cluster.url(port=proxies[0].port)
+
+    def sql(self, text):
+        """The rows, with all that is committed anywhere."""
+        members = self.cluster.members()
+        if not members:
+            raise pymysql.err.OperationalError("there is no primary component")
+        with contextlib.closing(members[0].connect(read_timeout=30)) as connection, connection.cursor() as cursor:
+            cursor.execute("SET wsrep_sync_wait = 1")
+            cursor.execute(text)
+            return list(cursor.fetchall())
+
+    def hold_snapshot(self):
+        """Nothing: a node that ends would end it."""
+
+    def drop_snapshot(self):
+        pass
+
+
+class Faults(InstanceFaults):
+    """Also to the nodes, and to HAProxy's choice of one."""
+
+    def _await_all(self):
+        self.databases.cluster.await_size(NODES)
+
+    def kill_node(self, node):
+        self.databases.balancer.use_any()
+        self.databases.cluster.nodes[node].kill()
+        self.databases.cluster.nodes[node].start()
+        self._await_all()
+
+    def kill_two(self, first, distance, between):
+        """The last one is no primary component by itself, until the operator says so."""
+        nodes = self.databases.cluster.nodes
+        killed = nodes[first], nodes[(first + distance) % NODES]
+        left = next(node for node in nodes if node not in killed)
+        killed[0].kill()
+        time.sleep(between)
+        killed[1].kill()
+        wait_until(lambda: not left.is_primary(), f"{left.name} takes itself for a primary component")
+        left.set_provider(**{"pc.bootstrap": 1})
+        for node in killed:
+            node.start()
+        self._await_all()
+
+    def kill_nodes(self):
+        self.databases.cluster.kill_all()
+        self.databases.cluster.start_all()
+        self._await_all()
+
+    def freeze_node(self, node, seconds):
+        """It is expelled if that takes longer than a second or two."""
+        self.databases.cluster.nodes[node].freeze()
+        time.sleep(seconds)
+        self.databases.cluster.nodes[node].thaw()
+        self._await_all()
+
+    def switch(self, node, ends_sessions):
+        """New connections get this node, as if those before it had failed; open ones may stay where they are."""
+        balancer, nodes = self.databases.balancer, self.databases.cluster.nodes
+        for number, one in enumerate(nodes):
+            balancer.set_state(balancer.names[one], "maint" if number < node else "ready")
+        balancer.await_up(balancer.names[nodes[node]])
+        if ends_sessions:
+            for one in nodes:
+                if one is not nodes[node]:
+                    balancer.end_sessions(one)
