@@ -69,7 +69,7 @@ class MariaDb:
 
     def _connect(self, database=None):
         import pymysql
-        return pymysql.connect(unix_socket=self.socket, user="root", database=database)
+        return pymysql.connect(unix_socket=self.socket, user="root", database=database, local_infile=True)
 
     def fill(self, cloud):
         """A database that holds the cloud, new each time."""

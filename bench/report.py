@@ -52,10 +52,6 @@ TITLES = {
     "socket": "Limit: writing the same bytes to the same socket",
 }
 
-
-POSTGRES_HEADING = "# PostgreSQL"
-
-
 def goals(rows):
     yield from ("| | | goal | figure | |", "|---|---|---|---|---|")
     for row in rows:
@@ -65,43 +61,62 @@ def goals(rows):
         yield from ("", "## Not met", *unmet_lines)
 
 
-def is_on_postgres(row):
-    return row.group.startswith(table.ON_POSTGRES)
+def server_of(row):
+    """None: a row of the embedded store."""
+    return next((server for server, (title, _) in table.SERVERS.items() if row.group.startswith(title + ": ")), None)
 
 
-def server_lines(results, rows):
-    measured = results["postgres"]
-    yield from (POSTGRES_HEADING, "", f"{results['date']}, {results['machine']}, berth {results['berth_version']}.", "")
+def heading(server):
+    return f"# {table.SERVERS[server][0]}"
+
+
+def server_lines(server, results, rows):
+    measured, title = results[server], table.SERVERS[server][0]
+    yield from (heading(server), "", f"{results['date']}, {results['machine']}, berth {results['berth_version']}.", "")
     if measured["reference_date"] != results["date"]:
         yield from (f"The Python service's figures are of {measured['reference_date']}.", "")
     if measured["noisy"]:
         yield from (f"The machine was not quiet: other programs had more than a tenth of it during "
                     f"{len(measured['noisy'])} cells (marked ~).", "")
-    yield from goals([row for row in rows if is_on_postgres(row)])
-    for target, title in (("berth", "berth on PostgreSQL"), ("reference", "The Python service on the same server")):
-        yield from ("", f"## {title}", "", *cells_table(measured["cells"][target]))
-    yield from ("", "## Facts on PostgreSQL", "")
+    yield from goals([row for row in rows if server_of(row) == server])
+    for target, shown in (("berth", f"berth on {title}"), ("reference", "The Python service on the same server")):
+        yield from ("", f"## {shown}", "", *cells_table(measured["cells"][target]))
+    yield from ("", f"## Facts on {title}", "")
     for name, value in measured["facts"].items():
         yield f"- {name} = {value}"
+    yield ""
 
 
-def kept_postgres_lines(path):
-    """Of an earlier run."""
-    if not os.path.exists(path):
-        return []
-    with open(path) as file:
-        lines = file.read().splitlines()
-    return lines[lines.index(POSTGRES_HEADING):] if POSTGRES_HEADING in lines else []
+def parts(path):
+    """The lines of the file before those about servers, and those about each server, of earlier runs."""
+    found = {server: [] for server in table.SERVERS}
+    lines = []
+    if os.path.exists(path):
+        with open(path) as file:
+            lines = file.read().splitlines()
+    begins = sorted((lines.index(heading(server)), server) for server in found if heading(server) in lines)
+    for (begin, server), (end, _) in zip(begins, begins[1:] + [(len(lines), None)]):
+        found[server] = lines[begin:end]
+    return lines[:begins[0][0]] if begins else lines + [""], found
 
 
-def write_postgres(path, results, rows):
-    """Replaces what the file has about PostgreSQL."""
-    with open(path) as file:
-        lines = file.read().splitlines()
-    kept = kept_postgres_lines(path)
-    lines = lines[:-len(kept)] if kept else lines + [""]
+def save(path, lines):
     with open(path, "w") as file:
-        file.write("\n".join(lines + list(server_lines(results, rows))) + "\n")
+        file.write("\n".join(lines).rstrip("\n") + "\n")
+
+
+def write_server(path, server, results, rows):
+    """Replaces what the file has about a server."""
+    lines, found = parts(path)
+    found[server] = server_lines(server, results, rows)
+    save(path, [*lines, *with_ends(found)])
+
+
+def with_ends(found):
+    """The parts about servers, each with an empty line behind it."""
+    for lines in found.values():
+        lines = list(lines)
+        yield from lines if not lines or lines[-1] == "" else [*lines, ""]
 
 
 def write(path, results, rows, threads):
@@ -115,7 +130,7 @@ def write(path, results, rows, threads):
     lines += ["CPU is of all processes of a server, the database counted in, for each request that "
               "was answered; at 16 connections unless a row says otherwise. How to read this: "
               "README.md.", ""]
-    lines += goals([row for row in rows if not is_on_postgres(row)])
+    lines += goals([row for row in rows if server_of(row) is None])
     for target, title in TITLES.items():
         if results["cells"].get(target):
             lines += ["", f"## {title.format(threads=threads)}", ""]
@@ -129,6 +144,6 @@ def write(path, results, rows, threads):
               f"{sync['growing_per_s']:.0f}/s at the end of a growing file.", "", "## Facts", ""]
     for target, facts in results["facts"].items():
         lines += [f"- {target}: {name} = {value}" for name, value in facts.items()]
-    lines += ["", *(server_lines(results, rows) if "postgres" in results else kept_postgres_lines(path))]
-    with open(path, "w") as file:
-        file.write("\n".join(lines).rstrip("\n") + "\n")
+    _, found = parts(path)
+    found.update((server, server_lines(server, results, rows)) for server in found if server in results)
+    save(path, [*lines, "", *with_ends(found)])

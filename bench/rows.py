@@ -31,7 +31,9 @@ WRITE_ROWS = (
 )
 
 
-ON_POSTGRES = "PostgreSQL: "  # the groups of rows of the store on PostgreSQL
+# The database servers, by their names in the results: the title with which the groups of their rows begin, and the client
+# library.
+SERVERS = {"postgres": ("PostgreSQL", "libpq"), "mariadb": ("MariaDB", "libmariadb")}
 
 PAIRS = (("claim_one", "claim"), ("post_shared", "post_disjoint"))
 
@@ -42,7 +44,7 @@ class Table:
         self.commits = results.get("berth_commits", {})
         self.facts = results["facts"]
         self.turns = results.get("beside", {})
-        self.postgres_facts = results.get("postgres", {}).get("facts", {})
+        self.server_facts = {server: results.get(server, {}).get("facts", {}) for server in SERVERS}
         self.rows = []
 
     def cell(self, target, question, connections):
@@ -269,20 +271,20 @@ class Table:
                      [found], lambda: f"{found['p99_ms']:.2f} ms, {found['failed']} failed",
                      lambda: found["failed"] == 0 and found["p99_ms"] <= max(10, 2 * alone["p99_ms"]))
 
-    def server_writes(self):
-        facts = self.postgres_facts
+    def server_writes(self, server):
+        facts, (title, client) = self.server_facts[server], SERVERS[server]
         for connections, times in ((16, 60), (256, 100)):
-            fact, group = facts.get(f"claims_{connections}", {}), f"{ON_POSTGRES}claim, one instance, {connections} connections"
+            fact, group = facts.get(f"claims_{connections}", {}), f"{title}: claim, one instance, {connections} connections"
             beside, raw = fact.get("reference"), fact.get("raw")
             self.add(group, "claims/s against the Python service", f"≥ {times} times", [beside],
                      lambda: f"{beside[0]:.0f} times ({beside[1]:.0f} / {beside[2]:.1f})", lambda: beside[0] >= times)
-            self.add(group, "claims/s against libpq, batched alike", "≥ 60 %", [raw],
+            self.add(group, f"claims/s against {client}, batched alike", "≥ 60 %", [raw],
                      lambda: f"{100 * raw[0]:.0f} % ({raw[1]:.0f} / {raw[2]:.0f}, {fact['mean_batch']:.1f} in a batch)",
                      lambda: raw[0] >= 0.6)
         single, two = facts.get("single"), facts.get("two")
-        self.add(f"{ON_POSTGRES}claim, one client", "p50 against libpq with a claim a batch", "≤ libpq's + 20 %", [single],
+        self.add(f"{title}: claim, one client", f"p50 against {client} with a claim a batch", f"≤ {client}'s + 20 %", [single],
                  lambda: f"{100 * (single[0] - 1):+.0f} % ({single[1]:.0f} / {single[2]:.0f} µs)", lambda: single[0] <= 1.2)
-        group = f"{ON_POSTGRES}claim, two instances, 16 connections each"
+        group = f"{title}: claim, two instances, 16 connections each"
         self.add(group, "together against one instance with 32", "≥ 80 %", [two],
                  lambda: f"{100 * sum(two['rates']) / two['one']:.0f} % ({sum(two['rates']):.0f} / {two['one']:.0f})",
                  lambda: sum(two["rates"]) >= 0.8 * two["one"])
@@ -291,36 +293,59 @@ class Table:
         self.add(group, "answers other than 204", "none", [two], lambda: f"{two['other_answers']}",
                  lambda: two["other_answers"] == 0)
 
-    def server_reads(self):
-        facts = self.postgres_facts
+    def postgres_reads(self):
+        facts = self.server_facts["postgres"]
         one, many = facts.get("get_1"), facts.get("get_16")
-        group = ON_POSTGRES + "GET /resource_providers/{uuid}, strict"
-        self.add(group, "requests/s against the embedded store, 16 connections", "≥ 50 %", [many],
-                 lambda: f"{100 * many['rps'][0]:.0f} % ({many['rps'][1]:.0f} / {many['rps'][2]:.0f})",
-                 lambda: many["rps"][0] >= 0.5)
+        group = "PostgreSQL: GET /resource_providers/{uuid}, strict"
+        self.strict_get(group, many)
         self.add(group, "p50 against SELECT 1, 16 connections each", "≤ SELECT 1 + 20 %", [many],
                  lambda: f"{100 * (many['p50'][0] - 1):+.0f} % ({many['p50'][1]:.0f} / {many['p50'][2]:.0f} µs)",
                  lambda: many["p50"][0] <= 1.2)
         self.add(group, "p50 above the embedded store's against SELECT 1, 1 connection each", "≤ SELECT 1 + 20 %", [one],
                  lambda: f"{100 * (one['added'][0] - 1):+.0f} % ({one['added'][1]:.0f} / {one['added'][2]:.0f} µs)",
                  lambda: one["added"][0] <= 1.2)
-        candidates, stale = facts.get("candidates"), facts.get("stale")
-        self.add(f"{ON_POSTGRES}candidates, 1 000 hosts, limit=10, strict", "CPU against the Python service, databases included",
+        candidates = facts.get("candidates")
+        self.add("PostgreSQL: candidates, 1 000 hosts, limit=10, strict", "CPU against the Python service, databases included",
                  "≥ 5000 times less", [candidates],
                  lambda: f"{candidates[0]:.0f} times ({candidates[1]:.0f} / {candidates[2]:.1f} µs)",
                  lambda: candidates[0] >= 5000)
-        self.add(f"{ON_POSTGRES}read on one instance of what another has acknowledged", "in 1 000 000 attempts (--quick: 20 000)", "never stale",
-                 [stale], lambda: f"{'none' if stale['passed'] else 'some'} stale or failed in {stale['attempts']}",
+        self.stale("PostgreSQL: read on one instance of what another has acknowledged", facts.get("stale"))
+
+    def strict_get(self, group, many):
+        self.add(group, "requests/s against the embedded store, 16 connections", "≥ 50 %", [many],
+                 lambda: f"{100 * many['rps'][0]:.0f} % ({many['rps'][1]:.0f} / {many['rps'][2]:.0f})",
+                 lambda: many["rps"][0] >= 0.5)
+
+    def stale(self, group, stale):
+        self.add(group, "in 1 000 000 attempts (--quick: 20 000)", "never stale", [stale],
+                 lambda: f"{'none' if stale['passed'] else 'some'} stale or failed in {stale['attempts']}",
                  lambda: stale["passed"])
 
-    def server_starts(self):
-        facts = self.postgres_facts
+    def galera(self):
+        facts = self.server_facts["mariadb"]
+        for case, what, goal in (("same", "all on one node", 0.6), ("own", "each on its own", 0.2)):
+            group, three = f"MariaDB: claim, three instances, three Galera nodes, {what}", facts.get(f"three_{case}")
+            self.add(group, "together against one instance there, 48 connections", f"≥ {100 * goal:.0f} %", [three],
+                     lambda: f"{100 * sum(three['rates']) / three['one']:.0f} % ({sum(three['rates']):.0f} / {three['one']:.0f})",
+                     lambda: sum(three["rates"]) >= goal * three["one"])
+            self.add(group, "p99", "≤ 1 s", [three], lambda: f"{three['p99_us'] / 1e6:.2f} s", lambda: three["p99_us"] <= 1e6)
+            self.add(group, "answers other than 204", "none", [three], lambda: f"{three['other_answers']}",
+                     lambda: three["other_answers"] == 0)
+            self.add(group, "a host with room for 160 units", "160 are acknowledged, and are there", [three],
+                     lambda: f"{three['units'][0]} acknowledged, {three['units'][1]} there",
+                     lambda: tuple(three["units"]) == (160, 160))
+        self.strict_get("MariaDB: GET /resource_providers/{uuid}, strict, on Galera", facts.get("get_16"))
+        self.stale("MariaDB: read on one instance of what another has acknowledged, behind HAProxy, which changes the Galera "
+                   "node every 5 s", facts.get("stale"))
+
+    def server_starts(self, server):
+        facts, (title, _) = self.server_facts[server], SERVERS[server]
         for cloud, what, bound in (("flat10k", "10 000 hosts, 100 000 allocations", 1), ("flat1m", "1 000 000 hosts", 15)):
             ready = facts.get(f"ready_{cloud}")
-            self.add(f"{ON_POSTGRES}start to ready", what, f"≤ {bound} s", [ready], lambda: f"{ready:.2f} s",
+            self.add(f"{title}: start to ready", what, f"≤ {bound} s", [ready], lambda: f"{ready:.2f} s",
                      lambda: ready <= bound)
         outage = facts.get("outage")
-        self.add(f"{ON_POSTGRES}database unavailable and back", "the first acknowledged write, 100 times (--quick: 6); reads as configured",
+        self.add(f"{title}: database unavailable and back", "the first acknowledged write, 100 times (--quick: 6); reads as configured",
                  "≤ 1 s", [outage], lambda: f"{outage['longest_s']:.2f} s at most in {outage['rounds']} times"
                  + ("" if outage["passed"] else ", failed"),
                  lambda: outage["passed"] and outage["longest_s"] <= 1)
@@ -339,9 +364,12 @@ class Table:
         self.tail()
         self.occupy()
         self.innocent()
-        self.server_writes()
-        self.server_reads()
-        self.server_starts()
+        self.server_writes("postgres")
+        self.postgres_reads()
+        self.server_starts("postgres")
+        self.server_writes("mariadb")
+        self.galera()
+        self.server_starts("mariadb")
         order = list(dict.fromkeys(row.group for row in self.rows))
         return sorted(self.rows, key=lambda row: order.index(row.group))
 

@@ -19,7 +19,6 @@ import innocent
 import lanes
 import measure
 import occupy
-import on_postgres
 import questions
 import reference
 import report
@@ -27,14 +26,17 @@ import rows
 import tail
 import targets
 import valet
+from on_mariadb import OnMariadb
+from on_postgres import OnPostgres
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(HERE, "reference.json")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 SIZES = (300, 16384, 523000, 777000, 2600000)
+# By these names for all of their rows. That of their results, as well.
+SERVERS = {"postgres": OnPostgres, "mariadb": OnMariadb}
 EXTRAS = ("groups", "turns", "units", "memory", "start", "lane", "limits", "commits", "baremetal", "valet", "lanes",
-          "tail", "occupy", "innocent") + on_postgres.NAMES
-POSTGRES = "postgres"  # all of on_postgres.NAMES
+          "tail", "occupy", "innocent") + sum((server.names() for server in SERVERS.values()), ())
 
 
 def arguments():
@@ -43,7 +45,7 @@ def arguments():
                         help="within a few minutes: the kept figures of the Python service, no cloud of "
                              "a million hosts, nothing written")
     parser.add_argument("--rows", metavar="NAME,…", help="only these: "
-                        + ", ".join(targets.BERTH_QUESTIONS + EXTRAS + (POSTGRES,)))
+                        + ", ".join((*targets.BERTH_QUESTIONS, *EXTRAS, *SERVERS)))
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build"),
                         help="build directory (build)")
     parser.add_argument("--berthd", help="the berthd to measure (berthd in the build directory)")
@@ -55,8 +57,9 @@ def arguments():
     options.build = os.path.abspath(options.build)
     options.berthd = os.path.abspath(options.berthd or os.path.join(options.build, "berthd"))
     options.names = options.rows.split(",") if options.rows else None
-    if POSTGRES in (options.names or ()):
-        options.names = [name for name in options.names if name != POSTGRES] + list(on_postgres.NAMES)
+    for name, server in SERVERS.items():
+        if name in (options.names or ()):
+            options.names = [other for other in options.names if other != name] + list(server.names())
     unknown = set(options.names or ()) - set(targets.BERTH_QUESTIONS + EXTRAS)
     if unknown:
         parser.error(f"no such rows: {', '.join(sorted(unknown))}")
@@ -104,7 +107,8 @@ def run_reference(options, loader, results):
     results["cells"]["reference"], results["facts"]["reference"] = cells, facts
     if options.names is None:
         write_kept({"date": results["date"], "machine": results["machine"], "cells": cells, "facts": facts,
-                    "noisy": measure.noisy({"reference": cells}), POSTGRES: read_kept().get(POSTGRES)})
+                    "noisy": measure.noisy({"reference": cells}),
+                    **{server: kept for server, kept in read_kept().items() if server in SERVERS}})
 
 
 def run_berth(options, loader, results):
@@ -170,27 +174,28 @@ def run_limits(options, loader, results):
         (1, 16) if options.quick else targets.CONNECTIONS))
 
 
-def run_postgres(options, loader, results):
-    names = [name for name in on_postgres.NAMES if wanted(options, name)]
-    kept = read_kept().get(POSTGRES) if options.quick or options.kept_reference else None
-    missing = on_postgres.missing()
+def run_server(options, server, loader, results):
+    kind = SERVERS[server]
+    title, names = kind.kind.title, [name for name in kind.names() if wanted(options, name)]
+    kept = read_kept().get(server) if options.quick or options.kept_reference else None
+    missing = kind.missing()
     if not names or missing:
-        print(f"PostgreSQL is not measured, missing: {', '.join(missing)}" if missing else "", end="")
+        print(f"{title} is not measured, missing: {', '.join(missing)}\n" if names else "", end="")
         return
-    print("berth on PostgreSQL" + (f"; the Python service's figures are of {kept['date']}, {kept['machine']}" if kept else ""))
-    bench = on_postgres.Bench(options.berthd, options.build, options.work, loader, quick=options.quick,
-                              kept=kept or ({"cells": {}} if options.quick or options.kept_reference else None))
+    print(f"berth on {title}" + (f"; the Python service's figures are of {kept['date']}, {kept['machine']}" if kept else ""))
+    bench = kind(options.berthd, options.build, options.work, loader, quick=options.quick,
+                 kept=kept or ({"cells": {}} if options.quick or options.kept_reference else None))
     try:
         bench.measure(names)
     finally:
         bench.close()
     cells = bench.reference_cells
-    if all(str(c) in cells.get(name, {}) for name, c in on_postgres.REFERENCE_CELLS) and bench.kept is None:
+    if all(str(c) in cells.get(name, {}) for name, c in kind.REFERENCE_CELLS) and bench.kept is None:
         kept = {"date": results["date"], "machine": results["machine"], "cells": cells,
                 "noisy": measure.noisy({"reference": cells})}
-        write_kept(read_kept() | {POSTGRES: kept})
-    results[POSTGRES] = {"facts": bench.facts, "cells": {"berth": bench.cells, "reference": cells},
-                         "reference_date": kept and kept["date"], "noisy": measure.noisy({"berth": bench.cells})}
+        write_kept(read_kept() | {server: kept})
+    results[server] = {"facts": bench.facts, "cells": {"berth": bench.cells, "reference": cells},
+                       "reference_date": kept and kept["date"], "noisy": measure.noisy({"berth": bench.cells})}
 
 
 def run_commits(options, results):
@@ -219,7 +224,8 @@ def main():
         run_limits(options, loader, results)
     if wanted(options, "commits"):
         run_commits(options, results)
-    run_postgres(options, loader, results)
+    for server in SERVERS:
+        run_server(options, server, loader, results)
     table = rows.Table(results).build()
     if options.names:
         table = [row for row in table if row.met is not None]
@@ -233,8 +239,9 @@ def main():
     path = os.path.join(HERE, "RESULTS.md")
     if not options.quick and options.names is None:
         report.write(path, results, table, reference.THREADS)
-    elif not options.quick and set(options.names) == set(on_postgres.NAMES):
-        report.write_postgres(path, results, table)
+    for server, kind in SERVERS.items():
+        if not options.quick and options.names is not None and set(kind.names()) <= set(options.names) and server in results:
+            report.write_server(path, server, results, table)
     return 1 if any(row.met is False for row in table) else 0
 
 

@@ -306,7 +306,11 @@ PARTS = [
     Part("restoring", script("tests/databases/restoring.py", "--berthd", "build/berthd"), waits=True),
     Part("pool-failover", script("tests/databases/pool_failover.py", "--build", "build"), waits=True),
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
-    Part("coexist", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "60", "--seconds", "1")),
+    Part("beside-python-mariadb",
+         script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "mariadb", "--seconds", "2")),
+    Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
+                      for words in ((), ("--database", "mariadb")))),
+    Part("coexist-galera", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--database", "galera"), tier="full"),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

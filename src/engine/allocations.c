@@ -43,9 +43,19 @@ struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert)
     return rows;
 }
 
+const struct catalog_row *name_row_find(const struct name_rows *rows, struct slice name)
+{
+    struct store_alike alike;
+    const struct catalog_row *row = catalog_find(rows->catalog, name);
+    if (row != NULL || !store_find_alike(rows->plan->store, rows->insert, 0, name, &alike))
+        return row;
+    row = catalog_find_id(rows->catalog, alike.id);
+    return row != NULL && slice_equal(catalog_name(row), alike.text) ? row : NULL;
+}
+
 int64_t name_row_id(struct name_rows *rows, struct slice name)
 {
-    const struct catalog_row *row = catalog_find(rows->catalog, name);
+    const struct catalog_row *row = name_row_find(rows, name);
     if (row != NULL)
         return row->id;
     struct arena *arena = rows->plan->arena;

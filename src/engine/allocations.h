@@ -23,7 +23,11 @@ struct name_rows {
  * CHANGE_PROJECT_INSERT, CHANGE_USER_INSERT or CHANGE_CONSUMER_TYPE_INSERT. */
 struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert);
 
-/* The id of the name's row; appends the row if there is none. */
+/* The row that the name has, or that the database takes for it (store_find_alike()); NULL: there is
+ * none. */
+const struct catalog_row *name_row_find(const struct name_rows *rows, struct slice name);
+
+/* The id of that row; appends one with this name if there is none. */
 int64_t name_row_id(struct name_rows *rows, struct slice name);
 
 /* The same for a single name. */

@@ -16,9 +16,9 @@
 #define OUTCOME_UNKNOWN                                                                            \
     "The connection to the database was lost, and it is not known whether the change was made."
 
-/* How often a batch is planned again because others have written first, and for how long; and the
- * pauses between. */
-enum { TAKEN_MOST = 64, TAKEN_FOR_US = 20000000, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
+/* How often a batch is planned again because others have written first, and for how long, which is
+ * what usually ends it; and the pauses between. */
+enum { TAKEN_MOST = 4096, TAKEN_FOR_US = 20000000, PAUSE_US = 50, PAUSE_DOUBLINGS = 8 };
 
 /* The requests of one batch before `end` (NULL: to the last), and what came of them. */
 struct decision {
@@ -44,17 +44,22 @@ static bool lock(struct pipeline *pipeline, struct err *err)
     return locked == STORE_LOCKED;
 }
 
-/* *is_long: the news are to be read without the lock, which is free again. */
+/* *is_long: the news are to be read without the lock, which is free again: they are more than a
+ * follow, or others have written in spite of the lock, as they can on another node of a cluster, or
+ * once the connection that had locked is gone. */
 static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err *err)
 {
     enum store_news news = news_begin(pipeline, err);
     struct store_stamp ignored;
     *is_long = news == STORE_NEWS_RELOAD || news == STORE_NEWS_WENT_BACK;
     bool ok = news != STORE_NEWS_FAILED;
-    if (*is_long)
+    if (*is_long) {
         store_end_read(pipeline->store, &ignored);
-    else if (ok)
-        ok = news_end(pipeline, news, err) == NEWS_TAKEN;
+    } else if (ok) {
+        enum news taken = news_end(pipeline, news, err);
+        *is_long = taken == NEWS_OVERTAKEN;
+        ok = taken == NEWS_TAKEN || *is_long;
+    }
     if (*is_long || !ok)
         store_unlock(pipeline->store);
     return ok;
@@ -73,10 +78,37 @@ static bool lock_and_take_news(struct pipeline *pipeline, struct err *err)
     return true;
 }
 
+enum { TURNS_FOR_US = 3000000 };
+
+/* The batch is left to others for as long as it is their turn; reads are answered meanwhile. Each
+ * row that they write is followed at once, so that memory is as new as the database in the end. It
+ * ends because each of them has one turn before this process's, and after TURNS_FOR_US in any case.
+ */
+static bool await_turn(struct pipeline *pipeline, struct err *err)
+{
+    const uint64_t latest_us = clock_monotonic_us() + TURNS_FOR_US;
+    bool is_fresh = false;
+    while (!pipeline_is_over(pipeline)) {
+        const struct store_turn turn = store_turn(pipeline->store);
+        if (is_fresh && (turn.wait_us == 0 || clock_monotonic_us() >= latest_us))
+            return true;
+        pipeline_beat(pipeline);
+        waiting_meanwhile(pipeline);
+        if (turn.wait_us > 0)
+            wait_sleep_us(turn.wait_us < turn.look_us ? turn.wait_us : turn.look_us);
+        if (news_take(pipeline, err) != NEWS_TAKEN)
+            return false;
+        is_fresh = true;
+    }
+    return err_set(err, 503, NULL, STORE_STOPPING);
+}
+
 /* Memory becomes as new as the database, as far as that can be known before the commit. A database
  * that must be asked is asked by the commit. */
 static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err *err)
 {
+    if (store_turn(pipeline->store).is_shared)
+        return await_turn(pipeline, err);
     if (store_locks_first(pipeline->store))
         return lock_and_take_news(pipeline, err);
     return (!was_taken &&
@@ -88,7 +120,8 @@ static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err 
  * come after all of its batch, and a batch that is planned under the lock is planned after it. */
 static bool plans_ahead(const struct pipeline *pipeline, const struct decision *decision)
 {
-    return decision->end == NULL && !store_locks_first(pipeline->store);
+    return decision->end == NULL && !store_locks_first(pipeline->store) &&
+           !store_turn(pipeline->store).is_shared;
 }
 
 /* Before the batch is answered, and once. */
@@ -255,9 +288,12 @@ static void refuse_all(struct pipeline *pipeline, const struct decision *decisio
     answers_give(pipeline, decision->first, decision->end, &shown);
 }
 
-/* Others write again and again: they get some time, which differs from that of other instances. */
-static void pause_after(unsigned taken)
+/* Others write again and again: they get some time, which differs from that of other instances. If
+ * there are turns, it is this process's turn. */
+static void pause_after(const struct pipeline *pipeline, unsigned taken)
 {
+    if (store_turn(pipeline->store).is_shared && taken < PAUSE_DOUBLINGS)
+        return;
     uint64_t most_us = (uint64_t)PAUSE_US << (taken < PAUSE_DOUBLINGS ? taken : PAUSE_DOUBLINGS);
     wait_sleep_us(clock_monotonic_us() % most_us);
 }
@@ -274,7 +310,7 @@ static enum store_result decide(struct pipeline *pipeline, struct decision *deci
         pipeline->taken++;
         pipeline_beat(pipeline);
         waiting_answer_late(pipeline);
-        pause_after(taken);
+        pause_after(pipeline, taken);
         result = try(pipeline, decision, true);
     }
     if (result == STORE_OK)
@@ -395,6 +431,7 @@ static void run_planned(struct pipeline *pipeline, struct pipeline_request *firs
             /* those before `end` have been answered and must not be used any more */
             decision.first = decision.end;
             together = together_after(together);
+            rereads.culprit = NULL; /* what was refused beside them may succeed after them */
         } else if (must_read_again(pipeline, &decision, &rereads) ||
                    is_first_lock(pipeline, &decision, &rereads)) {
             pipeline_beat(pipeline);

@@ -117,13 +117,18 @@ static enum store_result news_follow(struct pipeline *pipeline, struct edit **ed
     return take_in(pipeline, edit, err);
 }
 
-/* The next version, with the news; NULL with err. */
-static struct edit *read_news(struct pipeline *pipeline, enum store_news news, struct err *err)
+/* The next version, with the news; NULL with err, or because the read was overtaken. */
+static struct edit *read_news(struct pipeline *pipeline, enum store_news news, bool *is_overtaken,
+                              struct err *err)
 {
     struct edit *edit;
     enum foreign_write kind = FOREIGN_LOADED;
-    if ((news == STORE_NEWS_FOLLOW ? news_follow(pipeline, &edit, &kind, err)
-                                   : take_in(pipeline, &edit, err)) != STORE_OK) {
+    enum store_result result = news == STORE_NEWS_FOLLOW ? news_follow(pipeline, &edit, &kind, err)
+                                                         : take_in(pipeline, &edit, err);
+    *is_overtaken = result == STORE_TAKEN;
+    if (*is_overtaken)
+        *err = (struct err){.arena = err->arena};
+    if (result != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
         return NULL;
     }
@@ -152,15 +157,16 @@ enum news news_end(struct pipeline *pipeline, enum store_news found, struct err 
 {
     struct store_stamp stamp;
     bool is_late = pipeline->is_pending && found != STORE_NEWS_NONE;
+    bool is_overtaken = false;
     if (!is_late && found != STORE_NEWS_NONE)
         ahead_drop(pipeline);
     struct edit *edit =
-        is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, err);
+        is_late || found == STORE_NEWS_NONE ? NULL : read_news(pipeline, found, &is_overtaken, err);
     bool holds = store_end_read(pipeline->store, &stamp);
     if (is_late)
         return NEWS_LATE;
     if (found != STORE_NEWS_NONE && edit == NULL)
-        return NEWS_FAILED;
+        return is_overtaken ? NEWS_OVERTAKEN : NEWS_FAILED;
     if (found == STORE_NEWS_WENT_BACK)
         report_losses(pipeline, edit);
     if (edit != NULL)

@@ -98,6 +98,8 @@ enum news {
     NEWS_FAILED, /* err is set, and memory is unchanged */
     NEWS_LATE,   /* there are some, but a batch is pending, and they may be the batch itself: they
                     can be taken when it is decided */
+    NEWS_OVERTAKEN, /* only while the lock is held: others have written in spite of it, and tables
+                       no longer have the state; memory is unchanged */
 };
 
 /* news.c: as store_begin_read(). */

@@ -37,6 +37,7 @@ struct store_driver {
                          struct err *err);
     bool (*end_read)(struct store *store, struct store_stamp *stamp);
     bool (*locks_first)(const struct store *store);
+    struct store_turn (*turn)(const struct store *store); /* NULL: nobody does */
     enum store_lock (*lock)(struct store *store, struct err *err);
     void (*unlock)(struct store *store);
     int64_t (*next_id)(struct store *store, enum store_table table);
@@ -46,6 +47,8 @@ struct store_driver {
     bool (*can_hold)(const struct store *store, const struct change *change, struct err *err);
     bool (*is_taken)(const struct store *store, enum change_kind kind, unsigned field,
                      struct slice text);
+    bool (*find_alike)(const struct store *store, enum change_kind insert, unsigned field,
+                       struct slice text, struct store_alike *alike); /* NULL: there are none */
     enum store_result (*commit)(struct store *store, const struct store_batch *batch,
                                 struct store_stamp *stamp, bool *foreign, struct err *err);
     /* NULL, both: a commit never returns STORE_PENDING. */

@@ -121,6 +121,11 @@ bool store_end_read(struct store *store, struct store_stamp *stamp)
     return store->driver->end_read(store, stamp);
 }
 
+struct store_turn store_turn(const struct store *store)
+{
+    return store->driver->turn == NULL ? (struct store_turn){0} : store->driver->turn(store);
+}
+
 bool store_locks_first(const struct store *store)
 {
     return store->driver->locks_first(store);
@@ -166,6 +171,13 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
                     struct slice text)
 {
     return store->driver->is_taken(store, kind, field, text);
+}
+
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike)
+{
+    return store->driver->find_alike != NULL &&
+           store->driver->find_alike(store, insert, field, text, alike);
 }
 
 enum store_result store_commit(struct store *store, const struct store_batch *batch,

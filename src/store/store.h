@@ -138,8 +138,9 @@ struct store_going_back {
 struct store_going_back store_why_went_back(const struct store *store);
 
 /* Begins to read one committed state of the database. It waits for no writer and needs no disk
- * space. While the store is locked, the state is the newest one. Ends with store_end_read(), also
- * after a failure of one of the functions below. */
+ * space. While the store is locked, the state is the newest one; if others write in spite of the
+ * lock, a load, merge or follow is STORE_TAKEN, because the tables no longer have that state, and
+ * sends nothing. Ends with store_end_read(), also after a failure of one of the functions below. */
 enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.
@@ -262,6 +263,16 @@ bool store_observer_find(struct store_observer *observer, enum entity entity, co
  * late. */
 bool store_locks_first(const struct store *store);
 
+/* When others write through other servers of the same database, where no lock orders them. */
+struct store_turn {
+    bool is_shared;   /* they do: no batch is planned before the one before is decided, and none
+                         under the lock */
+    uint64_t wait_us; /* for so long, the next batch is left to them; 0: it may be planned on the
+                         newest state */
+    uint64_t look_us; /* after so long, the news tell whether one of them has written */
+};
+struct store_turn store_turn(const struct store *store);
+
 enum store_lock {
     STORE_LOCKED,
     STORE_LOCK_HELD, /* by another process, for longer than the few milliseconds for which one call
@@ -321,6 +332,19 @@ bool store_can_hold(const struct store *store, const struct change *change,
  * record (`field` is its RECORD_UNIQUE field; 0 for the others). */
 bool store_is_taken(const struct store *store, enum change_kind kind, unsigned field,
                     struct slice text);
+
+/* A row that the database takes for one with another text. */
+struct store_alike {
+    int64_t id;
+    struct slice text; /* the row's; valid until the next commit */
+};
+
+/* Whether the database is known to take the text in a unique column for that of a row, which memory
+ * holds apart, so that a row with that text cannot be inserted. It becomes known by the refusal of
+ * such a row. Memory may not have the row any more, or with another text: then it says nothing.
+ * `insert` is the change that inserts rows; `field` is 1 for a provider's uuid, otherwise 0. */
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike) BERTH_MUST_CHECK;
 
 /* The changes of all requests of a batch, one request after the other. The caller owns everything,
  * until the batch is decided. */

@@ -231,7 +231,7 @@ def check_settings(score, berthd, directory):
             file.write("[api]\nauth_strategy = noauth2\n" + text)
         done = subprocess.run([program, "--config-file", path, "config", "validate"], capture_output=True, text=True, timeout=60,
                               env={"PATH": "/usr/bin:/bin", "HOME": "/", "STATE_DIRECTORY": directory})
-        score.case(f"{name}: the settings are accepted", None if done.returncode == 0 else done.stdout + done.stderr)
+        score.case(f"{name}: the settings are accepted", None if done.returncode == 0 else repr(done.stdout + done.stderr))
 
 
 def main():

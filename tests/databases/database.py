@@ -49,6 +49,12 @@ class Database(Daemon):
             cursor.execute(text, arguments or None)
             return list(cursor.fetchall()) if cursor.description else []
 
+    def run(self, text):
+        """Statements, separated by semicolons, of which no result is wanted, on one connection of the superuser."""
+        with contextlib.closing(self.connect()) as connection, connection.cursor() as cursor:
+            for statement in text.split(";"):
+                cursor.execute(statement)
+
 
 def url_of(driver, user, password, address, path, parameters):
     """A URL of SQLAlchemy, which decodes user and password, and takes the path, a database, literally. A parameter whose value

@@ -48,7 +48,7 @@ class Reports:
         self.score = servers.Score()
 
     def expect(self, what, good, found):
-        self.score.case(what, None if good else str(found))
+        self.score.case(what, None if good else repr(found))
 
     def berthd(self, address):
         """(the process, the port of its admin listener)"""

@@ -164,7 +164,7 @@ def coexist(build, url, action, clients, beside_python):
                           timeout=120, env={"OS_PLACEMENT_DATABASE__CONNECTION": url, "PATH": "/usr/bin:/bin", "HOME": "/"})
     time.sleep(STEP_S)  # those that have begun before are answered
     clients.may_be_ended = False
-    return None if done.returncode == 0 else done.stdout + done.stderr
+    return None if done.returncode == 0 else repr(done.stdout + done.stderr)
 
 
 def run(build, score, stack, kind, coexists, controllers):

@@ -11,6 +11,7 @@ characters of four bytes in utf8mb3. After a restart all answers are the same, a
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -44,12 +45,8 @@ HOST = "00000000-0000-4000-8000-000000000001"
 # docs/differences.md: (method, path, statuses of berth and of the Python service)
 WANTED = [("GET", r"/resource_providers\?uuid=", 400, 200),
           ("PUT", r"/allocations/.*", 400, 409)]  # an amount above 2^63: refused by its value, or for lack of capacity
-# The same on MariaDB, where texts are compared without regard to case and trailing blanks. berthd never takes one for the other,
-# so what the database cannot hold beside another text is refused; and it stores no text in part.
-WANTED_ON_MARIADB = [("POST", r"/resource_providers", 409, 409),
-                     ("PUT", r"/allocations/.*", 409, 204),
-                     ("PUT", r"/resource_providers/.*/aggregates", 409, 200),
-                     ("PUT", r"/resource_providers/.*/aggregates", 400, 200)]
+# The same on MariaDB: berthd stores no text in part.
+WANTED_ON_MARIADB = [("PUT", r"/resource_providers/.*/aggregates", 400, 200)]
 FOUR_BYTES = re.compile(r"[\U00010000-\U0010ffff]|\\ud83d\\ude00")
 
 
@@ -276,8 +273,22 @@ class Values:
             score.case(f"{name}: as on SQLite", differences(written, ours, theirs, self.is_own_wanted))
             accepted = [one[0] for one in ours].count(201)
             score.case(f"{name}: values are accepted", None if accepted > 5 else f"only {accepted}")
+        score.case("names that the database takes for one another, at once", self.alike_at_once(berth))
         score.case("nobody else writes", self.written_by_others(berth))
         self.restart(score, berth, gets, others)
+
+    @staticmethod
+    def alike_at_once(berth):
+        """Claims of projects that differ in case only, in the same batches: on a server that takes them for one, too."""
+        def claim(number):
+            owner = f"{'Alike' if number % 2 else 'ALIKE'}{number // 8}"
+            body = (f'{{"allocations": {{"{HOST}": {{"resources": {{"MEMORY_MB": 1}}}}}}, "project_id": "{owner}", '
+                    f'"user_id": "{owner.swapcase()}", "consumer_generation": null, "consumer_type": "INSTANCE"}}')
+            return Asker(berth.port).ask("PUT", f"/allocations/{uuid_of(0x10000 + number)}", body)
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            refused = [answer for answer in pool.map(claim, range(96)) if answer[0] != 204]
+        return None if not refused else f"{len(refused)} of 96: {refused[0]}"
 
     @staticmethod
     def written_by_others(berth):

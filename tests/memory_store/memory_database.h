@@ -59,7 +59,13 @@ struct memory_database {
     bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */
     bool has_whole_seconds;    /* of the times in its rows */
-    bool names_no_culprit;     /* a refusal does not say which request it is because of */
+    unsigned overtakes;        /* so many follows under the lock: others write in spite of it */
+    struct {
+        enum change_kind insert;
+        struct slice text; /* without data: there is none */
+        struct store_alike row;
+    } alike;               /* a text that store_find_alike() knows */
+    bool names_no_culprit; /* a refusal does not say which request it is because of */
     bool checks_loads; /* a load or merge is an error unless the news are that, and the store is not
                           locked: it takes long */
 
@@ -76,6 +82,9 @@ struct memory_database {
     enum store_result (*constraint)(void *cls, const struct change *change, const char **broken);
     /* MEMORY_FOREIGN_WRITE: makes a foreign commit. */
     void (*foreign_write)(void *cls, struct memory_database *database);
+
+    /* What store_turn() says. */
+    struct store_turn (*turn)(void *cls);
 
     struct texts texts;
 };

@@ -187,6 +187,12 @@ bool store_end_read(struct store *store, struct store_stamp *stamp)
     return holds && store->read_commit == store->database->commit;
 }
 
+struct store_turn store_turn(const struct store *store)
+{
+    struct memory_database *database = store->database;
+    return database->turn == NULL ? (struct store_turn){0} : database->turn(database->cls);
+}
+
 bool store_locks_first(const struct store *store)
 {
     struct memory_database *database = store->database;

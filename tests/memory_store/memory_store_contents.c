@@ -94,6 +94,10 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
 {
     (void)memory;
     check(store->is_reading && store->news == STORE_NEWS_FOLLOW);
+    if (store->is_locked && store->database->overtakes > 0) {
+        store->database->overtakes--;
+        return STORE_TAKEN;
+    }
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
     check(tables_follow(&store->seen.tables, &store->tables, store->database->rng, sink_cut, &cut));
@@ -255,6 +259,16 @@ enum store_result memory_store_execute(struct store *store, const struct store_b
 const struct store_refusal *store_why_refused(const struct store *store)
 {
     return &store->refusal;
+}
+
+/* Only the one of the test. */
+bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                      struct slice text, struct store_alike *alike)
+{
+    const struct memory_database *database = store->database;
+    *alike = database->alike.row;
+    return database->alike.text.data != NULL && insert == database->alike.insert && field == 0 &&
+           slice_equal(text, database->alike.text);
 }
 
 /* A load leaves no row out. */

@@ -7,7 +7,8 @@
 #include "placement/write/plan_providers.h"
 
 /* The aggregates' ids in the order of the request. Unknown aggregates are created; those to which
- * the provider already belongs get id 0 and are marked in `kept`, which is indexed by number. */
+ * the provider already belongs get id 0 and are marked in `kept`, which is indexed by number. So is
+ * one that is named again, by another text that the database takes for its own. */
 static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
                                         const struct plan *plan, const struct provider *provider,
                                         bool *kept)
@@ -19,15 +20,13 @@ static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
     int64_t *ids = arena_array(plan->arena, input->uuid_count, sizeof(*ids));
     struct name_rows rows = name_rows_of(plan, CHANGE_AGGREGATE_INSERT);
     for (size_t i = 0; i < input->uuid_count; i++) {
-        const struct catalog_row *row = catalog_find(catalog, input->uuids[i]);
-        if (row != NULL && member[row->number]) {
-            kept[row->number] = true;
-            ids[i] = 0;
-        } else if (row != NULL) {
-            ids[i] = row->id;
-        } else {
+        const struct catalog_row *row = name_row_find(&rows, input->uuids[i]);
+        if (row == NULL) {
             ids[i] = name_row_id(&rows, input->uuids[i]);
+            continue;
         }
+        ids[i] = member[row->number] || kept[row->number] ? 0 : row->id;
+        kept[row->number] = true;
     }
     return ids;
 }

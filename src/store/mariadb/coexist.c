@@ -53,8 +53,8 @@ static bool explain(const struct coexist *c, const struct err *failed, struct er
     case NO_TRUST:
         return err_set(err, 503, NULL,
                        "the server of the database '%.*s' writes a binary log, and lets only users "
-                       "with SUPER create triggers: run SET GLOBAL log_bin_trust_function_creators "
-                       "= 1 on each server until the triggers are there",
+                       "with SUPER create or remove triggers: run SET GLOBAL "
+                       "log_bin_trust_function_creators = 1 on each server for this command",
                        SLICE_ARG(target));
     case NO_RIGHT:
     case NO_DATABASE_RIGHT:

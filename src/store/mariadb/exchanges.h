@@ -70,6 +70,12 @@ enum server_outcome mariadb_rows_examine(struct server_session *session,
                                          void *cls, uint64_t timeout_us, struct err *err);
 enum server_outcome mariadb_rows_ids(struct server_session *session, enum rows_table table,
                                      struct row_ids *ids, uint64_t deadline_us, struct err *err);
+enum server_outcome mariadb_ask_write(struct server_session *session, const struct turn_ask *ask,
+                                      uint64_t deadline_us, struct err *err);
+enum server_outcome mariadb_ask_delete(struct server_session *session, const struct turn_ask *ask,
+                                       uint64_t deadline_us, struct err *err);
+enum server_outcome mariadb_asks_read(struct server_session *session, struct turn_asks *asks,
+                                      uint64_t deadline_us, struct err *err);
 enum server_outcome mariadb_instance_write(struct server_session *session,
                                            const struct instance_row *row, int64_t followed,
                                            uint64_t deadline_us, struct err *err);

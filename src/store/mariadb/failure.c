@@ -113,6 +113,7 @@ static const struct meaning MEANINGS[] = {
     REFUSED(3819, MARIADB_CANNOT_HOLD), /* MySQL: CHECK */
     REFUSED(3854, MARIADB_CANNOT_HOLD), /* MySQL: cannot convert a string */
     REFUSED(4025, MARIADB_CANNOT_HOLD), /* MariaDB: CHECK */
+    LOST(4031),                         /* MySQL: idle for too long */
 };
 /* clang-format on */
 

@@ -15,7 +15,8 @@ static struct slice mark_of(const struct log_state *state)
     return (struct slice){(const char *)state->mark, LOG_MARK_LEN};
 }
 
-/* An empty table has no row that could say whether the server accepts writes. */
+/* An empty table has no row that could say whether the server accepts writes. The newest row must
+ * not be that of a derived table: its text would make the server create a file for each query. */
 void mariadb_log_sql_newest(const struct mariadb_session *session, const struct log_state *known,
                             struct buf *sql)
 {
@@ -30,8 +31,8 @@ void mariadb_log_sql_newest(const struct mariadb_session *session, const struct 
         buf_append_lit(sql, ", NULL, (SELECT MAX(epoch) FROM berth_epochs))");
     }
     mariadb_backend_columns(session, sql);
-    buf_append_lit(sql, " FROM (SELECT 1) one LEFT JOIN (SELECT number, mark, digest, entries"
-                        " FROM berth_log ORDER BY number DESC LIMIT 1) l ON 1;");
+    buf_append_lit(sql, " FROM (SELECT 1) one LEFT JOIN berth_log l"
+                        " ON l.number = (SELECT MAX(number) FROM berth_log);");
 }
 
 void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,

@@ -20,30 +20,45 @@ static const struct named_table {
     [ENTITY_CONSUMER] = {"consumers", {"uuid", NULL}},
 };
 
-/* As the database compares texts: it may consider others equal. */
+static void take_namesakes(const struct mariadb_rows *rows, unsigned field, struct arena *arena,
+                           struct namesakes *found)
+{
+    for (size_t i = 0; i < mariadb_rows_count(rows); i++) {
+        struct namesake *row = &found->at[found->count];
+        if (!mariadb_rows_int(rows, i, 0, &row->id))
+            continue;
+        row->field = field;
+        row->text = arena_copy(arena, mariadb_rows_bytes(rows, i, 1));
+        found->count++;
+    }
+}
+
+/* One statement for each column: they may have different collations, which UNION does not mix. */
 enum server_outcome mariadb_namesakes(struct server_session *base, enum entity entity,
                                       const struct slice texts[static 2], struct arena *arena,
                                       struct namesakes *found, uint64_t deadline_us,
                                       struct err *err)
 {
     const struct named_table *table = &named_tables[entity];
-    struct mariadb_rows rows = {0};
+    struct mariadb_rows rows[2] = {0};
     struct buf sql = {0};
-    buf_printf(&sql, "SELECT id FROM %s WHERE ", table->table);
-    for (size_t i = 0; i < 2 && table->columns[i] != NULL; i++) {
-        buf_printf(&sql, "%s%s=", i == 0 ? "" : " OR ", table->columns[i]);
-        mariadb_literal_text(&sql, texts[i]);
+    unsigned fields = 0;
+    for (; fields < 2 && table->columns[fields] != NULL; fields++) {
+        const char *column = table->columns[fields];
+        buf_printf(&sql, "%sSELECT id, %s FROM %s WHERE %s=", fields == 0 ? "" : ";", column,
+                   table->table, column);
+        mariadb_literal_text(&sql, texts[fields]);
     }
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
-    enum server_outcome outcome =
-        mariadb_session_execute(mariadb_session_of(base), &text, &rows, 1, NULL, deadline_us, err);
-    size_t count = mariadb_rows_count(&rows);
-    int64_t *ids = arena_array(arena, count + 1, sizeof(*ids));
-    *found = (struct namesakes){.ids = ids};
-    for (size_t i = 0; i < count; i++)
-        if (mariadb_rows_int(&rows, i, 0, &ids[found->count]))
-            found->count++;
-    mariadb_rows_free(&rows);
+    enum server_outcome outcome = mariadb_session_execute(mariadb_session_of(base), &text, rows,
+                                                          fields, NULL, deadline_us, err);
+    size_t most = mariadb_rows_count(&rows[0]) + mariadb_rows_count(&rows[1]);
+    *found = (struct namesakes){.at = arena_zalloc(arena, (most + 1) * sizeof(*found->at))};
+    for (unsigned field = 0; field < fields; field++) {
+        if (outcome == SERVER_OK)
+            take_namesakes(&rows[field], field, arena, found);
+        mariadb_rows_free(&rows[field]);
+    }
     buf_free(&sql);
     return outcome;
 }

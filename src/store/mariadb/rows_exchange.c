@@ -10,8 +10,10 @@
 #include "store/mariadb/session_internal.h"
 
 enum {
-    STEP_ROWS = 100, /* for each, as long as for the answer to any other statement */
-    LATELY_S = 10,   /* rows of transactions that took no longer are found */
+    STEP_ROWS = 100,           /* for each, as long as for the answer to any other statement */
+    LATELY_S = 10,             /* rows of transactions that took no longer are found */
+    ROWS_BYTES_MOST = 1 << 30, /* of one answer: memory has all rows anyway, and a provider that is
+                                  shared by all hosts has many consumers */
 };
 
 static void read_cells(struct mariadb_cells *cells, const struct mariadb_rows *rows, size_t row)
@@ -84,7 +86,8 @@ enum server_outcome mariadb_rows_find(struct server_session *base, const struct 
                                     &sql);
             of_result[results++] = i;
         }
-    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    const struct mariadb_text text = {
+        .sql = buf_slice(&sql), .what = "read", .result_bytes_most = ROWS_BYTES_MOST};
     enum server_outcome outcome = SERVER_OK;
     if (results > 0)
         outcome = mariadb_session_execute(session, &text, rows, results, NULL,
@@ -128,7 +131,8 @@ enum server_outcome mariadb_rows_examine(struct server_session *base,
     buf_append_lit(&sql, "SELECT UNIX_TIMESTAMP();");
     for (size_t i = 0; i < examination->count; i++)
         append_recent(&examination->tables[i], examination->since - LATELY_S, &sql);
-    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    const struct mariadb_text text = {
+        .sql = buf_slice(&sql), .what = "read", .result_bytes_most = ROWS_BYTES_MOST};
     enum server_outcome outcome = mariadb_session_execute(session, &text, rows, most, NULL,
                                                           clock_monotonic_us() + timeout_us, err);
     if (outcome == SERVER_OK && !mariadb_rows_int(&rows[0], 0, 0, &examination->horizon))
@@ -152,7 +156,8 @@ enum server_outcome mariadb_rows_ids(struct server_session *base, enum rows_tabl
     struct mariadb_rows rows = {0};
     struct buf sql = {0};
     buf_printf(&sql, "SELECT id FROM %s ORDER BY id", rows_name(table));
-    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    const struct mariadb_text text = {
+        .sql = buf_slice(&sql), .what = "read", .result_bytes_most = ROWS_BYTES_MOST};
     enum server_outcome outcome =
         mariadb_session_execute(mariadb_session_of(base), &text, &rows, 1, NULL, deadline_us, err);
     ids->count = mariadb_rows_count(&rows);

@@ -37,11 +37,10 @@ enum server_outcome pg_namesakes(struct server_session *base, enum entity entity
     *found = (struct namesakes){0};
     enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
     size_t count = pg_rows_count(&rows);
-    int64_t *ids = arena_array(arena, count + 1, sizeof(*ids));
+    found->at = arena_zalloc(arena, (count + 1) * sizeof(*found->at));
     for (size_t i = 0; i < count; i++)
-        if (pg_rows_int(&rows, i, 0, &ids[found->count]))
+        if (pg_rows_int(&rows, i, 0, &found->at[found->count].id))
             found->count++;
-    found->ids = ids;
     pg_rows_free(&rows);
     return outcome;
 }

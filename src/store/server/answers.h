@@ -77,9 +77,16 @@ struct log_oldest {
     int64_t newest; /* the number of the newest row of the log */
 };
 
-/* Rows of an entity that have a text which is to be unique. In an arena. */
+/* A row of an entity that has a text which is to be unique. */
+struct namesake {
+    int64_t id;
+    unsigned field;    /* which of the texts */
+    struct slice text; /* as the row has it; without data: as it was asked for */
+};
+
+/* In an arena. */
 struct namesakes {
-    const int64_t *ids;
+    struct namesake *at;
     size_t count;
 };
 

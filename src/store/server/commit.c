@@ -27,6 +27,7 @@ struct sending {
     struct server_store *store;
     struct store_batch batch;
     struct arena *arena;
+    uint64_t began_us;
     uint64_t deadline_us; /* then the server must have answered */
     bool is_given_up;
     bool is_unknown;    /* unknown.h finds out what became of it */
@@ -123,6 +124,8 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
         if (!store->has_mended)
             return again(store, err);
     }
+    if (is_id_taken)
+        server_drop_ids(store); /* or the next batch would have the same ones */
     store->refusal = (struct store_refusal){
         .change = why->change,
         .request = request_of(sending, why->change),
@@ -137,7 +140,7 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
     if (is_duplicate)
         memcpy(store->refusal.columns, why->columns, sizeof(why->columns));
     if (store->refusal.memory_is_wrong)
-        server_suspect_refused(
+        store->refusal.memory_is_wrong = server_suspect_refused(
             store, why->change == STORE_UNNAMED ? NULL : &sending->batch.changes[why->change],
             is_duplicate);
     return STORE_REFUSED;
@@ -157,6 +160,7 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
     counter_add(&store->conflicts, why.reason == SERVER_REASON_CONFLICT);
     if (outcome == SERVER_REFUSED && why.part == SERVER_PART_LOG) {
         store->crowded = SERVER_CROWDED;
+        server_asks_refused(store);
         return again(store, err);
     }
     if ((outcome == SERVER_REFUSED || is_late) && why.part == SERVER_PART_LOOK)
@@ -166,6 +170,8 @@ static enum store_result failed(struct sending *sending, enum server_outcome out
     store->waits_in_vain = is_late;
     if (store->waits_in_vain)
         store->crowded = SERVER_CROWDED; /* reads are answered between attempts to lock */
+    if (why.reason == SERVER_REASON_CONFLICT)
+        server_asks_refused(store);
     if (store->waits_in_vain || why.reason == SERVER_REASON_CONFLICT)
         return again(store, err);
     if (outcome == SERVER_RETRY && why.reason != SERVER_REASON_READ_ONLY &&
@@ -266,6 +272,10 @@ static void note_committed(const struct sending *sending, struct store_stamp *st
     struct server_store *store = sending->store;
     check(log_row_state(&sending->row, &store->followed));
     note_unreplicated(store);
+    uint64_t now_us = clock_monotonic_us();
+    turns_note(&store->turns, store->instance, store->followed.number, sending->mark, now_us);
+    turns_note_commit(&store->turns, now_us - sending->began_us);
+    server_asks_committed(store);
     epochs_commit(&store->epochs, store->followed.number);
     server_remember(store);
     counter_set(&store->epoch, (uint64_t)epochs_newest(&store->epochs).epoch);
@@ -312,6 +322,7 @@ static enum store_result send_batch(struct server_store *store, const struct sto
     *sending = (struct sending){.store = store,
                                 .batch = *batch,
                                 .arena = err->arena,
+                                .began_us = clock_monotonic_us(),
                                 .deadline_us = server_lock_deadline(store)};
     make_row(sending);
     sending->look =
@@ -386,6 +397,7 @@ static enum store_result commit_decide(struct server_store *store, enum store_re
     if (store->waits_in_vain)
         server_end_stalled(store);
     store->waits_in_vain = false;
+    server_ask(store);
     if (store->mends_sequences) {
         store->has_mended = true;
         struct err ignored = server_ignored(store);
@@ -459,10 +471,10 @@ bool server_begin_at_once(struct store *base)
     struct server_store *store = server_store_of(base);
     check(!store->read.is_open && store->sending == NULL && !store->is_locked);
     server_session_notice_end(store->writer);
-    store->must_not_wait = store->has_state && store->suspects.count == 0 &&
-                           !store->mends_sequences && !store->is_locking &&
-                           !server_locks_first(base) && has_usable_writer(store) &&
-                           server_is_server_of_memory(store, &store->writer->id);
+    store->must_not_wait =
+        store->has_state && store->suspects.count == 0 && !store->mends_sequences &&
+        !store->is_locking && !server_locks_first(base) && !server_turn(base).is_shared &&
+        has_usable_writer(store) && server_is_server_of_memory(store, &store->writer->id);
     return store->must_not_wait;
 }
 

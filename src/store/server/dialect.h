@@ -10,6 +10,7 @@
 #include "store/report.h"
 #include "store/row_reader.h"
 #include "store/server/answers.h"
+#include "store/server/asks.h"
 #include "store/server/batch.h"
 #include "store/server/id_tables.h"
 #include "store/server/instance_row.h"
@@ -185,8 +186,8 @@ struct server_dialect {
     /* From now on, ids are higher than those of all rows, and than `floor`. */
     enum server_outcome (*ids_mend)(struct server_session *session, enum store_table table,
                                     int64_t floor, uint64_t deadline_us, struct err *err);
-    /* The rows of which one has one of the texts: of providers name and uuid, or else the same text
-     * twice. */
+    /* The rows that have one of the texts, as the database compares them: of providers name and
+     * uuid, or else the same text twice. */
     enum server_outcome (*namesakes)(struct server_session *session, enum entity entity,
                                      const struct slice texts[static 2], struct arena *arena,
                                      struct namesakes *found, uint64_t deadline_us,
@@ -199,6 +200,15 @@ struct server_dialect {
     enum server_outcome (*stalled_end)(struct server_session *session, uint64_t least_us,
                                        struct arena *arena, struct stalled *ended,
                                        uint64_t deadline_us, struct err *err);
+
+    /* ---- asks for turns (asks.h): of a dialect with clusters, or else NULL ---- */
+
+    enum server_outcome (*ask_write)(struct server_session *session, const struct turn_ask *ask,
+                                     uint64_t deadline_us, struct err *err);
+    enum server_outcome (*ask_delete)(struct server_session *session, const struct turn_ask *ask,
+                                      uint64_t deadline_us, struct err *err);
+    enum server_outcome (*asks_read)(struct server_session *session, struct turn_asks *asks,
+                                     uint64_t deadline_us, struct err *err);
 
     /* ---- housekeeping ---- */
 

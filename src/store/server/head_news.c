@@ -5,6 +5,7 @@
  * The row contains the digest of the one before, which memory has, so it belongs to the same
  * history; nothing else is taken from the answer. Whatever is not as simple as that is left to an
  * ordinary read. The writer only. */
+#include "base/clock.h"
 #include "store/server/store_internal.h"
 
 /* Whether memory follows the log and nothing else, and has all that an ordinary read would bring.
@@ -59,6 +60,8 @@ bool server_take_head(struct store *base)
         return false;
     server_note_seen(store, &read->state);
     epochs_note_same(&store->epochs);
+    turns_note(&store->turns, store->instance, read->state.number, read->state.mark,
+               clock_monotonic_us());
     server_have(store, &read->state, false);
     counter_set(&store->log_head, (uint64_t)read->state.number);
     return true;

@@ -18,6 +18,12 @@ bool server_locks_first(const struct store *base)
     return server_store_of_const(base)->crowded > 0;
 }
 
+struct store_turn server_turn(const struct store *base)
+{
+    const struct server_store *store = server_store_of_const(base);
+    return turns_next(&store->turns, turns_node(store->writer->node), clock_monotonic_us());
+}
+
 static bool send_lock(struct server_store *store, struct err *err)
 {
     const struct log_range since = server_since(store);

@@ -133,7 +133,7 @@ struct store *server_open(const struct store_options *options, struct err *err)
     store->unknown = server_unknown_create(store, err);
     if (store->head == NULL || store->connector == NULL)
         err_set(err, 503, NULL, "cannot start the threads that ask for the newest state");
-    else if (store->unknown != NULL && getentropy(store->instance, sizeof(store->instance)) == 0 &&
+    else if (store->unknown != NULL && getentropy(&store->instance, sizeof(store->instance)) == 0 &&
              start_writer(store, options, err) && start_housekeeping(store, err))
         return &store->base;
     server_close(&store->base);
@@ -158,6 +158,7 @@ void server_close(struct store *base)
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
+    alikes_free(&store->alikes);
     consumer_ids_free(&store->consumer_ids);
     buf_free(&store->touched);
     epochs_free(&store->epochs);

@@ -169,7 +169,7 @@ static bool stream_all(struct server_store *store, struct tree_order *forest, st
          server_look_at_snapshot(store, &store->load_horizon, err) &&
          load_stream(&reader, forest, &store->skipped, sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
-    store->has_state &= ok;
+    store->has_state &= ok || store->read.is_overtaken;
     return ok;
 }
 
@@ -181,7 +181,7 @@ enum store_result server_load(struct store *base, store_sink *sink, void *cls, s
     tree_order_free(&forest);
     log_entries_free(&store->suspects);
     ok = ok && server_mark_read(store, false, err);
-    return ok ? STORE_OK : STORE_FAILED;
+    return ok ? STORE_OK : store->read.is_overtaken ? STORE_TAKEN : STORE_FAILED;
 }
 
 /* Passes on what a merge reads, and names consumers that memory does not know: the comparison has
@@ -223,8 +223,8 @@ enum store_result server_merge(struct store *base, const struct store_comparer *
     tree_order_free(&forest);
     ok = ok && (!*merged || server_mark_read(store, false, err));
     *merged &= ok;
-    store->has_state &= ok;
-    return ok ? STORE_OK : STORE_FAILED;
+    store->has_state &= ok || store->read.is_overtaken;
+    return ok ? STORE_OK : store->read.is_overtaken ? STORE_TAKEN : STORE_FAILED;
 }
 
 bool server_end_read(struct store *base, struct store_stamp *stamp)

@@ -26,10 +26,7 @@ struct err server_ignored(struct server_store *store)
 
 void server_make_mark(struct server_store *store, unsigned char mark[static LOG_MARK_LEN])
 {
-    _Static_assert(sizeof(store->instance) + sizeof(store->batches) == LOG_MARK_LEN, "both fit");
-    memcpy(mark, store->instance, sizeof(store->instance));
-    memcpy(mark + sizeof(store->instance), &store->batches, sizeof(store->batches));
-    store->batches++;
+    turns_make_mark(store->instance, store->batches++, turns_node(store->writer->node), mark);
 }
 
 bool server_refuse_standby(const struct server_store *store, struct err *err)

@@ -87,6 +87,7 @@ bool server_need_snapshot(struct server_store *store, struct err *err)
     snapshot_answer_free(&answer);
     store->read.has_snapshot = ok && log_state_equal(&state, &store->read.head) &&
                                store->follower->id.system == store->writer->id.system;
+    store->read.is_overtaken = ok && !store->read.has_snapshot;
     return store->read.has_snapshot ||
            (ok ? err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
                          SLICE_ARG(store->address.target))
@@ -114,6 +115,16 @@ void server_have(struct server_store *store, const struct log_state *state, bool
         server_remember(store);
 }
 
+/* Who has written the rows that memory did not have. */
+static void note_writers(struct server_store *store)
+{
+    const struct log_rows *since = &store->read.since;
+    for (size_t i = 0; i < since->count; i++)
+        if (since->at[i].number > store->followed.number && since->at[i].mark.len == LOG_MARK_LEN)
+            turns_note(&store->turns, store->instance, since->at[i].number,
+                       (const unsigned char *)since->at[i].mark.data, clock_monotonic_us());
+}
+
 bool server_mark_read(struct server_store *store, bool is_continued, struct err *err)
 {
     check(store->sending == NULL);
@@ -126,6 +137,7 @@ bool server_mark_read(struct server_store *store, bool is_continued, struct err 
         server_distrust_ids(store); /* it may have gone back, and its sequences with it */
         server_note_load(store);
     }
+    note_writers(store);
     server_have(store, &store->read.head, store->read.went_back);
     return true;
 }

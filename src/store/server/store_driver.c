@@ -12,6 +12,12 @@ static bool is_taken(const struct store *store, enum change_kind kind, unsigned 
     return skipped_has(&server_store_of_const(store)->skipped, kind, field, text);
 }
 
+static bool find_alike(const struct store *store, enum change_kind insert, unsigned field,
+                       struct slice text, struct store_alike *alike)
+{
+    return alikes_find(&server_store_of_const(store)->alikes, insert, field, text, alike);
+}
+
 static const struct store_refusal *why_refused(const struct store *store)
 {
     return &server_store_of_const(store)->refusal;
@@ -164,6 +170,7 @@ const struct store_driver server_driver = {
     .check_schema = check_schema,
     .end_read = server_end_read,
     .locks_first = server_locks_first,
+    .turn = server_turn,
     .lock = server_lock,
     .unlock = server_unlock,
     .next_id = server_next_id,
@@ -172,6 +179,7 @@ const struct store_driver server_driver = {
     .adapt = adapt,
     .can_hold = can_hold,
     .is_taken = is_taken,
+    .find_alike = find_alike,
     .commit = server_commit,
     .await = server_await,
     .give_up = server_give_up,

@@ -15,6 +15,8 @@
 #include "store/log.h"
 #include "store/row_reader.h"
 #include "store/server/acknowledged.h"
+#include "store/server/alikes.h"
+#include "store/server/asks.h"
 #include "store/server/consumer_ids.h"
 #include "store/server/dialect.h"
 #include "store/server/epochs.h"
@@ -23,6 +25,7 @@
 #include "store/server/io.h"
 #include "store/server/locked_rows.h"
 #include "store/server/session.h"
+#include "store/server/turns.h"
 #include "store/skipped.h"
 
 enum {
@@ -33,6 +36,7 @@ enum {
 /* The open read. */
 struct server_read {
     bool is_open;
+    bool is_overtaken;     /* others have written in spite of the lock */
     bool has_snapshot;     /* otherwise its rows were read with the lock */
     struct log_state head; /* the newest state */
     bool went_back;        /* it no longer has the state that memory has */
@@ -161,9 +165,12 @@ struct server_store {
     struct locked_rows locked;
     unsigned failures;  /* in a row, because of a state of the server that passes */
     uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
-    unsigned crowded;   /* so many batches more are planned under the lock */
+    struct turns turns;
+    struct server_asks asks;
+    unsigned crowded; /* so many batches more are planned under the lock */
 
     struct skipped skipped;
+    struct alikes alikes;
     struct consumer_ids consumer_ids; /* while everything is read */
     struct store_refusal refusal;
     struct id_block ids[STORE_TABLE_COUNT];
@@ -175,7 +182,7 @@ struct server_store {
     bool mends_first;     /* sequences may be behind, which is mended before ids are asked for */
     bool mends_sequences; /* a sequence is behind the ids in its table */
     bool has_mended;      /* this was mended since the last commit */
-    unsigned char instance[8];
+    uint64_t instance;    /* random */
     uint64_t batches;
     struct buf touched; /* the entries of the batch */
 
@@ -229,6 +236,7 @@ bool server_should_read(const struct store *store);
 struct store_observer *server_observe(struct store *store, struct err *err) BERTH_MUST_CHECK;
 bool server_end_read(struct store *store, struct store_stamp *stamp);
 bool server_locks_first(const struct store *store);
+struct store_turn server_turn(const struct store *store);
 enum store_lock server_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
 void server_unlock(struct store *store);
 int64_t server_next_id(struct store *store, enum store_table table);
@@ -357,8 +365,9 @@ void server_name_in_log(struct server_store *store, const struct difference *dif
 void server_end_suspicion(struct server_store *store);
 /* The change was refused because its row is not as memory has it (NULL: it is not known which), or
  * because it repeats the text of another row: the next news are what it concerns, or everything, if
- * that is not known or has not helped before. */
-void server_suspect_refused(struct server_store *store, const struct change *change,
+ * that is not known or has not helped before. False: it is known that the database takes its text
+ * for that of a row, and there is nothing to read. */
+bool server_suspect_refused(struct server_store *store, const struct change *change,
                             bool is_duplicate);
 
 /* lock_holder.c: logs who has locked a provider's row. */

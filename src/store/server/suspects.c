@@ -105,46 +105,96 @@ static bool written_entity(const struct change *change, struct difference *entit
 struct names {
     enum entity entity;
     struct slice texts[2];
+    enum change_kind insert; /* what inserts such rows */
+    int64_t own_id;          /* of a row that has been there before; 0: it is new */
 };
 
 /* The texts that were to be inserted. False: the row has none that must be unique. */
 static bool names_of(const struct change *change, struct names *names)
 {
     struct slice name = change->catalog.name;
+    *names = (struct names){.texts = {name, name}, .insert = change->kind};
     switch (change->kind) {
-    case CHANGE_CLASS_INSERT:
     case CHANGE_CLASS_RENAME:
-        *names = (struct names){ENTITY_CLASS, {name, name}};
+        names->insert = CHANGE_CLASS_INSERT;
+        names->own_id = change->catalog.id;
+        names->entity = ENTITY_CLASS;
+        return true;
+    case CHANGE_CLASS_INSERT:
+        names->entity = ENTITY_CLASS;
         return true;
     case CHANGE_TRAIT_INSERT:
-        *names = (struct names){ENTITY_TRAIT, {name, name}};
+        names->entity = ENTITY_TRAIT;
         return true;
     case CHANGE_AGGREGATE_INSERT:
-        *names = (struct names){ENTITY_AGGREGATE, {name, name}};
+        names->entity = ENTITY_AGGREGATE;
         return true;
     case CHANGE_PROJECT_INSERT:
-        *names = (struct names){ENTITY_PROJECT, {name, name}};
+        names->entity = ENTITY_PROJECT;
         return true;
     case CHANGE_USER_INSERT:
-        *names = (struct names){ENTITY_USER, {name, name}};
+        names->entity = ENTITY_USER;
         return true;
     case CHANGE_CONSUMER_TYPE_INSERT:
-        *names = (struct names){ENTITY_CONSUMER_TYPE, {name, name}};
+        names->entity = ENTITY_CONSUMER_TYPE;
         return true;
     case CHANGE_PROVIDER_INSERT:
     case CHANGE_PROVIDER_UPDATE:
-        *names = (struct names){ENTITY_PROVIDER, {change->provider.name, change->provider.uuid}};
+        *names = (struct names){.entity = ENTITY_PROVIDER,
+                                .texts = {change->provider.name, change->provider.uuid},
+                                .insert = CHANGE_PROVIDER_INSERT};
+        if (change->kind == CHANGE_PROVIDER_UPDATE)
+            names->own_id = change->provider.id;
         return true;
     case CHANGE_CONSUMER_INSERT:
-        *names = (struct names){ENTITY_CONSUMER, {change->consumer.uuid, change->consumer.uuid}};
+        *names = (struct names){.entity = ENTITY_CONSUMER,
+                                .texts = {change->consumer.uuid, change->consumer.uuid},
+                                .insert = CHANGE_CONSUMER_INSERT};
         return true;
     default:
         return false;
     }
 }
 
-/* Suspects the rows that another program has inserted. */
-static bool suspect_namesakes(struct server_store *store, const struct names *names)
+/* Whether the row has another text, which the database takes for the one asked for, and this was
+ * known already; it is from now on. */
+static bool note_alike(struct server_store *store, const struct names *names,
+                       const struct namesake *row, bool *is_alike)
+{
+    struct slice text = names->texts[row->field];
+    const struct store_alike alike = {row->id, row->text};
+    struct store_alike known;
+    *is_alike = row->text.data != NULL && !slice_equal(row->text, text);
+    if (!*is_alike)
+        return false;
+    if (alikes_find(&store->alikes, names->insert, row->field, text, &known) &&
+        known.id == row->id && slice_equal(known.text, row->text))
+        return true;
+    alikes_note(&store->alikes, names->insert, row->field, text, &alike);
+    return false;
+}
+
+/* Suspects the row, which another program may have inserted. If its text is only alike, and it was
+ * read again since the last commit, memory has it; the text is what was not known. True: nothing is
+ * new. */
+static bool suspect_namesake(struct server_store *store, const struct names *names,
+                             const struct namesake *row)
+{
+    bool is_alike;
+    struct slice uuid = names->entity != ENTITY_CONSUMER ? (struct slice){0}
+                        : row->text.data != NULL         ? row->text
+                                                         : names->texts[0];
+    if (note_alike(store, names, row, &is_alike))
+        return true;
+    const struct log_entry entry = reread_entry(names->entity, row->id, uuid);
+    if (!is_alike || !has_entry(&store->refused, &entry))
+        server_suspect(&store->base, names->entity, row->id, uuid);
+    return false;
+}
+
+/* Suspects all of them. False: they are not known. *are_old: there are some, and nothing about them
+ * is new. */
+static bool suspect_namesakes(struct server_store *store, const struct names *names, bool *are_old)
 {
     struct err ignored = server_ignored(store);
     struct namesakes found = {0};
@@ -152,23 +202,34 @@ static bool suspect_namesakes(struct server_store *store, const struct names *na
               store->follower->dialect->namesakes(store->follower, names->entity, names->texts,
                                                   ignored.arena, &found, server_deadline(store),
                                                   &ignored) == SERVER_OK;
-    for (size_t i = 0; ok && i < found.count; i++)
-        server_suspect(&store->base, names->entity, found.ids[i],
-                       names->entity == ENTITY_CONSUMER ? names->texts[0] : (struct slice){0});
+    size_t old = 0;
+    size_t others = 0;
+    for (size_t i = 0; ok && i < found.count; i++) {
+        bool is_own = names->own_id != 0 && found.at[i].id == names->own_id;
+        others += !is_own;
+        if (is_own)
+            server_suspect(&store->base, names->entity, names->own_id, (struct slice){0});
+        else
+            old += suspect_namesake(store, names, &found.at[i]);
+    }
+    *are_old = others > 0 && old == others;
     return ok;
 }
 
-void server_suspect_refused(struct server_store *store, const struct change *change,
+bool server_suspect_refused(struct server_store *store, const struct change *change,
                             bool is_duplicate)
 {
     struct difference entity;
     struct names names;
     size_t before = store->suspects.count;
     bool is_named = false;
+    bool are_old = false;
     if (change != NULL && written_entity(change, &entity))
         is_named = server_suspect(&store->base, entity.entity, entity.id, entity.uuid);
     if (change != NULL && is_duplicate && names_of(change, &names))
-        is_named = suspect_namesakes(store, &names);
+        is_named = suspect_namesakes(store, &names, &are_old);
+    if (are_old)
+        return false;
     /* What has been read again since the last commit is still not as memory has it. */
     for (size_t i = before; i < store->suspects.count; i++) {
         bool was_refused = has_entry(&store->refused, &store->suspects.data[i]);
@@ -177,4 +238,5 @@ void server_suspect_refused(struct server_store *store, const struct change *cha
             log_entries_push(&store->refused, &store->suspects.data[i]);
     }
     store->has_state &= is_named;
+    return true;
 }

@@ -18,4 +18,5 @@ void server_upkeep(struct store *base)
     bool writer_is_used = store->is_locked || store->is_locking || store->sending != NULL;
     if (!store->read.is_open && (writer_is_used || recycle(store, store->writer)))
         (void)recycle(store, store->follower);
+    server_look_for_asks(store);
 }

@@ -195,6 +195,49 @@ static void owners(void **state)
     world_close(&world);
 }
 
+/* The database takes names for one another that memory holds apart. */
+static void owners_alike(void **state)
+{
+    (void)state;
+    struct world world;
+    open_tens(&world);
+    struct claim claims[2] = {world_claim(&world, 1), world_claim(&world, 2)};
+    for (unsigned i = 0; i < 2; i++)
+        world_add(&world, &claims[i], 1, 'A', 1);
+    assert_true(world_write(&world, &claims[0], 1, CLAIM_BY_PUT));
+    const struct catalog *projects = &world.edit->version->projects;
+    int64_t id = catalog_find(projects, SLICE_LIT("project"))->id;
+    world.database->alike.insert = CHANGE_PROJECT_INSERT;
+    world.database->alike.text = SLICE_LIT("PROJECT");
+    world.database->alike.row = (struct store_alike){id, SLICE_LIT("project")};
+    claims[1].project = SLICE_LIT("PROJECT");
+    assert_true(world_write(&world, &claims[1], 1, CLAIM_BY_PUT));
+    assert_int_equal(world_consumer(&world, 2)->project, world_consumer(&world, 1)->project);
+    assert_int_equal(projects->by_id.count, 1);
+    world_close(&world);
+}
+
+/* A consumer that the database takes for a known one is not new. */
+static void consumers_alike(void **state)
+{
+    (void)state;
+    struct world world;
+    open_tens(&world);
+    struct claim claims[2] = {world_claim(&world, 1), world_claim(&world, 2)};
+    for (unsigned i = 0; i < 2; i++)
+        world_add(&world, &claims[i], 1, 'A', 1);
+    assert_true(world_write(&world, &claims[0], 1, CLAIM_BY_PUT));
+    world.database->alike.insert = CHANGE_CONSUMER_INSERT;
+    world.database->alike.text = claims[1].consumer;
+    world.database->alike.row = (struct store_alike){1, claims[0].consumer};
+    assert_false(world_write(&world, &claims[1], 1, CLAIM_BY_PUT));
+    world_assert_refused(&world, 409, "placement.concurrent_update",
+                         "consumer generation conflict - expected 1 but got None");
+    world.database->alike.row.text = SLICE_LIT("gone");
+    assert_true(world_write(&world, &claims[1], 1, CLAIM_BY_PUT));
+    world_close(&world);
+}
+
 /* The Python service leaves consumers of generation 0 without allocations behind. */
 static void consumer_left_behind(void **state)
 {
@@ -407,6 +450,8 @@ int main(void)
         cmocka_unit_test(provider_generations),
         cmocka_unit_test(nothing_for_a_new_consumer),
         cmocka_unit_test(owners),
+        cmocka_unit_test(owners_alike),
+        cmocka_unit_test(consumers_alike),
         cmocka_unit_test(consumer_left_behind),
         cmocka_unit_test(names_that_are_not_there),
         cmocka_unit_test(classes_without_inventory),

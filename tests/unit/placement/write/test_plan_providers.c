@@ -287,6 +287,50 @@ static void aggregates(void **state)
     assert_int_equal(world.edit->version->aggregates.by_id.count, 3);
 }
 
+/* The database takes the text for that of the row with the id. */
+static void set_alike(enum change_kind insert, struct slice text, int64_t id, struct slice other)
+{
+    world.database->alike.insert = insert;
+    world.database->alike.text = text;
+    world.database->alike.row = (struct store_alike){id, other};
+}
+
+static void names_alike(void **state)
+{
+    (void)state;
+    int64_t id = version_provider_by_name(world.edit->version, T("p1"))->id;
+    set_alike(CHANGE_PROVIDER_INSERT, T("P1"), id, T("p1"));
+    assert_false(create(T("new"), T("P1"), NONE));
+    world_assert_refused(&world, 409, "placement.duplicate_name",
+                         "Conflicting resource provider name: P1 already exists.");
+    assert_false(rename_to(T("p2"), T("P1")));
+    world_assert_refused(&world, 409, "placement.duplicate_name",
+                         "Conflicting resource provider P1 already exists.");
+    assert_true(rename_to(T("p1"), T("other"))); /* what was known of it says nothing any more */
+    assert_true(rename_to(T("p2"), T("P1")));
+    set_alike(CHANGE_PROVIDER_INSERT, T("OTHER"), id, T("other"));
+    assert_true(rename_to(T("p1"), T("OTHER"))); /* it may have it itself */
+}
+
+static void aggregates_alike(void **state)
+{
+    (void)state;
+    const struct slice agg = T("agg");
+    const struct version *version = world.edit->version;
+    assert_true(set_aggregates(&agg, 1, -1));
+    const struct catalog_row *row = catalog_find(&version->aggregates, T("agg"));
+    set_alike(CHANGE_AGGREGATE_INSERT, T("AGG"), row->id, T("agg"));
+    const struct slice both[] = {T("AGG"), T("agg")};
+    assert_true(set_aggregates(both, 1, -1)); /* it has it already */
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"agg\"]");
+    assert_true(set_aggregates(NULL, 0, -1));
+    assert_true(set_aggregates(both, 2, -1));
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"agg\"]");
+    set_alike(CHANGE_AGGREGATE_INSERT, T("Agg"), row->id, T("before")); /* of which it was known */
+    assert_true(set_aggregates((struct slice[]){T("Agg")}, 1, -1));
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"Agg\"]");
+}
+
 static void deleting(void **state)
 {
     (void)state;
@@ -321,9 +365,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(creating),        TEST(renaming), TEST(moving),
-        TEST(moving_too_much), TEST(traits),   TEST(many_unknown_traits),
-        TEST(aggregates),      TEST(deleting),
+        TEST(creating),        TEST(renaming),    TEST(moving),
+        TEST(moving_too_much), TEST(traits),      TEST(many_unknown_traits),
+        TEST(aggregates),      TEST(names_alike), TEST(aggregates_alike),
+        TEST(deleting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

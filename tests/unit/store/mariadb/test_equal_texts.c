@@ -59,6 +59,37 @@ static struct change_list change_of(struct world *world, size_t name, int64_t id
     return list;
 }
 
+static struct slice text_of(const struct change *change)
+{
+    return change->kind == CHANGE_PROVIDER_INSERT ? change->provider.name : change->catalog.name;
+}
+
+/* The row because of which the name was refused is known. What refuses it again is not news. */
+static void expect_alike(struct world *world, const struct change *change)
+{
+    struct store_alike alike;
+    struct store *store = world->store;
+    assert_true(store_find_alike(store, change->kind, 0, text_of(change), &alike));
+    size_t at = 0;
+    while (at < world->written.count && (world->written.items[at].kind != change->kind ||
+                                         world->written.items[at].row.id != alike.id))
+        at++;
+    if (at < world->written.count)
+        assert_true(slice_equal(text_of(&world->written.items[at]), alike.text));
+    else
+        assert_true(alike.id < FIRST_ID); /* a row that was there before */
+    assert_true(store_why_refused(store)->memory_is_wrong);
+    struct change_list list = changes_of(world->fixture);
+    change_append_copy(&list, change);
+    /* that row is read again, unless it was since the last commit */
+    struct store_stamp stamp;
+    assert_in_range(read_into(world->fixture, store, NULL), STORE_NEWS_NONE, STORE_NEWS_FOLLOW);
+    assert_true(store_end_read(store, &stamp));
+    const struct store_refusal *why = refuse_changes(world->fixture, store, &list);
+    assert_true(why->is_duplicate);
+    assert_false(why->memory_is_wrong);
+}
+
 static void write_name(struct world *world, size_t name, int64_t id, const char *text)
 {
     struct fixture *fixture = world->fixture;
@@ -85,6 +116,7 @@ static void write_name(struct world *world, size_t name, int64_t id, const char 
     assert_int_equal(reason, SERVER_REASON_DUPLICATE);
     assert_true(store_why_refused(world->store)->is_duplicate);
     assert_int_equal(store_why_refused(world->store)->request, 0);
+    expect_alike(world, &list.items[0]);
 }
 
 /* ---- what is read ---- */

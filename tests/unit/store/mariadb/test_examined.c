@@ -55,6 +55,15 @@ static void expect_few(struct fixture *fixture, struct server_session *session, 
         fail_msg("%s: the server has looked at %lld rows", what, (long long)rows);
 }
 
+/* The temporary tables with files that the session has made since the last call of looked_at(). */
+static int64_t files_made(struct fixture *fixture, struct server_session *session)
+{
+    return peer_number(fixture, session,
+                       "SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM"
+                       " information_schema.SESSION_STATUS"
+                       " WHERE VARIABLE_NAME = 'Created_tmp_disk_tables'");
+}
+
 /* ---- what the writer asks ---- */
 
 static void claim(struct fixture *fixture, struct store *store, int64_t id)
@@ -140,6 +149,12 @@ static void test_namesakes(void **state)
                          SERVER_OK);
         expect_few(fixture, session, sought[i].texts[0].data, FEW);
         assert_int_equal(found.count, sought[i].count);
+        for (size_t row = 0; row < found.count; row++) {
+            assert_int_equal(found.at[row].field, row);
+            const struct slice text = found.at[row].text;
+            assert_true(text.len >= 7);
+            assert_memory_equal(text.data + text.len - 6, "10000", 5);
+        }
     }
     server_session_destroy(session);
     store_close(store);
@@ -174,7 +189,10 @@ static void test_log(void **state)
     (void)looked_at(fixture, session);
     assert_int_equal(dialect->question_ask(session, &question, &answer, peer_soon(), &fixture->err),
                      SERVER_OK);
+    assert_int_equal(answer.newest.rows.count, 1);
+    assert_int_equal(answer.newest.rows.at[0].number, FIRST_ID + ROWS);
     log_rows_free(&answer.newest.rows);
+    assert_int_equal(files_made(fixture, session), 0);
     expect_few(fixture, session, "the newest state", FEW);
     assert_int_equal(dialect->log_first(session, FIRST_ID + 7, &found, 60000000, &fixture->err),
                      SERVER_OK);

@@ -24,17 +24,21 @@ static void test_meanings(void **state)
     expect(1290, SERVER_RETRY, MARIADB_READ_ONLY);
     expect(1146, SERVER_FAILED, MARIADB_OTHER);
     expect(1064, SERVER_FAILED, MARIADB_OTHER);
-    static const unsigned lost[] = {1053, 1158, 1927, 2006, 2013, 2027, 2055, 3169, 5013, 9001};
+    static const unsigned lost[] = {1053, 1158, 1927, 2000, 2006, 2013, 2027, 2055,
+                                    2999, 3169, 4031, 5000, 5013, 5999, 9000, 9001};
     for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
         expect(lost[i], SERVER_LOST, MARIADB_PASSES);
+    static const unsigned of_server[] = {1999, 3000, 4999, 6000, 8999};
+    for (size_t i = 0; i < sizeof(of_server) / sizeof(of_server[0]); i++)
+        expect(of_server[i], SERVER_FAILED, MARIADB_OTHER);
 }
 
 static void test_commits(void **state)
 {
     (void)state;
     static const unsigned certain[] = {1213, 1205, 1020, 1290, 1836, 1062, 1452, 3101};
-    static const unsigned open[] = {1180, 1317, 1969, 3024, 1026, 1021,
-                                    1053, 1927, 2013, 1105, 9001};
+    static const unsigned open[] = {1180, 1047, 1317, 1969, 3024, 1026,
+                                    1021, 1053, 1927, 2013, 1105, 9001};
     for (size_t i = 0; i < sizeof(certain) / sizeof(certain[0]); i++)
         assert_true(mariadb_failure_of_commit_is_certain(certain[i]));
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)

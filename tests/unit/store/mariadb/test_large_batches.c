@@ -1,5 +1,5 @@
 /* Batches whose text is larger than the server accepts, which is started with
- * max_allowed_packet=1M; and more of them in the log than one answer may have. */
+ * max_allowed_packet=1M; more of them in the log than one answer may have; and large rows. */
 #include "store/server/peer.h"
 
 #include "model/node.h"
@@ -100,6 +100,37 @@ static void test_far_behind(void **state)
     store_close(store);
 }
 
+static void count_row(void *cls, size_t set, struct cell *cells)
+{
+    size_t *count = cls;
+    (void)set;
+    assert_false(cells[0].is_null);
+    ++*count;
+}
+
+/* As many bare metal nodes are read at once as providers, and each may have a configuration drive.
+ */
+static void test_large_rows(void **state)
+{
+    enum { NODES = 90 };
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    (void)peer_execute(fixture, "INSERT INTO berth_nodes (id, uuid, last_error) SELECT seq, UUID(),"
+                                " REPEAT('x', 900000) FROM seq_1_to_90");
+    struct server_session *session = peer_connect(fixture);
+    int64_t ids[NODES];
+    size_t count = 0;
+    for (int i = 0; i < NODES; i++)
+        ids[i] = i + 1;
+    const struct row_set set = {.table = ROWS_RECORDS, .ids = ids, .count = NODES};
+    assert_int_equal(
+        session->dialect->rows_find(session, &set, 1, count_row, &count, 30000000, &fixture->err),
+        SERVER_OK);
+    assert_int_equal(count, NODES);
+    server_session_destroy(session);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -108,6 +139,7 @@ int main(void)
         TEST(test_sum),
         TEST(test_one),
         TEST(test_far_behind),
+        TEST(test_large_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
-/* Stores on two nodes of a Galera cluster: batches that refuse each other at their commit, commits
- * that the cluster loses, and how both are counted. */
-#include "store/fixture.h"
+/* Stores on two nodes of a Galera cluster: batches that refuse each other at their commit, and then
+ * ask for turns; commits that the cluster loses; and how both are counted. */
+#include "store/server/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "await.h"
+#include "base/clock.h"
 #include "store/report.h"
-#include "store/server/store_internal.h"
 
 /* The same database on the second node, over its unix socket. */
 static const char *url_of_second(const struct fixture *fixture)
@@ -133,6 +133,138 @@ static void test_lost_commits_are_counted(void **state)
     store_close(store);
 }
 
+static void count_change(void *cls, const struct change *change)
+{
+    (void)change;
+    ++*(unsigned *)cls;
+}
+
+/* The lock orders only those on the same node. */
+static void test_read_is_overtaken(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first = open_seeded(fixture, NULL);
+    struct store *second = open_second(fixture);
+    const struct memory_view memory = {0}; /* is not looked at */
+    struct store_stamp stamp;
+    unsigned count = 0;
+    commit_until(fixture, first, server_store_of(first)->followed.number + 1);
+    assert_int_equal(lock_and_read(second, &fixture->err), STORE_NEWS_FOLLOW);
+    assert_true(store_suspect(second, ENTITY_PROVIDER, 1, (struct slice){0}));
+    commit_until(fixture, first, server_store_of(first)->followed.number + 1);
+    assert_int_equal(store_follow(second, &memory, count_change, &count, &fixture->err),
+                     STORE_TAKEN);
+    assert_int_equal(count, 0);
+    (void)end_news(second, &stamp);
+    fixture->err = (struct err){.arena = fixture->arena};
+    expect_news(fixture, second, STORE_NEWS_FOLLOW);
+    commit_until(fixture, second, server_store_of(second)->followed.number + 1);
+    store_close(second);
+    store_close(first);
+}
+
+/* ---- asks for turns ---- */
+
+enum { LONG_US = 60000000, REFUSED = 2, ASKED_US = 200000 };
+
+static int64_t count_asks(struct fixture *fixture, const struct store *store)
+{
+    const struct slice sql = arena_printf(
+        fixture->arena, "SELECT COUNT(*) FROM berth_locks WHERE name LIKE 't.%016llx__'",
+        (unsigned long long)server_store_of_const(store)->instance);
+    return peer_execute(fixture, sql.data);
+}
+
+/* Its batches are refused, by others. */
+static void ask(struct store *store)
+{
+    for (int i = 0; i < REFUSED; i++)
+        server_asks_refused(server_store_of(store));
+    server_ask(server_store_of(store));
+}
+
+static void commit_one(struct fixture *fixture, struct store *store)
+{
+    commit_until(fixture, store, server_store_of(store)->followed.number + 1);
+}
+
+/* Another instance sees it, and leaves it the next turn, once. */
+static void test_asks(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first = open_seeded(fixture, NULL);
+    struct store *second = open_second(fixture);
+    server_asks_refused(server_store_of(second));
+    server_ask(server_store_of(second));
+    assert_int_equal(count_asks(fixture, second), 0);
+    ask(second);
+    AWAIT(count_asks(fixture, second) == 1);
+    commit_one(fixture, first);
+    assert_false(store_turn(first).is_shared);
+    store_upkeep(first);
+    assert_true(store_turn(first).is_shared);
+    assert_in_range(store_turn(first).wait_us, 1, ASKED_US);
+    server_store_of(first)->turns = (struct turns){.own_number = 1, .own_us = clock_monotonic_us()};
+    store_upkeep(first);
+    assert_false(store_turn(first).is_shared);
+    /* it needs another one */
+    ask(second);
+    assert_int_equal(server_store_of(second)->asks.own.serial, 2);
+    AWAIT((store_upkeep(first), store_turn(first).is_shared));
+    assert_int_equal(count_asks(fixture, second), 1);
+    /* it writes */
+    take_news(fixture, second);
+    commit_one(fixture, second);
+    take_news(fixture, first);
+    assert_int_equal(store_turn(first).wait_us, 0);
+    assert_int_equal(server_store_of(second)->asks.refused, 0);
+    store_close(second);
+    store_close(first);
+}
+
+/* Nobody else has written, so nobody has to ask. */
+static void test_does_not_look_without_need(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first = open_seeded(fixture, NULL);
+    struct store *second = open_second(fixture);
+    ask(second);
+    AWAIT(count_asks(fixture, second) == 1);
+    server_store_of(first)->turns.own_us -= LONG_US;
+    store_upkeep(first);
+    assert_int_equal(server_store_of(first)->asks.count, 0);
+    store_close(second);
+    store_close(first);
+}
+
+/* By the instance itself; and by others, once it has ended. Names of other kinds are let be. */
+static void test_asks_are_deleted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *first = open_seeded(fixture, NULL);
+    struct store *second = open_second(fixture);
+    (void)peer_execute(fixture, "INSERT INTO berth_locks (name) VALUES ('t.zz'), ('t.')");
+    ask(second);
+    store_upkeep(second);
+    AWAIT(count_asks(fixture, second) == 1);
+    server_store_of(second)->asks.asked_us -= LONG_US;
+    store_upkeep(second);
+    AWAIT(count_asks(fixture, second) == 0);
+    ask(second);
+    AWAIT(count_asks(fixture, second) == 1);
+    for (int i = 0; i < 2; i++) {
+        commit_one(fixture, first);
+        store_upkeep(first);
+        assert_int_equal(server_store_of(first)->asks.count, 1);
+        assert_int_equal(count_asks(fixture, second), i == 0);
+        server_store_of(first)->asks.seen[0].since_us -= LONG_US;
+        store_upkeep(first);
+    }
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM berth_locks"), 3);
+    store_close(second);
+    store_close(first);
+}
+
 /* Whether the rows name both nodes, which the instances write after about a second. */
 static bool names_nodes(struct fixture *fixture, const char *first, const char *second)
 {
@@ -173,6 +305,11 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lost_commits_are_counted, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_read_is_overtaken, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_asks, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_does_not_look_without_need, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_asks_are_deleted, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_nodes_are_told, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,47 @@ static void test_class_is_gone(void **state)
         store_close(stores[store]);
 }
 
+/* Inserts a provider with an id that the store takes for its own. */
+static void insert_with(struct fixture *fixture, int64_t id)
+{
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena,
+                                    "INSERT INTO resource_providers (id, uuid, name, generation)"
+                                    " VALUES (%lld, 'theirs-%lld', 'theirs-%lld', 0)",
+                                    (long long)id, (long long)id, (long long)id)
+                           .data);
+}
+
+static enum store_result insert_provider(struct fixture *fixture, struct store *store, int64_t id)
+{
+    struct change_list list = changes_of(fixture);
+    struct store_stamp stamp;
+    bool by_another;
+    fixture->err = (struct err){.arena = fixture->arena};
+    add_provider(&list, id, 0, id, UUID_D, "ours");
+    return take_news_and_commit(fixture, store, &list, &stamp, &by_another);
+}
+
+/* Somebody has used the ids of a block, and then those of the next one: each attempt has others. */
+static void test_used_twice(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    int64_t first = store_next_id(store, STORE_PROVIDERS);
+    insert_with(fixture, first);
+    assert_int_equal(insert_provider(fixture, store, first), STORE_TAKEN);
+    store_reuse_ids(store);
+    int64_t second = store_next_id(store, STORE_PROVIDERS);
+    assert_true(second > first);
+    insert_with(fixture, second);
+    assert_int_equal(insert_provider(fixture, store, second), STORE_REFUSED);
+    store_reuse_ids(store);
+    int64_t third = store_next_id(store, STORE_PROVIDERS);
+    assert_true(third > second);
+    assert_int_equal(insert_provider(fixture, store, third), STORE_OK);
+    store_close(store);
+}
+
 /* Ids of 64 bits: on PostgreSQL, an old server has created such sequences. */
 static void test_wide_ids(void **state)
 {
@@ -285,6 +326,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_classes_of_others, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_class_is_gone, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_used_twice, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_wide_ids, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_go_on, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_committed, fixture_setup, fixture_teardown),
