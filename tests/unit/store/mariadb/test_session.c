@@ -119,17 +119,19 @@ static void test_other_defaults(void **state)
     struct mariadb_session *admin = open_admin();
     run(admin, "SET GLOBAL init_connect='SET NAMES utf8', GLOBAL sql_mode='ANSI_QUOTES',"
                " GLOBAL completion_type=2, GLOBAL sql_safe_updates=1, GLOBAL autocommit=0,"
-               " GLOBAL foreign_key_checks=0, GLOBAL time_zone='+05:00'");
+               " GLOBAL foreign_key_checks=0, GLOBAL time_zone='+05:00',"
+               " GLOBAL max_statement_time=30");
     reconnect((struct server_session_options){0});
     run(admin, "SET GLOBAL init_connect='', GLOBAL sql_mode=DEFAULT, GLOBAL completion_type=0,"
                " GLOBAL sql_safe_updates=0, GLOBAL autocommit=1, GLOBAL foreign_key_checks=1,"
-               " GLOBAL time_zone=DEFAULT");
+               " GLOBAL time_zone=DEFAULT, GLOBAL max_statement_time=0");
     mariadb_session_destroy(admin);
     value_is("SELECT HEX('\xf0\x9f\x98\x80')", "F09F9880");
     value_is("SELECT @@sql_safe_updates + @@completion_type", "0");
     value_is("SELECT @@foreign_key_checks + @@autocommit", "2");
     value_is("SELECT @@time_zone", "+00:00");
     value_is("SELECT LENGTH(\"abc\")", "3");
+    value_is("SELECT @@max_statement_time", "0.000000");
 }
 
 static void test_same_server(void **state)
