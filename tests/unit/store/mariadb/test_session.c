@@ -127,11 +127,10 @@ static void test_other_defaults(void **state)
                " GLOBAL time_zone=DEFAULT, GLOBAL max_statement_time=0");
     mariadb_session_destroy(admin);
     value_is("SELECT HEX('\xf0\x9f\x98\x80')", "F09F9880");
-    value_is("SELECT @@sql_safe_updates + @@completion_type", "0");
+    value_is("SELECT @@sql_safe_updates + @@completion_type + @@max_statement_time", "0");
     value_is("SELECT @@foreign_key_checks + @@autocommit", "2");
     value_is("SELECT @@time_zone", "+00:00");
     value_is("SELECT LENGTH(\"abc\")", "3");
-    value_is("SELECT @@max_statement_time", "0.000000");
 }
 
 static void test_same_server(void **state)
@@ -298,8 +297,6 @@ static void test_read_only(void **state)
     assert_true(mariadb_session_server(session)->is_read_only);
     assert_true(session->base.is_standby);
     run(admin, "SET GLOBAL read_only = 0");
-    reconnect((struct server_session_options){0});
-    assert_false(session->base.is_standby);
     mariadb_session_destroy(admin);
     assert_int_equal(outcome, SERVER_RETRY);
     arena_destroy(attempt.arena);
@@ -314,7 +311,7 @@ static void test_large_texts(void **state)
     struct mariadb_session *admin = open_admin();
     run(admin, "SET GLOBAL max_allowed_packet = 33554432");
     reconnect((struct server_session_options){0});
-    char *sql = arena_alloc(arena, BYTES + 1);
+    char *sql = arena_alloc(arena, BYTES);
     memset(sql, 'x', BYTES);
     memcpy(sql, "SELECT LENGTH('", 15);
     memcpy(sql + BYTES - 2, "')", 2);
@@ -332,15 +329,6 @@ static void test_large_texts(void **state)
            "used: the text has 17825792 bytes, and the server accepts 1047552 "
            "(max_allowed_packet)");
     assert_true(mariadb_session_failure(session)->before_sending);
-    text.sql.data += BYTES - 1047552;
-    text.sql.len = 1047552;
-    memcpy(sql + BYTES - 1047552, "SELECT 1 /*", 11);
-    memcpy(sql + BYTES - 2, "*/", 2);
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
-    text.sql.len++;
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
-           "used: the text has 1047553 bytes, and the server accepts 1047552 "
-           "(max_allowed_packet)");
     value_is("SELECT 1", "1");
 }
 
