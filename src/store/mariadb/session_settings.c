@@ -7,6 +7,9 @@
  * silently. Its collation is binary, so that literals compare as they are; that of a column still
  * decides where one is compared with a literal.
  *
+ * A limit for the time of any statement, which an administrator may have set, would end each load
+ * of a database that takes longer, again and again; there is none but the session's own (0).
+ *
  * Connections are kept, however short the time is after which the server would end an idle one; the
  * one given is the longest. Its other side is still found to be gone, by TCP's own means.
  *
@@ -72,11 +75,9 @@ struct slice mariadb_settings_text(const struct server_session_options *options,
                    " /*M!100600 , idle_transaction_timeout=%d, idle_write_transaction_timeout=%d, "
                    "idle_readonly_transaction_timeout=%d */",
                    idle, idle, idle);
-    if (statement_ms > 0)
-        buf_printf(&out,
-                   " /*M!100600 , max_statement_time=%d.%03d */"
-                   " /*!80000 , max_execution_time=%d */",
-                   statement_ms / 1000, statement_ms % 1000, statement_ms);
+    buf_printf(&out,
+               " /*M!100600 , max_statement_time=%d.%03d */ /*!80000 , max_execution_time=%d */",
+               statement_ms / 1000, statement_ms % 1000, statement_ms);
     buf_append_lit(&out,
                    "; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE; " STATUS
                    "; " VARIABLES "; SELECT CONNECTION_ID()");

@@ -34,7 +34,7 @@ struct server_session_options {
     const struct server_address *address; /* is copied; not set in a session */
     const char *application_name; /* unless the URL or the environment names one; NULL: "berthd" */
     /* Settings of the server for this session; 0: the server's own. */
-    int statement_timeout_ms;
+    int statement_timeout_ms; /* 0: also none, on MariaDB and MySQL */
     int idle_in_transaction_ms;
     int lock_timeout_ms;
     struct server_lineage *lineage; /* of the store; NULL: any server will do */

@@ -236,12 +236,42 @@ static void test_rows(void **state)
     store_close(store);
 }
 
+static void note_id(void *cls, size_t at, struct cell *cells)
+{
+    int64_t *sum = cls;
+    (void)at;
+    *sum += cells[0].integer;
+}
+
+/* Times of rows are those of statements: a transaction may be committed seconds later. */
+static void test_committed_late(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *session = peer_connect(fixture);
+    struct examined_table table = {.table = ROWS_PROVIDERS};
+    struct examination examination = {.tables = &table, .count = 1};
+    int64_t ids = 0;
+    (void)peer_execute(fixture,
+                       "UPDATE resource_providers SET"
+                       " created_at = UTC_TIMESTAMP() - INTERVAL 60 SECOND,"
+                       " updated_at = UTC_TIMESTAMP() - INTERVAL IF(id = 1, 60, 5) SECOND");
+    examination.since = peer_execute(fixture, "SELECT UNIX_TIMESTAMP()");
+    assert_int_equal(session->dialect->rows_examine(session, &examination, note_id, &ids, 60000000,
+                                                    &fixture->err),
+                     SERVER_OK);
+    assert_int_equal(ids, 2);
+    server_session_destroy(session);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_batches), TEST(test_ids), TEST(test_namesakes), TEST(test_log), TEST(test_rows),
+        TEST(test_batches), TEST(test_ids),  TEST(test_namesakes),
+        TEST(test_log),     TEST(test_rows), TEST(test_committed_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

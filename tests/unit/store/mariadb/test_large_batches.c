@@ -2,7 +2,10 @@
  * max_allowed_packet=1M; more of them in the log than one answer may have; and large rows. */
 #include "store/server/peer.h"
 
+#include "base/arena.h"
 #include "model/node.h"
+#include "store/mariadb/session.h"
+#include "store/mariadb/session_internal.h"
 
 enum { REQUESTS = 4 };
 
@@ -53,6 +56,28 @@ static struct store *open_with_nodes(struct fixture *fixture)
     struct store *store = open_seeded(fixture, NULL);
     assert_int_equal(commit_nodes(fixture, store, small, true), STORE_OK);
     return store;
+}
+
+/* The longest text that a session sends is one that the server accepts. */
+static void test_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    store_close(fixture_open(fixture));
+    struct server_session *session = peer_connect(fixture);
+    struct mariadb_session *mariadb = mariadb_session_of(session);
+    size_t most = (size_t)mariadb_session_server(mariadb)->text_bytes_most;
+    char *sql = arena_alloc(fixture->arena, most + 1);
+    memset(sql, ' ', most + 1);
+    memcpy(sql, "SELECT 1", 8);
+    struct mariadb_text text = {.sql = {sql, most}};
+    assert_int_equal(
+        mariadb_session_execute(mariadb, &text, NULL, 0, NULL, peer_soon(), &fixture->err),
+        SERVER_OK);
+    text.sql.len++;
+    assert_int_equal(
+        mariadb_session_execute(mariadb, &text, NULL, 0, NULL, peer_soon(), &fixture->err),
+        SERVER_REFUSED);
+    server_session_destroy(session);
 }
 
 static void test_sum(void **state)
@@ -136,10 +161,8 @@ static void test_large_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_sum),
-        TEST(test_one),
-        TEST(test_far_behind),
-        TEST(test_large_rows),
+        TEST(test_limit),      TEST(test_sum),        TEST(test_one),
+        TEST(test_far_behind), TEST(test_large_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
