@@ -20,7 +20,8 @@ REFUSING = ("src/api/**/*.c", "src/query/*.c", "src/store/**/*.c", "src/engine/*
 NO_REFUSALS = ('{"', '["', "/v1/", "SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "CREATE ", "ALTER ", "FROM ",
                "CROSS JOIN ", "JOIN ", "WHERE ", "ORDER BY ", ") SELECT ", "ON CONFLICT ", ") WITH ORDINALITY", ") needed(",
                "START TRANSACTION", "SET ", "DROP ", "EXISTS(", "EXPLAIN ", "STRAIGHT_JOIN ", "FORCE INDEX", "ON t.", ") v STRAIGHT", ")v STRAIGHT",
-               ";SET ", "; S", "); SELECT ", ", NULL, ", "l.entries", ", f.", ", UTC_", ",a.", ",NO_AUTO", "= 1, 1, (SELECT ")
+               ";SET ", "; S", "); SELECT ", ", NULL, ", "l.entries", ", f.", ", UTC_", ",a.", ",NO_AUTO", "= 1, 1, (SELECT ", ",1,(SELECT ",
+               ", @@", "@@")
 LEAST_INSIDE = 11  # of a string that is only a part of what the page shows
 
 

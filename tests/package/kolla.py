@@ -276,6 +276,10 @@ class Image:
                 yield f"{program}: its own files are beside the log", any(name.startswith("acknowledged-") for name in state), state
                 for what, *found in self.checks():
                     yield f"{program}: {what}", *found
+                for words, part in (("placement-status upgrade check", "| Check: Database Server"), ("berth config validate", "\n0 errors, "),
+                                    ("placement-manage db coexist status", "disabled, changes waiting: 0")):
+                    done = self.container.run(*words.split())
+                    yield f"{program}: {words}", done.returncode == 0 and part in done.stdout, (done.returncode, done.stdout)
             yield f"{program}: SIGTERM ends it", process.returncode == 0, process.returncode
 
     def checks(self):
