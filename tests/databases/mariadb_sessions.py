@@ -14,9 +14,10 @@ import subprocess
 import sys
 import time
 
+from database import Authority
 from expectations import expect, run_cases
 from galera import Galera
-from mariadb import KOLLA, Authority, Mariadb, wait_until
+from mariadb import KOLLA, Mariadb, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WRONG_NAME = "127.1"  # is 127.0.0.1, but not in the certificate
@@ -210,7 +211,7 @@ class Cluster:
         with Shell(self.first.url()) as one, Shell(self.second.url(), sync_wait=1) as two:
             first = one.must("connect", galera=True, node="node1", increment=3)
             second = two.must("connect", galera=True, node="node2")
-            expect(first["system"] == second["system"] and first["started"] != second["started"], f"{first} {second}")
+            expect((first["system"], first["started"]) == (second["system"], second["started"]), f"{first} {second}")
             one.must("run", "SELECT @@wsrep_sync_wait", value="0")
             two.must("run", "SELECT @@wsrep_sync_wait", value="1")
 

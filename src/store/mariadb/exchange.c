@@ -320,12 +320,27 @@ static enum server_io await(struct mariadb_session *session, int wake_fd, uint64
                           wake_fd, until_us);
 }
 
+/* Without a wait. A call of libmariadb's own shows whether the socket is ready. SERVER_OK: the step
+ * has ended. */
+static enum server_outcome try_step(struct mariadb_session *session)
+{
+    struct mariadb_progress *progress = &session->progress;
+    int events = progress->waits_for & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
+    progress->waits_for = run_on(session, progress->has_begun ? events : 0);
+    if (progress->waits_for != 0)
+        return SERVER_WOKEN;
+    progress->has_begun = false;
+    return SERVER_OK;
+}
+
 /* SERVER_OK: the step has ended. */
 static enum server_outcome run_step(struct mariadb_session *session, int wake_fd, uint64_t until_us,
                                     uint64_t deadline_us, struct err *err)
 {
     struct mariadb_progress *progress = &session->progress;
     uint64_t end_us = until_us < deadline_us ? until_us : deadline_us;
+    if (until_us == 0)
+        return try_step(session);
     if (!progress->has_begun)
         progress->waits_for = run_on(session, 0);
     while (progress->waits_for != 0) {
