@@ -85,9 +85,9 @@ bool server_need_snapshot(struct server_store *store, struct err *err)
     bool ok =
         server_begin_snapshot(store, &answer, err) && server_read_head(store, &answer, &state, err);
     snapshot_answer_free(&answer);
-    store->read.has_snapshot = ok && log_state_equal(&state, &store->read.head) &&
-                               store->follower->id.system == store->writer->id.system;
-    store->read.is_overtaken = ok && !store->read.has_snapshot;
+    bool is_same_system = store->follower->id.system == store->writer->id.system;
+    store->read.has_snapshot = ok && is_same_system && log_state_equal(&state, &store->read.head);
+    store->read.is_overtaken = ok && is_same_system && !store->read.has_snapshot;
     return store->read.has_snapshot ||
            (ok ? err_set(err, 503, NULL, "other processes keep writing to the database '%.*s'",
                          SLICE_ARG(store->address.target))
