@@ -357,6 +357,43 @@ static void test_memory_is_newer_than_the_lock(void **state)
     store_close(last);
 }
 
+static void note_name(void *cls, size_t at, struct cell *cells)
+{
+    bool *is_new = cls;
+    (void)at;
+    for (int i = 0; i < ROWS_CELLS_MAX; i++)
+        *is_new |= slice_equal(cells[i].text, SLICE_LIT("renamed"));
+}
+
+/* All statements of a read see the state in which it was begun. */
+static void test_one_snapshot(void **state)
+{
+    static const int64_t id = 1;
+    static const struct row_set set = {.table = ROWS_PROVIDERS, .ids = &id, .count = 1};
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *session = peer_connect(fixture);
+    const struct snapshot_question question = {.since = {.from = 1, .most = 1}};
+    struct snapshot_answer answer = {0};
+    for (int i = 0; i < 2; i++) {
+        bool is_new = false;
+        if (i == 0)
+            assert_int_equal(session->dialect->snapshot_begin(session, &question, &answer,
+                                                              peer_soon(), &fixture->err),
+                             SERVER_OK);
+        else
+            server_session_rollback(session, "read", peer_soon(), &fixture->err);
+        (void)peer_execute(fixture, "UPDATE resource_providers SET name = 'renamed' WHERE id = 1");
+        assert_int_equal(session->dialect->rows_find(session, &set, 1, note_name, &is_new, 60000000,
+                                                     &fixture->err),
+                         SERVER_OK);
+        assert_int_equal(is_new, i > 0);
+    }
+    snapshot_answer_free(&answer);
+    server_session_destroy(session);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +410,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_rows_of_the_lock_are_used_once, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_one_snapshot, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
