@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "limit_claims.h"
-#include "store/mariadb/log_sql.h"
-#include "store/mariadb/session_internal.h"
-#include "store/mariadb/write_sql.h"
-#include "store/mariadb/write_texts.h"
+#include "store/mariadb/exchange/write_sql.h"
+#include "store/mariadb/log/log_sql.h"
+#include "store/mariadb/log/write_texts.h"
+#include "store/mariadb/session/session_state.h"
 
 struct texts {
     const struct mariadb_session *session;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "limit_claims.h"
-#include "store/postgres/session_internal.h"
-#include "store/postgres/write_sql.h"
-#include "store/postgres/write_texts.h"
+#include "store/postgres/exchange/write_sql.h"
+#include "store/postgres/log/write_texts.h"
+#include "store/postgres/session/session_state.h"
 
 enum {
     PARAMETERS_MOST = WRITE_SQL_ARRAYS_MOST,

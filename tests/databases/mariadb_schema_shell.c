@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "store/mariadb/migrate.h"
+#include "store/mariadb/schema/migrate.h"
 #include "store/server/dialects.h"
 
 static bool print_served(struct mariadb_session *session, uint64_t deadline_us, struct err *err)

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_write.h"
-#include "store/mariadb/session.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/server/dialects.h"
 
 static const char *const OUTCOMES[] = {

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/hex.h"
 #include "base/json_write.h"
-#include "store/mariadb/login.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/session/login.h"
+#include "store/mariadb/session/url.h"
 
 static struct slice decode_hex(struct arena *arena, struct slice digits)
 {

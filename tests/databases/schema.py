@@ -379,7 +379,7 @@ class Schema:
     def locked(self):
         """A tool waits for another one. A start only waits if there is something to do, and survives it if another
         program does that meanwhile."""
-        key = re.search(r'PG_LOCK_SCHEMA "(\d+)"', read("src/store/postgres/locks.h")).group(1)
+        key = re.search(r'PG_LOCK_SCHEMA "(\d+)"', read("src/store/postgres/session/locks.h")).group(1)
         name = self.database(DEBIANS)
         self.start(name)
         before = self.everything(name)

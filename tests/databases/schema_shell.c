@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "log/log.h"
-#include "store/postgres/id_figures.h"
-#include "store/postgres/migrate.h"
+#include "store/postgres/report/id_figures.h"
+#include "store/postgres/schema/migrate.h"
 #include "store/server/dialects.h"
 
 static bool print_ids(struct pg_session *session, uint64_t deadline_us, struct err *err)

@@ -12,9 +12,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_write.h"
-#include "store/postgres/facts.h"
-#include "store/postgres/pipeline.h"
-#include "store/postgres/session_internal.h"
+#include "store/postgres/report/facts.h"
+#include "store/postgres/session/pipeline.h"
+#include "store/postgres/session/session_state.h"
 #include "store/server/dialects.h"
 
 enum { STATEMENTS_MOST = 100 };

@@ -24,7 +24,7 @@ import servers  # noqa: E402
 from admin_pages import metrics  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
-LOCK = 7090199032651317250  # src/store/postgres/locks.h
+LOCK = 7090199032651317250  # src/store/postgres/session/locks.h
 LIMIT_MS = 8000  # by default, the write could be made after 2.5 s
 WRITE_SECONDS_MOST, READ_SECONDS_MOST = 12, 1
 

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/hex.h"
 #include "base/json_write.h"
-#include "store/postgres/url.h"
+#include "store/postgres/session/url.h"
 
 static struct slice decode_hex(struct arena *arena, struct slice digits)
 {

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/slice.h"
 #include "model/record.h"
-#include "store/postgres/statement.h"
+#include "store/postgres/session/statement.h"
 
 enum { RESULT_COLUMNS_MOST = 1 + RECORD_FIELDS_MAX };
 

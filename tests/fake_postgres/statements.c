@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "process.h"
-#include "store/postgres/locks.h"
+#include "store/postgres/session/locks.h"
 
 /* ---- parameters ---- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "statements.h"
-#include "store/postgres/rows_sql.h"
+#include "store/postgres/exchange/rows_sql.h"
 #include "write_plan.h"
 
 enum { IDS_MOST = 1024 };

@@ -6,7 +6,7 @@
 #include "memory_store/tables_internal.h"
 #include "statements.h"
 #include "store/bundle.h"
-#include "store/postgres/write_sql.h"
+#include "store/postgres/exchange/write_sql.h"
 #include "store/record_rows.h"
 #include "write_plan.h"
 

@@ -3,9 +3,9 @@
  * is accepted has a target of one line that is itself a URL, and texts that are C strings. */
 #include "base/arena.h"
 #include "fuzz.h"
-#include "store/mariadb/failure.h"
-#include "store/mariadb/option_file.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/session/failure.h"
+#include "store/mariadb/session/option_file.h"
+#include "store/mariadb/session/url.h"
 
 static void check_line(struct slice text)
 {

@@ -3,7 +3,7 @@
  * a URL of PostgreSQL. */
 #include "base/arena.h"
 #include "fuzz.h"
-#include "store/postgres/url.h"
+#include "store/postgres/session/url.h"
 
 static void check_line(struct slice text)
 {

@@ -8,8 +8,8 @@
 #include "base/wait.h"
 #include "engine/pipeline_internal.h"
 #include "fleet.h"
-#include "store/postgres/facts.h"
-#include "store/postgres/migrate.h"
+#include "store/postgres/report/facts.h"
+#include "store/postgres/schema/migrate.h"
 #include "store/server/housekeeping.h"
 #include "store/server/store_internal.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "store/mariadb/tool_session.h"
+#include "store/mariadb/session/tool_session.h"
 #include "store/revisions.h"
 
 static bool run(struct mariadb_session *session, const char *sql, struct err *err)

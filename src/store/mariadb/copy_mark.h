@@ -7,7 +7,7 @@
 #ifndef BERTH_STORE_MARIADB_COPY_MARK_H
 #define BERTH_STORE_MARIADB_COPY_MARK_H
 
-#include "store/mariadb/session.h"
+#include "store/mariadb/session/session.h"
 #include "store/store.h"
 
 struct mariadb_copy_mark {

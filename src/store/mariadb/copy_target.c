@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "store/mariadb/cells.h"
 #include "store/mariadb/copy_mark.h"
-#include "store/mariadb/literal.h"
-#include "store/mariadb/session_settings.h"
-#include "store/mariadb/tool_session.h"
-#include "store/mariadb/value_facts.h"
+#include "store/mariadb/exchange/cells.h"
+#include "store/mariadb/report/value_facts.h"
+#include "store/mariadb/session/literal.h"
+#include "store/mariadb/session/session_settings.h"
+#include "store/mariadb/session/tool_session.h"
 #include "store/revisions.h"
 
 enum {

@@ -1,12 +1,12 @@
 /* See schema_driver.h. Constant. */
 #include "store/mariadb/schema_driver.h"
 
-#include "store/mariadb/coexist.h"
 #include "store/mariadb/copy_target.h"
-#include "store/mariadb/inspect.h"
-#include "store/mariadb/migrate.h"
-#include "store/mariadb/repair.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/foreign/coexist.h"
+#include "store/mariadb/report/inspect.h"
+#include "store/mariadb/schema/migrate.h"
+#include "store/mariadb/schema/repair.h"
+#include "store/mariadb/session/url.h"
 
 const struct schema_driver mariadb_schema_driver = {
     .matches = mariadb_url_matches,

@@ -8,9 +8,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "store/postgres/array.h"
-#include "store/postgres/cells.h"
-#include "store/postgres/tool_session.h"
+#include "store/postgres/exchange/cells.h"
+#include "store/postgres/session/array.h"
+#include "store/postgres/session/tool_session.h"
 
 enum { CHUNK_ROWS = 4000, CHUNK_BYTES = 4 << 20, PARENT_COLUMNS = 3 };
 

@@ -1,13 +1,13 @@
 /* The dialect of PostgreSQL: the functions that need no file of their own, and the table. */
-#include "store/postgres/collation.h"
-#include "store/postgres/exchanges.h"
-#include "store/postgres/facts.h"
-#include "store/postgres/foreign_log.h"
-#include "store/postgres/inspect.h"
-#include "store/postgres/migrate.h"
-#include "store/postgres/pipeline.h"
-#include "store/postgres/restoring.h"
-#include "store/postgres/session_internal.h"
+#include "store/postgres/exchange/exchanges.h"
+#include "store/postgres/foreign/foreign_log.h"
+#include "store/postgres/report/collation.h"
+#include "store/postgres/report/facts.h"
+#include "store/postgres/report/inspect.h"
+#include "store/postgres/schema/migrate.h"
+#include "store/postgres/session/pipeline.h"
+#include "store/postgres/session/restoring.h"
+#include "store/postgres/session/session_state.h"
 #include "store/server/dialects.h"
 
 const char pg_standby[] = "is a standby: writes need the primary (see target_session_attrs)";

@@ -1,12 +1,12 @@
 /* See schema_driver.h. Constant. */
 #include "store/postgres/schema_driver.h"
 
-#include "store/postgres/coexist.h"
 #include "store/postgres/copy_target.h"
-#include "store/postgres/inspect.h"
-#include "store/postgres/migrate.h"
-#include "store/postgres/repair.h"
-#include "store/postgres/url.h"
+#include "store/postgres/foreign/coexist.h"
+#include "store/postgres/report/inspect.h"
+#include "store/postgres/schema/migrate.h"
+#include "store/postgres/schema/repair.h"
+#include "store/postgres/session/url.h"
 
 const struct schema_driver pg_schema_driver = {
     .matches = pg_url_matches,

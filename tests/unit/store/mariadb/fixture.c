@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "model/record.h"
-#include "store/mariadb/cells.h"
-#include "store/mariadb/rows_sql.h"
+#include "store/mariadb/exchange/cells.h"
+#include "store/mariadb/exchange/rows_sql.h"
 #include "store/waves.h"
 #include "upstream.h"
 

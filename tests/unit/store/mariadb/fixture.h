@@ -6,8 +6,8 @@
 #include <mysql.h>
 
 #include "base/arena.h"
-#include "store/mariadb/culprit.h"
-#include "store/mariadb/write_sql.h"
+#include "store/mariadb/exchange/culprit.h"
+#include "store/mariadb/exchange/write_sql.h"
 #include "store/rows.h"
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "store/mariadb/foreign_log.h"
-#include "store/mariadb/foreign_sql.h"
+#include "store/mariadb/foreign/foreign_log.h"
+#include "store/mariadb/foreign/foreign_sql.h"
 
 #define NAMED "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(255));"
 #define OWN   "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;"

@@ -1,12 +1,12 @@
 /* Sessions for the tests, and expectations of outcomes. */
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/server/dialects.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "store/mariadb/own_tables.h"
+#include "store/mariadb/schema/own_tables.h"
 #include "upstream.h"
 
 uint64_t in_ms(unsigned ms)

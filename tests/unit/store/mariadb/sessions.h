@@ -3,7 +3,7 @@
 #define BERTH_TESTS_UNIT_STORE_MARIADB_SESSIONS_H
 
 #include "base/arena.h"
-#include "store/mariadb/session.h"
+#include "store/mariadb/session/session.h"
 #include "unit.h"
 
 /* A time that is far enough in the future for everything that is expected to succeed. */

@@ -1,12 +1,12 @@
 /* Sessions that a proxy continues on another connection, or whose server accepts no writes: their
  * answers are not taken. On a server of its own, or on two nodes of a Galera cluster. */
-#include "store/mariadb/backend.h"
+#include "store/mariadb/session/backend.h"
 
 #include <stdlib.h>
 
 #include "sessions.h"
-#include "store/mariadb/exchanges.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/session/session_state.h"
 
 #define MOVED "a proxy has continued the connection on another one"
 

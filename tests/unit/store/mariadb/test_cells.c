@@ -1,5 +1,5 @@
 /* Texts as the server sends them, and what they are in memory. */
-#include "store/mariadb/cells.h"
+#include "store/mariadb/exchange/cells.h"
 
 #include "unit.h"
 

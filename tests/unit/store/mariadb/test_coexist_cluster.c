@@ -5,9 +5,9 @@
 
 #include "await.h"
 #include "notes.h"
-#include "store/mariadb/coexist.h"
-#include "store/mariadb/foreign_log.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/foreign/coexist.h"
+#include "store/mariadb/foreign/foreign_log.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/server/log_rows.h"
 
 enum { NODES = 2, WRITES = 150 };

@@ -1,6 +1,6 @@
 /* Connecting, and waiting, with a deadline: silent and hostile servers, refusals, TLS, stops. */
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

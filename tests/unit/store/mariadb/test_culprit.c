@@ -1,5 +1,5 @@
 /* The row that a message of the server is about. */
-#include "store/mariadb/culprit.h"
+#include "store/mariadb/exchange/culprit.h"
 
 #include "base/arena.h"
 #include "model/node.h"

@@ -1,8 +1,8 @@
 /* What a server says about itself, on a server of its own, or on a node of a Galera cluster. */
-#include "store/mariadb/facts.h"
+#include "store/mariadb/report/facts.h"
 
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/report.h"
 
 static struct store_server facts_of(struct mariadb_session *session)

@@ -1,5 +1,5 @@
 /* What the errors of servers mean, and the names in their messages. */
-#include "store/mariadb/failure.h"
+#include "store/mariadb/session/failure.h"
 #include "unit.h"
 
 static void expect(unsigned code, enum server_outcome outcome, enum mariadb_kind kind)

@@ -1,5 +1,5 @@
 /* Views of berth_foreign as texts, and their conditions. */
-#include "store/mariadb/foreign_ids.h"
+#include "store/mariadb/foreign/foreign_ids.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "sessions.h"
-#include "store/mariadb/exchanges.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/server/id_tables.h"
 
 enum { SESSIONS = 3, ROUNDS = 40, ROOM_MOST = 256, IDS_MOST = SESSIONS * ROUNDS * ROOM_MOST * 8 };

@@ -1,5 +1,5 @@
 /* How far ids are used up. */
-#include "store/mariadb/id_figures.h"
+#include "store/mariadb/report/id_figures.h"
 
 #include "sessions.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "sessions.h"
-#include "store/mariadb/exchanges.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/session/session_state.h"
 
 enum { SESSIONS = 3, ROUNDS = 40, ROOM_LEAST = 32, ROOM_MOST = 4096 };
 enum { ID_MOST = SESSIONS * ROUNDS * ROOM_MOST * 4 };

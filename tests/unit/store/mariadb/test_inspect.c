@@ -1,13 +1,13 @@
 /* Reports on a server of its own, or on a node of a Galera cluster. */
-#include "store/mariadb/inspect.h"
+#include "store/mariadb/report/inspect.h"
 
 #include <stdio.h>
 
 #include "await.h"
 #include "base/clock.h"
 #include "sessions.h"
-#include "store/mariadb/coexist.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/foreign/coexist.h"
+#include "store/mariadb/session/session_state.h"
 
 struct found {
     struct arena *arena;

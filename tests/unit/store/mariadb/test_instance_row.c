@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "sessions.h"
-#include "store/mariadb/exchanges.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/session/session_state.h"
 
 static struct mariadb_session *session;
 static struct arena *arena;

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "model/node.h"
-#include "store/mariadb/session.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session.h"
+#include "store/mariadb/session/session_state.h"
 
 enum { REQUESTS = 4 };
 

@@ -1,5 +1,5 @@
 /* How values are written. That the server reads the same values is in test_statements.c. */
-#include "store/mariadb/literal.h"
+#include "store/mariadb/session/literal.h"
 
 #include "unit.h"
 

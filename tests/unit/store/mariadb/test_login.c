@@ -1,6 +1,6 @@
 /* What a URL and its option file make together: above all, how much of TLS is verified. */
-#include "store/mariadb/login.h"
-#include "store/mariadb/url.h"
+#include "store/mariadb/session/login.h"
+#include "store/mariadb/session/url.h"
 #include "unit.h"
 
 #include <stdio.h>

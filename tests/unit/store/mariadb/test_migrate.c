@@ -2,8 +2,8 @@
  * that was killed has left, and after a failure in the middle. */
 #include "sessions.h"
 
-#include "store/mariadb/migrate.h"
-#include "store/mariadb/session_settings.h"
+#include "store/mariadb/schema/migrate.h"
+#include "store/mariadb/session/session_settings.h"
 #include "store/standard.h"
 
 static struct mariadb_session *session;

@@ -1,5 +1,5 @@
 /* Option files, as PyMySQL reads them. tests/databases/mariadb_urls.py compares them with it. */
-#include "store/mariadb/option_file.h"
+#include "store/mariadb/session/option_file.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* berth's own tables on a real server: what is created, completed, and left alone. */
 #include "sessions.h"
 
-#include "store/mariadb/own_tables.h"
+#include "store/mariadb/schema/own_tables.h"
 
 static struct mariadb_session *session;
 static struct arena *arena;

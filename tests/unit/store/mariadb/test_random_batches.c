@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 #include "random_batch.h"
-#include "store/mariadb/rows_sql.h"
+#include "store/mariadb/exchange/rows_sql.h"
 
 enum { BATCHES = 200, BYTES = 300, SECOND_US = 1000000 };
 

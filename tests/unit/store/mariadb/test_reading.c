@@ -1,7 +1,7 @@
 /* Which rows are read, and in which order. */
 #include "changes.h"
 
-#include "store/mariadb/rows_sql.h"
+#include "store/mariadb/exchange/rows_sql.h"
 
 /* ---- reading ---- */
 

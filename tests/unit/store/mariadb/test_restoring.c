@@ -1,8 +1,8 @@
 /* Databases that are being restored, and those that only look odd. */
-#include "store/mariadb/restoring.h"
+#include "store/mariadb/session/restoring.h"
 
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 
 /* NULL: it is complete. */
 static void expect_restored(struct mariadb_session *session, const char *reason)

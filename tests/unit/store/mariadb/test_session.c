@@ -1,6 +1,6 @@
 /* Texts, failures, commits and streams on a real server. */
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 
 #include <stdio.h>
 #include <sys/eventfd.h>

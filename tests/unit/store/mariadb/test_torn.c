@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "store/fixture.h"
-#include "store/mariadb/session.h"
-#include "store/mariadb/write_sql.h"
-#include "store/mariadb/write_texts.h"
+#include "store/mariadb/exchange/write_sql.h"
+#include "store/mariadb/log/write_texts.h"
+#include "store/mariadb/session/session.h"
 
 /* The next text has the statement in these places, and in the last two a deadlock. The last one is
  * the text that checks a batch again. */

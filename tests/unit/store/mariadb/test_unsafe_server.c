@@ -1,10 +1,10 @@
 /* A report on a server that was started with unsafe settings, which cannot be changed later. */
-#include "store/mariadb/inspect.h"
+#include "store/mariadb/report/inspect.h"
 
 #include <stdlib.h>
 
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 
 static const char *const expected[] = {
     "binlog_format is STATEMENT: the server refuses all writes of read committed transactions, as "

@@ -1,7 +1,7 @@
 /* Database URLs of MariaDB and MySQL: parameters, the target in messages, and refusals without
  * secrets. tests/databases/mariadb_urls.py compares the parameters with SQLAlchemy's and
  * PyMySQL's. */
-#include "store/mariadb/url.h"
+#include "store/mariadb/session/url.h"
 #include "unit.h"
 
 #include <stdio.h>

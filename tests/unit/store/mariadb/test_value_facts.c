@@ -1,8 +1,8 @@
 /* What the columns of a database have room for, as it is made by different tools. */
-#include "store/mariadb/value_facts.h"
+#include "store/mariadb/report/value_facts.h"
 
 #include "sessions.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session_state.h"
 
 /* Positions in rows.h. */
 enum { CATALOG_NAME = 3, PROVIDER_UUID = 3, PROVIDER_NAME = 4 };

@@ -1,6 +1,6 @@
 /* The texts of statements, and their limits. That the server does what they say is in
  * test_statements.c. */
-#include "store/mariadb/write_sql.h"
+#include "store/mariadb/exchange/write_sql.h"
 
 #include "base/arena.h"
 #include "model/node.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "store/mariadb/upstream_schema.h"
+#include "store/mariadb/schema/upstream_schema.h"
 
 static bool has_something_to_do(const char *statement)
 {

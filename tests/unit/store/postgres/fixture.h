@@ -3,8 +3,8 @@
 #define BERTH_TESTS_UNIT_STORE_POSTGRES_FIXTURE_H
 
 #include "base/arena.h"
-#include "store/postgres/pipeline.h"
-#include "store/postgres/session.h"
+#include "store/postgres/session/pipeline.h"
+#include "store/postgres/session/session.h"
 #include "unit.h"
 
 /* A time that is far enough in the future for everything that is expected to succeed. */

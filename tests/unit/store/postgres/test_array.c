@@ -1,5 +1,5 @@
 /* Arrays as parameters: the server says what it has received. */
-#include "store/postgres/array.h"
+#include "store/postgres/session/array.h"
 
 #include "fixture.h"
 

@@ -11,8 +11,8 @@
 
 #include "await.h"
 #include "base/clock.h"
-#include "store/postgres/resolve.h"
-#include "store/postgres/session_internal.h"
+#include "store/postgres/session/resolve.h"
+#include "store/postgres/session/session_state.h"
 
 static struct arena *arena;
 static struct pg_session *session;

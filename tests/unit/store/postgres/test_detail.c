@@ -1,5 +1,5 @@
 /* The keys that the server's DETAILs name, as PostgreSQL 15 writes them in several languages. */
-#include "store/postgres/detail.h"
+#include "store/postgres/exchange/detail.h"
 
 #include "unit.h"
 

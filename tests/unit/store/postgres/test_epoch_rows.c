@@ -1,5 +1,5 @@
 /* The text in which the server tells all epochs. */
-#include "store/postgres/log_sql.h"
+#include "store/postgres/log/log_sql.h"
 #include "unit.h"
 
 static void rows_in_their_order(void **state)

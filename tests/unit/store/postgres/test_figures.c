@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "store/coexist.h"
-#include "store/postgres/figure.h"
-#include "store/postgres/id_figures.h"
-#include "store/postgres/migrate.h"
-#include "store/postgres/standard_names.h"
+#include "store/postgres/report/id_figures.h"
+#include "store/postgres/schema/migrate.h"
+#include "store/postgres/schema/standard_names.h"
+#include "store/postgres/session/figure.h"
 #include "store/repair.h"
 #include "store/server/dialects.h"
 

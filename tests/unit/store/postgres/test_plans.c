@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "store/postgres/exchanges.h"
-#include "store/postgres/rows_sql.h"
-#include "store/postgres/session_internal.h"
-#include "store/postgres/write_sql.h"
+#include "store/postgres/exchange/exchanges.h"
+#include "store/postgres/exchange/rows_sql.h"
+#include "store/postgres/exchange/write_sql.h"
+#include "store/postgres/session/session_state.h"
 #include "store/server/dialects.h"
 #include "store/server/store_internal.h"
 

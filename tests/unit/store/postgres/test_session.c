@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "store/postgres/session_internal.h"
+#include "store/postgres/session/session_state.h"
 
 static struct pg_session *session;
 static struct arena *arena;

@@ -1,6 +1,6 @@
 /* Database URLs of PostgreSQL: libpq's parameters, the target in messages, and refusals without
  * secrets. tests/databases/urls.py compares the parameters with SQLAlchemy's. */
-#include "store/postgres/url.h"
+#include "store/postgres/session/url.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The row that a message names. The statements themselves run in the tests of the contract. */
-#include "store/postgres/write_sql.h"
+#include "store/postgres/exchange/write_sql.h"
 
 #include <stdio.h>
 

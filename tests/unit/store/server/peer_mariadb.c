@@ -1,8 +1,8 @@
 /* MariaDB's part of peer.h. */
 #include "peer_kinds.h"
 
-#include "store/mariadb/session.h"
-#include "store/mariadb/session_internal.h"
+#include "store/mariadb/session/session.h"
+#include "store/mariadb/session/session_state.h"
 
 enum { RESULTS_MOST = 8 };
 

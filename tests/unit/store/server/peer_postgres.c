@@ -1,9 +1,9 @@
 /* PostgreSQL's part of peer.h. */
 #include "peer_kinds.h"
 
-#include "store/postgres/exchanges.h"
-#include "store/postgres/session.h"
-#include "store/postgres/session_internal.h"
+#include "store/postgres/exchange/exchanges.h"
+#include "store/postgres/session/session.h"
+#include "store/postgres/session/session_state.h"
 
 static enum server_outcome execute(struct server_session *session, const char *sql, struct buf *row,
                                    uint64_t deadline_us, struct err *err)

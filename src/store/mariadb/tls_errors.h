@@ -1,8 +1,0 @@
-/* The TLS library's list of errors. */
-#ifndef BERTH_STORE_MARIADB_TLS_ERRORS_H
-#define BERTH_STORE_MARIADB_TLS_ERRORS_H
-
-/* To be called before each use of a TLS connection. Any thread. */
-void mariadb_tls_errors_clear(void);
-
-#endif

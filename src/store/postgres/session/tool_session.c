@@ -1,0 +1,52 @@
+/* See tool_session.h. One thread at a time. */
+#include "store/postgres/session/tool_session.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "store/server/dialects.h"
+
+enum { CONNECT_S = 30, ANSWER_S = 3600 };
+
+static uint64_t after(unsigned seconds)
+{
+    return clock_monotonic_us() + seconds * UINT64_C(1000000);
+}
+
+uint64_t tool_session_deadline(void)
+{
+    return after(ANSWER_S);
+}
+
+struct pg_session *tool_session_open(struct slice connection, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct pg_session *session = NULL;
+    struct pg_url url;
+    if (pg_url_parse(connection, SLICE_LIT(""), arena, &url, err))
+        session = pg_session_create(&(struct server_session_options){
+            .address = &(struct server_address){server_dialect_of(connection), &url, url.target},
+            .application_name = "placement-manage",
+            .wake_fd = -1});
+    arena_destroy(arena);
+    if (session == NULL || pg_session_connect(session, after(CONNECT_S), err) == SERVER_OK)
+        return session;
+    pg_session_destroy(session);
+    return NULL;
+}
+
+enum server_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
+{
+    enum server_outcome outcome = pg_session_begin(
+        session, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", deadline_us, err);
+    if (outcome != SERVER_OK)
+        return outcome;
+    return pg_session_run(session, "SET LOCAL lock_timeout = '60s'", "changed", deadline_us, err);
+}
+
+enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
+                                        struct err *err)
+{
+    struct pg_statement statement = {.sql = "COMMIT", .is_commit = true, .what = "changed"};
+    return pg_session_execute(session, &statement, NULL, deadline_us, err);
+}

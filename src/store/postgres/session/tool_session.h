@@ -1,0 +1,24 @@
+/* A session for a tool that runs beside servers. */
+#ifndef BERTH_STORE_POSTGRES_SESSION_TOOL_SESSION_H
+#define BERTH_STORE_POSTGRES_SESSION_TOOL_SESSION_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/postgres/session/session.h"
+
+/* Until when a tool waits for an answer. An index on a large table takes minutes. */
+uint64_t tool_session_deadline(void);
+
+/* Connects to the database of the URL. The caller destroys the session. NULL: err is set. */
+struct pg_session *tool_session_open(struct slice connection, struct err *err) BERTH_MUST_CHECK;
+
+/* Begins a transaction in which no statement waits longer than a minute for a lock: one that
+ * waited for ever would block all statements behind it. */
+enum server_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
+
+enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
+                                        struct err *err) BERTH_MUST_CHECK;
+
+#endif
