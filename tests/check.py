@@ -102,6 +102,10 @@ def simulate_fleet(directory, seeds):
     return [directory + "/tests/sim/sim_fleet", "--seeds", str(seeds)]
 
 
+def simulate_galera(directory, seeds):
+    return [directory + "/tests/sim/sim_galera", "--seeds", str(seeds)]
+
+
 def sanitized(name, kinds):
     directory = "build-" + name
     berthd = directory + "/berthd"
@@ -166,7 +170,8 @@ def sanitized(name, kinds):
                                         "broken_off", "at_once", "few_rights", "other_berths", "ids", "unreachable"), waits=True)]
     if name == "tsan":
         parts += [part("races", script("tests/baremetal/races.py", "--berthd", berthd)),
-                  part("sim", *(simulate(directory, world, 20) for world in WORLDS), simulate_fleet(directory, 20))]
+                  part("sim", *(simulate(directory, world, 20) for world in WORLDS), simulate_fleet(directory, 20),
+                       simulate_galera(directory, 20))]
     return parts
 
 
@@ -206,6 +211,7 @@ def at_length():
              seconds_most=HOUR_S),
         Part("sim-long", *(simulate("build", world, 20000) for world in WORLDS), tier="full", seconds_most=3 * HOUR_S),
         Part("sim-fleet-long", simulate_fleet("build", 1000000), tier="full", seconds_most=4 * HOUR_S),
+        Part("sim-galera-long", simulate_galera("build", 100000), tier="full", seconds_most=4 * HOUR_S),
         Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
              tier="full", seconds_most=HOUR_S),
         Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
@@ -340,6 +346,7 @@ PARTS = [
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", simulate("build", "nodes", 1000)),
     Part("sim-fleet", simulate_fleet("build", 1000)),
+    Part("sim-galera", simulate_galera("build", 1000)),
     Part("valet-chaos", script("tests/valet/chaos.py", "--berthd", "build/berthd")),
     Part("valet-chaos-two", script("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--seed", "5")),
     Part("valet-enforced", script("tests/valet/enforced.py", "--berthd", "build/berthd")),

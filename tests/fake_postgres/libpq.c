@@ -70,6 +70,7 @@ void libpq_break(struct pg_conn *conn, bool drops)
 {
     conn->session = NULL;
     conn->is_open = false;
+    conn->drops = drops;
     if (drops)
         drop_answers(conn);
 }

@@ -19,6 +19,7 @@ struct pg_conn {
     uint64_t serial;         /* no other connection has it, or has had it */
     bool is_connecting;
     bool is_open;      /* has been made, and is not known to be broken */
+    bool drops;        /* what had not been read is lost */
     bool is_swallowed; /* nothing arrives any more, on either side */
     bool in_pipeline;
     bool single_rows;        /* of the next statement */

@@ -32,6 +32,11 @@ struct pg_result {
     const char *message;
     const char *detail;
     const char *constraint;
+    /* of MariaDB: */
+    unsigned code; /* of an error */
+    unsigned server_status;
+    int64_t insert_id;
+    bool has_more; /* results of the same text */
 };
 
 struct pg_result *result_create(ExecStatusType status);

@@ -53,7 +53,7 @@ void fake_server_begin(struct rng *rng, int nodes)
     for (int n = 0; n < SERVER_NODES; n++) {
         server.applied[n] = 0;
         server.started[n] = n;
-        server.is_down[n] = false;
+        server.is_down[n] = server.is_apart[n] = false;
     }
 }
 
@@ -80,6 +80,7 @@ struct session *fake_server_connect(struct pg_conn *conn, int node)
         session->process = conn->process;
         session->conn = conn;
         session->skips = session->is_blocked = session->awaits = false;
+        session->maria = (struct maria_session){0};
         session->blocked_by = NULL;
         session->lock_timeout_us = session->idle_timeout_us = 0;
         session->idle_us = process_now_us();
@@ -108,7 +109,7 @@ void fake_server_hang_up(struct session *session)
 
 /* ---- messages ---- */
 
-static void deliver(struct session *session, struct pg_result *result)
+void fake_server_deliver(struct session *session, struct pg_result *result)
 {
     if (session->conn != NULL && !session->conn->is_swallowed)
         libpq_deliver(session->conn, result);
@@ -119,9 +120,9 @@ static void deliver(struct session *session, struct pg_result *result)
 static void deliver_rows(struct session *session, struct pg_result *result)
 {
     for (int i = 0; i < result->rows; i++)
-        deliver(session, result_single(result, i));
+        fake_server_deliver(session, result_single(result, i));
     result->rows = 0;
-    deliver(session, result);
+    fake_server_deliver(session, result);
 }
 
 static void prepare(struct session *session, const struct message *message)
@@ -132,8 +133,8 @@ static void prepare(struct session *session, const struct message *message)
                                   .name = slice_dup(slice_of(message->name)),
                                   .sql = slice_dup(slice_of(message->sql))};
     session->prepared = prepared;
-    deliver(session, result_create(PGRES_COMMAND_OK));
-    deliver(session, result_end());
+    fake_server_deliver(session, result_create(PGRES_COMMAND_OK));
+    fake_server_deliver(session, result_end());
 }
 
 static const char *sql_of(const struct session *session, const struct message *message)
@@ -157,14 +158,28 @@ static void fail(struct session *session, struct pg_result *error)
         session->transaction.has_failed = true;
     }
     session->skips = true;
-    deliver(session, error);
-    deliver(session, result_end());
+    fake_server_deliver(session, error);
+    fake_server_deliver(session, result_end());
 }
 
-static bool has_waited_too_long(const struct session *session)
+bool fake_server_has_waited_too_long(const struct session *session)
 {
     return session->is_blocked && !session->awaits && session->lock_timeout_us > 0 &&
            process_now_us() - session->blocked_us >= session->lock_timeout_us;
+}
+
+void fake_server_block(struct session *session)
+{
+    if (!session->is_blocked)
+        session->blocked_us = process_now_us();
+    session->is_blocked = true;
+    session->blocked_at = server.changes;
+}
+
+void fake_server_unblock(struct session *session)
+{
+    session->is_blocked = session->awaits = false;
+    session->blocked_by = NULL;
 }
 
 /* False: the message is to be executed later. */
@@ -174,7 +189,7 @@ static bool execute(struct session *session, const struct message *message)
     if (!session->transaction.is_open)
         transaction_begin(session, false, false);
     enum outcome outcome =
-        has_waited_too_long(session)
+        fake_server_has_waited_too_long(session)
             ? call_fail(&call, "55P03", "canceling statement due to lock timeout")
             : statement_execute(&call);
     static const char *const outcomes[] = {"done", "waits", "fails"};
@@ -183,15 +198,11 @@ static bool execute(struct session *session, const struct message *message)
                       session->pid, session->conn == NULL ? " (gone)" : "", outcomes[outcome],
                       call.sql);
     if (outcome == OUTCOME_BLOCKED) {
-        if (!session->is_blocked)
-            session->blocked_us = process_now_us();
-        session->is_blocked = true;
-        session->blocked_at = server.changes;
+        fake_server_block(session);
         result_free(call.result);
         return false;
     }
-    session->is_blocked = session->awaits = false;
-    session->blocked_by = NULL;
+    fake_server_unblock(session);
     if (outcome == OUTCOME_ERROR) {
         fail(session, call.result);
         return true;
@@ -201,8 +212,8 @@ static bool execute(struct session *session, const struct message *message)
     if (message->single_rows)
         deliver_rows(session, call.result);
     else
-        deliver(session, call.result);
-    deliver(session, result_end());
+        fake_server_deliver(session, call.result);
+    fake_server_deliver(session, result_end());
     return true;
 }
 
@@ -219,18 +230,20 @@ static void synchronise(struct session *session)
                         : transaction->has_failed ? PQTRANS_INERROR
                                                   : PQTRANS_INTRANS;
     session->skips = false;
-    deliver(session, sync);
+    fake_server_deliver(session, sync);
 }
 
-static bool run_message(struct session *session, const struct message *message)
+static bool run_message(struct session *session, struct message *message)
 {
+    if (message->kind == MESSAGE_STATEMENT)
+        return server.hooks.run_statement(session, message);
     if (message->kind == MESSAGE_SYNC) {
         synchronise(session);
         return true;
     }
     if (session->skips) {
-        deliver(session, result_create(PGRES_PIPELINE_ABORTED));
-        deliver(session, result_end());
+        fake_server_deliver(session, result_create(PGRES_PIPELINE_ABORTED));
+        fake_server_deliver(session, result_end());
         return true;
     }
     if (message->kind == MESSAGE_PREPARE) {
@@ -276,7 +289,7 @@ bool fake_server_session_can_run(const struct session *session)
     if (session->first == NULL)
         return false;
     return !session->is_blocked || session->blocked_at != server.changes ||
-           has_waited_too_long(session) || is_held_no_longer(session);
+           fake_server_has_waited_too_long(session) || is_held_no_longer(session);
 }
 
 /* When a session that is blocked stops waiting. */
@@ -310,8 +323,9 @@ uint64_t fake_server_session_next_us(const struct session *session)
 static bool is_commit(const struct session *session)
 {
     const struct message *first = session->first;
-    return first->kind == MESSAGE_EXECUTE && first->sql != NULL &&
-           strcmp(first->sql, "COMMIT") == 0 && session->transaction.key_count > 0;
+    return (first->kind == MESSAGE_EXECUTE || first->kind == MESSAGE_STATEMENT) &&
+           first->sql != NULL && strcmp(first->sql, "COMMIT") == 0 &&
+           session->transaction.key_count > 0;
 }
 
 /* A COMMIT may take long, and so may its answer. */

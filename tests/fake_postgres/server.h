@@ -21,7 +21,12 @@ struct parameter {
     bool is_text;
 };
 
-enum message_kind { MESSAGE_PREPARE, MESSAGE_EXECUTE, MESSAGE_SYNC };
+enum message_kind {
+    MESSAGE_PREPARE,
+    MESSAGE_EXECUTE,
+    MESSAGE_SYNC,
+    MESSAGE_STATEMENT /* of MariaDB */
+};
 
 /* What a client sends. From malloc, with everything that it refers to. */
 struct message {
@@ -31,6 +36,7 @@ struct message {
     const char *sql;  /* NULL: the prepared statement's */
     bool is_binary;
     bool single_rows;
+    bool has_more; /* MESSAGE_STATEMENT: it is not the last of its text */
     unsigned count;
     struct parameter parameters[];
 };
@@ -62,6 +68,21 @@ struct transaction {
     struct epoch_line epoch; /* epoch 0: none */
 };
 
+/* What else a session of MariaDB has (tests/fake_mariadb). */
+struct maria_session {
+    bool is_maria;
+    bool has_autocommit;
+    bool waits;            /* wsrep_sync_wait: reads see what the cluster has committed before */
+    bool reads_repeatably; /* the next transaction */
+    bool is_beaten;        /* another node's commit has ended its transaction */
+    bool is_in_text;       /* the first statement of its text has been executed */
+    bool has_committed;    /* and its COMMIT */
+    int64_t row_count;     /* of the last statement that writes */
+    int64_t insert_id;
+    int backend;        /* the number of the node's connection: a proxy may replace it */
+    int64_t failed_row; /* of the last statement that failed, from 1 on; 0: unknown */
+};
+
 struct prepared {
     struct prepared *next;
     char *name;
@@ -79,6 +100,7 @@ struct session {
     bool skips; /* until the next synchronisation point, because a statement has failed */
     struct transaction transaction;
     struct prepared *prepared;
+    struct maria_session maria;
     uint64_t lock_timeout_us; /* 0: none */
     uint64_t idle_timeout_us; /* in a transaction; 0: none */
     bool is_blocked;
@@ -96,6 +118,10 @@ struct server_hooks {
     void (*on_commit)(void *cls, const struct session *session, const struct state *before,
                       const struct state *after);
     void *cls;
+    /* NULL, or: a node has that state now. */
+    void (*on_applied)(int node, const struct state *state);
+    /* Executes a MESSAGE_STATEMENT. False: it is to be executed later. */
+    bool (*run_statement)(struct session *session, struct message *message);
 };
 
 struct server {
@@ -103,6 +129,7 @@ struct server {
     int node_count;
     uint64_t applied[SERVER_NODES]; /* the state that a node has */
     bool is_down[SERVER_NODES];     /* it accepts no connections */
+    bool is_apart[SERVER_NODES];    /* of Galera: it is not in the primary component */
     struct session sessions[SERVER_SESSIONS];
     int session_count; /* those from there on have not been used yet */
     int last_pid;
@@ -158,6 +185,16 @@ void fake_server_prune(unsigned most, uint64_t before_us);
 /* Another program's transaction: it writes rows and no log. False: it conflicts with one that is
  * open. */
 bool fake_server_write(const struct row_write *writes, size_t count);
+
+/* ---- for tests/fake_mariadb ---- */
+
+/* The client gets the result, unless it has gone. */
+void fake_server_deliver(struct session *session, struct pg_result *result);
+/* It has waited for a lock for longer than it may. */
+bool fake_server_has_waited_too_long(const struct session *session);
+/* The statement is to be tried again when something has changed. */
+void fake_server_block(struct session *session);
+void fake_server_unblock(struct session *session);
 
 /* ---- for libpq.c ---- */
 

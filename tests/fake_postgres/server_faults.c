@@ -65,7 +65,7 @@ void fake_server_hold(int node, int64_t provider, uint64_t until_us)
 
 bool fake_server_apply(int node)
 {
-    if (server.applied[node] == server.states.newest)
+    if (server.applied[node] == server.states.newest || server.is_apart[node])
         return false;
     const struct state *state = states_at(&server.states, ++server.applied[node]);
     if (state != NULL)

@@ -4,6 +4,7 @@
 
 #include "store/record_tables.h"
 #include "transactions.h"
+#include "write_plan.h"
 
 /* Executes a statement: one of statements.c, or a write or a read of rows. A statement that berth
  * does not send ends the program. */
@@ -38,6 +39,32 @@ struct value {
 
 /* Reads an array in binary form; returns the number of elements. `values` has room for `most`. */
 size_t parameter_array(const struct call *call, unsigned at, struct value *values, size_t most);
+
+/* What a statement that writes rows has been given: values[p] for the plan's parameter p + 1. */
+enum { ROWS_AT_ONCE = 512 };
+struct write_values {
+    struct value values[PLAN_COLUMNS][ROWS_AT_ONCE];
+    size_t rows;
+};
+
+struct write_found {
+    size_t rows;    /* that are written */
+    size_t missing; /* the first row of the values that finds none; SIZE_MAX: each finds one */
+    size_t failed;  /* the row that is refused, with OUTCOME_ERROR */
+};
+
+/* Executes a write of rows of upstream's tables. */
+enum outcome rows_write(struct call *call, const struct write_plan *plan,
+                        const struct write_values *values, struct write_found *found);
+
+/* The same for records: values[0] are the ids, the others those of the stored fields. */
+enum { RECORDS_AT_ONCE = 64 };
+struct record_values {
+    struct value values[1 + RECORD_FIELDS_MAX][RECORDS_AT_ONCE];
+    size_t rows;
+};
+enum outcome records_write(struct call *call, enum action action, enum record_table table,
+                           const struct record_values *values, struct write_found *found);
 
 /* Unquoted, without a schema: the table with that name; ROWS_TABLE_COUNT: none. */
 enum rows_table table_named(struct slice name);

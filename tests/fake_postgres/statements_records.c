@@ -10,8 +10,6 @@
 #include "store/record_rows.h"
 #include "write_plan.h"
 
-enum { RECORDS_AT_ONCE = 64 };
-
 static const enum bundle_kind writes[] = {
     [ACTION_INSERT] = BUNDLE_RECORD_INSERT,
     [ACTION_UPDATE] = BUNDLE_RECORD_UPDATE,
@@ -48,12 +46,6 @@ static enum table table_of(enum record_table table)
 
 /* ---- writes ---- */
 
-/* The arrays of a statement: values[0] are the ids, the others those of the stored fields. */
-struct arrays {
-    struct value values[1 + RECORD_FIELDS_MAX][RECORDS_AT_ONCE];
-    size_t rows;
-};
-
 static struct cell cell_of(const struct record_field *field, const struct value *value)
 {
     struct cell cell = {.is_null = value->is_null};
@@ -68,16 +60,16 @@ static struct cell cell_of(const struct record_field *field, const struct value 
     return cell;
 }
 
-/* The record of a row of the arrays, kept with the tables' texts. */
+/* The record of a row of the values, kept with the tables' texts. */
 static const struct record *record_of(const struct record_table_info *info,
-                                      const struct arrays *arrays, size_t at,
+                                      const struct record_values *values, size_t at,
                                       const struct tables *tables)
 {
     struct cell cells[1 + RECORD_FIELDS_MAX];
     struct arena *arena = arena_create();
-    cells[0] = (struct cell){.integer = arrays->values[0][at].integer};
+    cells[0] = (struct cell){.integer = values->values[0][at].integer};
     for (unsigned f = 0; f < info->shape->stored; f++)
-        cells[1 + f] = cell_of(&info->shape->fields[f], &arrays->values[1 + f][at]);
+        cells[1 + f] = cell_of(&info->shape->fields[f], &values->values[1 + f][at]);
     const struct record *record = record_rows_pack(info, cells, arena);
     check(record != NULL);
     struct slice bytes = {(const char *)record, record->bytes};
@@ -102,10 +94,10 @@ static void add_keys(struct effects *effects, const struct row_write *write)
 }
 
 static void add_write(struct effects *effects, enum action action, enum record_table table,
-                      const struct arrays *arrays, size_t at, const struct tables *tables)
+                      const struct record_values *values, size_t at, const struct tables *tables)
 {
     const struct record_table_info *info = &record_tables[table];
-    int64_t id = arrays->values[0][at].integer;
+    int64_t id = values->values[0][at].integer;
     const struct row *known = tables_find(tables, table_of(table), id);
     struct row_write write = {.table = table_of(table), .is_delete = action == ACTION_DELETE};
     if (action == ACTION_INSERT) {
@@ -119,13 +111,13 @@ static void add_write(struct effects *effects, enum action action, enum record_t
         return;
     }
     if (action != ACTION_DELETE)
-        write.row.image.row.record = record_of(info, arrays, at, tables);
+        write.row.image.row.record = record_of(info, values, at, tables);
     add_keys(effects, &write);
     effects->writes[effects->count++] = write;
 }
 
 static enum outcome execute(struct call *call, enum action action, enum table table,
-                            const struct effects *effects)
+                            const struct effects *effects, size_t *failed)
 {
     for (size_t i = 0; i < effects->count; i++)
         transaction_write(call->session, &effects->writes[i]);
@@ -134,33 +126,49 @@ static enum outcome execute(struct call *call, enum action action, enum table ta
         size_t key = row_find_duplicate(rows, &effects->writes[i]);
         if (key == ROW_KEYS)
             continue;
+        *failed = i;
         call_fail(call, "23505", "duplicate key value violates unique constraint");
         call->result->constraint = key == 0 ? "some_pkey" : "some_uniq";
         return OUTCOME_ERROR;
     }
-    if (effects->missing != SIZE_MAX)
+    return OUTCOME_DONE;
+}
+
+enum outcome records_write(struct call *call, enum action action, enum record_table table,
+                           const struct record_values *values, struct write_found *found)
+{
+    static struct effects effects;
+    const struct tables *tables = transaction_view(call->session).tables;
+    *found = (struct write_found){0};
+    effects.count = effects.key_count = 0;
+    effects.missing = SIZE_MAX;
+    for (size_t at = 0; at < values->rows; at++)
+        add_write(&effects, action, table, values, at, tables);
+    found->rows = effects.count;
+    found->missing = effects.missing;
+    enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
+    return outcome == OUTCOME_DONE
+               ? execute(call, action, table_of(table), &effects, &found->failed)
+               : outcome;
+}
+
+static enum outcome write_records(struct call *call, enum action action, enum record_table table)
+{
+    static struct record_values values;
+    struct write_found found;
+    for (unsigned p = 0; p < call->message->count; p++)
+        values.rows = parameter_array(call, p + 1, values.values[p], RECORDS_AT_ONCE);
+    enum outcome outcome = records_write(call, action, table, &values, &found);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (found.missing != SIZE_MAX)
         return call_fail(call, "22P02", "invalid input syntax for type integer: \"!%zu\"",
-                         effects->missing + 1);
+                         found.missing + 1);
     call->result = action == ACTION_INSERT ? result_create(PGRES_COMMAND_OK)
                                            : result_rows(call->message->is_binary);
     if (action != ACTION_INSERT)
         result_column(call->result, PG_INT4);
     return OUTCOME_DONE;
-}
-
-static enum outcome write_records(struct call *call, enum action action, enum record_table table)
-{
-    static struct arrays arrays;
-    static struct effects effects;
-    const struct tables *tables = transaction_view(call->session).tables;
-    for (unsigned p = 0; p < call->message->count; p++)
-        arrays.rows = parameter_array(call, p + 1, arrays.values[p], RECORDS_AT_ONCE);
-    effects.count = effects.key_count = 0;
-    effects.missing = SIZE_MAX;
-    for (size_t at = 0; at < arrays.rows; at++)
-        add_write(&effects, action, table, &arrays, at, tables);
-    enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
-    return outcome == OUTCOME_DONE ? execute(call, action, table_of(table), &effects) : outcome;
 }
 
 enum outcome statement_record(struct call *call, bool *is_known)

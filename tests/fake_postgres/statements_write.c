@@ -4,9 +4,7 @@
 #include "statements.h"
 #include "write_plan.h"
 
-enum { ROWS_AT_ONCE = 512 };
-
-/* ---- arrays ---- */
+/* ---- values ---- */
 
 static uint64_t read_number(const char *bytes, size_t len)
 {
@@ -92,23 +90,17 @@ static bool field_equals(const struct rows_column *column, const struct change *
     return wide + narrow == value->integer;
 }
 
-/* The arrays of a statement: values[p] is that of parameter p + 1. */
-struct arrays {
-    struct value values[PLAN_COLUMNS][ROWS_AT_ONCE];
-    size_t rows;
-};
-
-static const struct value *value_of(const struct arrays *arrays, const struct pair *pair,
+static const struct value *value_of(const struct write_values *values, const struct pair *pair,
                                     size_t row)
 {
-    return &arrays->values[pair->parameter - 1][row];
+    return &values->values[pair->parameter - 1][row];
 }
 
-static bool matches(const struct plan *plan, const struct arrays *arrays, size_t at,
+static bool matches(const struct write_plan *plan, const struct write_values *values, size_t at,
                     const struct change *image)
 {
     for (unsigned i = 0; i < plan->where_count; i++)
-        if (!field_equals(plan->where[i].column, image, value_of(arrays, &plan->where[i], at)))
+        if (!field_equals(plan->where[i].column, image, value_of(values, &plan->where[i], at)))
             return false;
     return true;
 }
@@ -145,29 +137,29 @@ static void add_write(struct effects *effects, const struct change *before,
     add_keys(effects, write);
 }
 
-static void set_fields(const struct plan *plan, const struct arrays *arrays, size_t at,
+static void set_fields(const struct write_plan *plan, const struct write_values *values, size_t at,
                        const struct tables *tables, struct change *image)
 {
     for (unsigned i = 0; i < plan->set_count; i++)
-        set_field(tables, plan->set[i].column, value_of(arrays, &plan->set[i], at), image);
+        set_field(tables, plan->set[i].column, value_of(values, &plan->set[i], at), image);
     if (plan->table == ROWS_CONSUMERS)
         image->consumer.expected_generation = image->consumer.generation;
 }
 
-static void insert(const struct plan *plan, const struct arrays *arrays,
+static void insert(const struct write_plan *plan, const struct write_values *values,
                    const struct tables *tables, struct effects *effects)
 {
-    for (size_t at = 0; at < arrays->rows; at++) {
+    for (size_t at = 0; at < values->rows; at++) {
         struct row_write write = {
             .table = (enum table)plan->table,
             .row = {.birth = ++server.states.clock, .image.kind = rows_info(plan->table)->insert}};
-        set_fields(plan, arrays, at, tables, &write.row.image);
+        set_fields(plan, values, at, tables, &write.row.image);
         add_write(effects, NULL, &write);
     }
 }
 
-/* Returns how many rows the arrays' row finds. */
-static unsigned change(const struct plan *plan, const struct arrays *arrays, size_t at,
+/* Returns how many rows the values' row finds. */
+static unsigned change(const struct write_plan *plan, const struct write_values *values, size_t at,
                        const struct tables *tables, struct effects *effects)
 {
     const struct rows *rows = &tables->rows[plan->table];
@@ -176,11 +168,11 @@ static unsigned change(const struct plan *plan, const struct arrays *arrays, siz
         struct row_write write = {.table = (enum table)plan->table,
                                   .is_delete = plan->action != ACTION_UPDATE,
                                   .row = rows->row[i]};
-        if (!matches(plan, arrays, at, &write.row.image))
+        if (!matches(plan, values, at, &write.row.image))
             continue;
         found++;
         add_keys(effects, &write);
-        set_fields(plan, arrays, at, tables, &write.row.image);
+        set_fields(plan, values, at, tables, &write.row.image);
         add_write(effects, &rows->row[i].image, &write);
     }
     return found;
@@ -243,8 +235,9 @@ static bool is_referred(const struct tables *tables, const struct row_write *wri
     return is_referred;
 }
 
-static enum outcome execute(struct call *call, const struct plan *plan,
-                            const struct effects *effects)
+/* *failed: the row that it refuses, from 0 on. */
+static enum outcome execute(struct call *call, const struct write_plan *plan,
+                            const struct effects *effects, size_t *failed)
 {
     for (size_t i = 0; i < effects->count; i++)
         transaction_write(call->session, &effects->writes[i]);
@@ -252,6 +245,7 @@ static enum outcome execute(struct call *call, const struct plan *plan,
     const struct rows *rows = &view.tables->rows[plan->table];
     for (size_t i = 0; i < effects->count; i++) {
         const struct row_write *write = &effects->writes[i];
+        *failed = i;
         size_t key = write->is_delete ? ROW_KEYS : row_find_duplicate(rows, write);
         if (key < ROW_KEYS)
             return fail_duplicate(call, plan->table, key, &write->row.image);
@@ -273,34 +267,40 @@ static void result_none(struct call *call, enum action action)
         result_column(call->result, PG_INT4);
 }
 
+enum outcome rows_write(struct call *call, const struct write_plan *plan,
+                        const struct write_values *values, struct write_found *found)
+{
+    static struct effects effects;
+    const struct tables *tables = transaction_view(call->session).tables;
+    *found = (struct write_found){.missing = SIZE_MAX};
+    effects.count = effects.key_count = effects.reference_count = 0;
+    if (plan->action == ACTION_INSERT)
+        insert(plan, values, tables, &effects);
+    else
+        for (size_t at = 0; at < values->rows; at++)
+            if (change(plan, values, at, tables, &effects) == 0 && found->missing == SIZE_MAX)
+                found->missing = at;
+    found->rows = effects.count;
+    enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
+    if (outcome == OUTCOME_DONE)
+        outcome = transaction_refer(call, effects.references, effects.reference_count);
+    return outcome == OUTCOME_DONE ? execute(call, plan, &effects, &found->failed) : outcome;
+}
+
 enum outcome statement_write(struct call *call, bool *is_known)
 {
-    static struct arrays arrays;
-    static struct effects effects;
-    const struct plan *plan = write_plan_of(call->sql);
+    static struct write_values values;
+    const struct write_plan *plan = write_plan_of(call->sql);
+    struct write_found found;
     *is_known = plan != NULL;
     if (plan == NULL)
         return OUTCOME_DONE;
     for (unsigned p = 0; p < call->message->count; p++)
-        arrays.rows = parameter_array(call, p + 1, arrays.values[p], ROWS_AT_ONCE);
-    effects.count = effects.key_count = effects.reference_count = 0;
-    const struct tables *tables = transaction_view(call->session).tables;
-    size_t missing = SIZE_MAX;
-    if (plan->action == ACTION_INSERT)
-        insert(plan, &arrays, tables, &effects);
-    else
-        for (size_t at = 0; at < arrays.rows; at++)
-            if (change(plan, &arrays, at, tables, &effects) == 0 && missing == SIZE_MAX)
-                missing = at;
-    enum outcome outcome = transaction_take(call, effects.keys, effects.key_count);
-    if (outcome == OUTCOME_DONE)
-        outcome = transaction_refer(call, effects.references, effects.reference_count);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    outcome = execute(call, plan, &effects);
-    if (outcome == OUTCOME_DONE && missing != SIZE_MAX && plan->action != ACTION_DELETE_ANY)
+        values.rows = parameter_array(call, p + 1, values.values[p], ROWS_AT_ONCE);
+    enum outcome outcome = rows_write(call, plan, &values, &found);
+    if (outcome == OUTCOME_DONE && found.missing != SIZE_MAX && plan->action != ACTION_DELETE_ANY)
         return call_fail(call, "22P02", "invalid input syntax for type integer: \"!%zu\"",
-                         missing + 1);
+                         found.missing + 1);
     if (outcome == OUTCOME_DONE)
         result_none(call, plan->action);
     return outcome;

@@ -358,13 +358,25 @@ static bool is_overtaken(const struct session *session)
     return session->transaction.is_doomed;
 }
 
+/* MariaDB ends it at once, and lets the session know later. */
+static void doom(struct session *session)
+{
+    if (session->maria.is_maria)
+        transaction_roll_back(session);
+    else
+        session->transaction.is_doomed = true;
+    session->maria.is_beaten = session->maria.is_maria;
+}
+
 void transaction_applied(int node, const struct state *state)
 {
+    if (server.hooks.on_applied != NULL)
+        server.hooks.on_applied(node, state);
     for (int s = 0; s < server.session_count; s++) {
         struct session *session = &server.sessions[s];
         if (session->is_used && session->node == node &&
             conflicts(&session->transaction, &state->written))
-            session->transaction.is_doomed = true;
+            doom(session);
     }
 }
 
@@ -477,7 +489,8 @@ static void add_keys(struct transaction *transaction, const struct tables *table
 static int find_node(const struct written *written)
 {
     int node = 0;
-    while (node < server.node_count && server.applied[node] != server.states.newest)
+    while (node < server.node_count &&
+           (server.applied[node] != server.states.newest || server.is_apart[node]))
         node++;
     for (int s = 0; s < server.session_count && node < server.node_count; s++) {
         const struct session *session = &server.sessions[s];

@@ -8,7 +8,7 @@
 
 enum { PLANS_MOST = 128 };
 
-static struct plan plans[PLANS_MOST];
+static struct write_plan plans[PLANS_MOST];
 static size_t plan_count;
 
 /* ---- texts ---- */
@@ -61,7 +61,7 @@ static bool add_pair(struct pair *pairs, unsigned *count, const struct rows_colu
 }
 
 /* "name = v.name, parent_provider_id = v.parent" */
-static bool parse_set(struct plan *plan, struct slice list, struct slice names)
+static bool parse_set(struct write_plan *plan, struct slice list, struct slice names)
 {
     while (list.len > 0) {
         struct slice value = slice_cut(&list, ',');
@@ -76,7 +76,7 @@ static bool parse_set(struct plan *plan, struct slice list, struct slice names)
 }
 
 /* "t.id = ANY (ARRAY[v.id]) AND coalesce(t.generation, 0) = v.expected" */
-static bool parse_where(struct plan *plan, struct slice list, struct slice names)
+static bool parse_where(struct write_plan *plan, struct slice list, struct slice names)
 {
     while (list.len > 0) {
         struct slice value = cut(&list, " AND ");
@@ -98,7 +98,7 @@ static bool parse_where(struct plan *plan, struct slice list, struct slice names
     return true;
 }
 
-static bool parse_checked(struct plan *plan, struct slice at)
+static bool parse_checked(struct write_plan *plan, struct slice at)
 {
     bool is_update = skip(&at, "WITH w AS (UPDATE ");
     if (!is_update && !skip(&at, "WITH w AS (DELETE FROM "))
@@ -118,7 +118,7 @@ static bool parse_checked(struct plan *plan, struct slice at)
            parse_where(plan, where, names);
 }
 
-static bool parse_insert(struct plan *plan, struct slice at)
+static bool parse_insert(struct write_plan *plan, struct slice at)
 {
     if (!skip(&at, "INSERT INTO "))
         return false;
@@ -135,7 +135,7 @@ static bool parse_insert(struct plan *plan, struct slice at)
 }
 
 /* "DELETE FROM allocations WHERE consumer_id = ANY ($1::text[])" */
-static bool parse_delete_any(struct plan *plan, struct slice at)
+static bool parse_delete_any(struct write_plan *plan, struct slice at)
 {
     if (!skip(&at, "DELETE FROM "))
         return false;
@@ -146,16 +146,16 @@ static bool parse_delete_any(struct plan *plan, struct slice at)
            add_pair(plan->where, &plan->where_count, find_column(plan->table, column), 1);
 }
 
-const struct plan *write_plan_of(const char *sql)
+const struct write_plan *write_plan_of(const char *sql)
 {
     for (size_t i = 0; i < plan_count; i++)
         if (strcmp(plans[i].sql, sql) == 0)
             return &plans[i];
-    struct plan *plan = &plans[plan_count];
-    bool (*const parsers[])(struct plan *, struct slice) = {parse_checked, parse_insert,
-                                                            parse_delete_any};
+    struct write_plan *plan = &plans[plan_count];
+    bool (*const parsers[])(struct write_plan *, struct slice) = {parse_checked, parse_insert,
+                                                                  parse_delete_any};
     for (size_t i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++) {
-        *plan = (struct plan){0};
+        *plan = (struct write_plan){0};
         if (!parsers[i](plan, slice_of(sql)))
             continue;
         check(++plan_count < PLANS_MOST);

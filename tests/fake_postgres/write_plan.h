@@ -14,7 +14,7 @@ struct pair {
     unsigned parameter; /* from 1 on */
 };
 
-struct plan {
+struct write_plan {
     char *sql;
     enum action action;
     enum rows_table table;
@@ -24,7 +24,7 @@ struct plan {
 };
 
 /* Analysed once in a program. NULL: it is no write of rows. */
-const struct plan *write_plan_of(const char *sql);
+const struct write_plan *write_plan_of(const char *sql);
 
 void write_plans_forget(void);
 

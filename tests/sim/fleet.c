@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fake_postgres/statements.h"
 #include "log/log.h"
 #include "log/settings.h"
 #include "shrink.h"
@@ -17,6 +16,7 @@
 struct fleet fleet;
 
 enum { STEPS = 3000, STEPS_TO_REST = 200000, READS_MOST = 50, CUSTOM_CLASS = 10000 };
+enum { IN_A_ROW = 4 }; /* about so many statements of a text are executed before anything else is */
 
 /* The pause after a look for what other programs have written is fifty times as long as the look. A
  * connection may swallow one for five seconds; one that fails is made again after five more. */
@@ -27,9 +27,9 @@ enum { PAUSE_US = 1800000000, CONNECTED_AGAIN_US = 15000000, NOTICED_US = 130000
 /* Of the seed that runs. */
 static struct seed_options options_of_seed(void)
 {
-    return (struct seed_options){.usage = "sim_fleet [--trace]",
+    return (struct seed_options){.usage = fleet_database.usage,
                                  .fault_names = FLEET_FAULT_NAMES,
-                                 .fault_count = FLEET_FAULT_COUNT,
+                                 .fault_count = fleet_database.fault_count,
                                  .first = fleet.seed,
                                  .steps = fleet.steps,
                                  .without = fleet.without};
@@ -40,8 +40,9 @@ static void print_seed(void)
     if (fleet.failed_at != NULL)
         *fleet.failed_at = fleet.step;
     const struct seed_options options = options_of_seed();
-    fprintf(stderr, "sim_fleet: seed %" PRIu64 " failed at step %d; again: sim_fleet", fleet.seed,
-            fleet.step);
+    const char *program = fleet_database.program;
+    fprintf(stderr, "%s: seed %" PRIu64 " failed at step %d; again: %s", program, fleet.seed,
+            fleet.step, program);
     seed_options_print(&options);
 }
 
@@ -49,7 +50,7 @@ void sim_fail(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "sim_fleet: ");
+    fprintf(stderr, "%s: ", fleet_database.program);
     vfprintf(stderr, format, args);
     fprintf(stderr, "\n");
     va_end(args);
@@ -149,16 +150,18 @@ static void begin_seed(uint64_t seed)
     fleet.favourite = fleet.turn = 0;
     fleet.rng = (struct rng){rng_mix(seed + 4)};
     process_begin_world(seed);
-    fake_server_begin(&fleet.rng, rng_below(&fleet.rng, 3) == 0 ? 2 + rng_below(&fleet.rng, 2) : 1);
+    fake_server_begin(&fleet.rng, fleet_database.draw_nodes());
     server.hooks.on_commit = check_commit;
     fleet.in_turns = rng_below(&fleet.rng, 4) == 0;
     fill();
     faults_draw();
+    fleet_database.begin();
     fleet.has_metal = rng_below(&fleet.rng, 3) == 0;
     fleet.at_workers = draw(&(const int[4]){0, 2, 6, 8});
     fleet.reads = draw(&(const int[4]){1, 10, 40, 60});
     fleet.loyalty = draw(&(const int[4]){2, 5, 20, 60});
-    int least = fleet.in_turns ? 2 : 1;
+    fleet_database.draw_load();
+    int least = fleet.in_turns ? 2 : fleet_database.instances_least;
     fleet.count = least + rng_below(&fleet.rng, FLEET_INSTANCES + 1 - least);
     for (int i = 0; i < fleet.count; i++) {
         fleet.instances[i] = (struct instance){.process.number = i};
@@ -209,7 +212,10 @@ static bool run_session(void)
         struct session *session = &server.sessions[(first + i) % server.session_count];
         if (!fake_server_session_can_run(session))
             continue;
-        fake_server_session_run(session);
+        do
+            fake_server_session_run(session);
+        while (session->maria.is_in_text && session->transaction.key_count == 0 &&
+               rng_below(&fleet.rng, IN_A_ROW) > 0 && fake_server_session_can_run(session));
         return true;
     }
     return false;
@@ -405,15 +411,8 @@ static void run_shrunk(const struct seed_options *options, int *failed_at)
 
 enum { SEEDS_TO_CHECK_BY = 150 };
 
-/* Counts of events, of which there must be that many for each hundred seeds. */
-struct event {
-    const char *name;
-    uint64_t count;
-    unsigned least;
-};
-
 /* Prints them. False: so little has happened that it proves nothing. */
-static bool report_events(const struct event *events, size_t count, uint64_t seeds)
+static bool report_events(const struct fleet_event *events, size_t count, uint64_t seeds)
 {
     bool enough = true;
     for (size_t i = 0; i < count; i++) {
@@ -426,7 +425,7 @@ static bool report_events(const struct event *events, size_t count, uint64_t see
 static bool report(uint64_t seeds)
 {
     const struct fleet_tally *tally = &fleet.tally;
-    const struct event events[] = {
+    const struct fleet_event events[] = {
         {"writes", tally->writes, 5000},
         {"accepted", tally->accepted, 2000},
         {"refused", tally->refused, 1000},
@@ -457,9 +456,11 @@ static bool report(uint64_t seeds)
         {"scrubs", tally->scrubs, 20},
     };
     bool enough = report_events(events, sizeof(events) / sizeof(events[0]), seeds);
+    struct fleet_event others[FLEET_EVENTS_MOST];
+    enough &= report_events(others, fleet_database.list_events(others), seeds);
     fleet.tally.faults[FLEET_SLOW_COMMIT] = server.slow_commits;
     fleet.tally.faults[FLEET_SLOW_ANSWER] = server.slow_answers;
-    for (int f = 0; f < FLEET_FAULT_COUNT; f++)
+    for (unsigned f = 0; f < fleet_database.fault_count; f++)
         printf("%10" PRIu64 " times %s\n", tally->faults[f], FLEET_FAULT_NAMES[f]);
     return enough;
 }
@@ -493,9 +494,9 @@ int main(int argc, char **argv)
     }
     bool enough = report(options.seeds);
     printf("digest %016" PRIx64 "\n", digest);
-    statements_forget();
+    fleet_database.forget();
     if (enough)
         return 0;
-    fprintf(stderr, "sim_fleet: too little happened to prove anything\n");
+    fprintf(stderr, "%s: too little happened to prove anything\n", fleet_database.program);
     return 1;
 }

@@ -1,6 +1,6 @@
 /* The simulation of a fleet: several instances, with their real engine and their real store for
- * PostgreSQL, on the fake server (tests/fake_postgres), and everything that can go wrong between
- * them. Everything that happens is drawn from a seed.
+ * PostgreSQL or MariaDB, on a fake server (tests/fake_postgres, tests/fake_mariadb), and everything
+ * that can go wrong between them. Everything that happens is drawn from a seed.
  *
  * It checks that no batch is committed twice, that one which was answered with a definite failure
  * never is, that an acknowledged write is in the database unless the database went back, that what
@@ -42,6 +42,11 @@ enum fleet_fault {
     FLEET_PRUNE,       /* the log's oldest rows are deleted */
     FLEET_FOREIGN,     /* another program writes, and writes no log */
     FLEET_LOCK,        /* another program locks a row, and does nothing */
+    FLEET_OF_GALERA,   /* only there: */
+    FLEET_LEAVE = FLEET_OF_GALERA, /* a node leaves the cluster, or is back */
+    FLEET_LOSE,                    /* the newest commit is lost, and most sessions go on */
+    FLEET_PROXY,                   /* connections lead to another node */
+    FLEET_TEAR,                    /* a transaction ends unnoticed between statements of a text */
     FLEET_FAULT_COUNT
 };
 extern const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT];
@@ -58,6 +63,7 @@ struct asked {
     struct client_request input;
     bool is_read;
     uint64_t since; /* the newest state when it was sent */
+    uint64_t sent_us;
     enum fleet_answer answer;
     int status;
     bool changes;     /* the last plan of it did */
@@ -113,6 +119,7 @@ struct instance {
     unsigned unanswered;        /* requests */
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
+    uint64_t seen_us;          /* when that was checked */
     uint64_t seen_at;          /* the state that it equals; 0: none yet */
     struct log_state before;   /* the newest state that an earlier process has had */
     struct named_loss *losses; /* that it has named since */
@@ -243,6 +250,41 @@ void faults_strike(void);
 void faults_go_back(void);
 /* Whatever is broken is mended. */
 void faults_end(void);
+
+/* ---- fleet_postgres.c or fleet_galera.c: the database of the program ---- */
+
+/* Counts of events, of which there must be that many for each hundred seeds. */
+struct fleet_event {
+    const char *name;
+    uint64_t count;
+    unsigned least;
+};
+enum { FLEET_EVENTS_MOST = 40 };
+
+struct fleet_database {
+    const char *program;
+    const char *usage;
+    unsigned fault_count; /* of enum fleet_fault */
+    bool loses_silently;  /* a server does not tell that it has lost commits */
+    int (*draw_nodes)(void);
+    void (*begin)(void); /* after the faults of the seed were drawn */
+    void (*draw_load)(void);
+    int instances_least;
+    void (*write_url)(int node, char *url, size_t room);
+    /* Another time of day. */
+    void (*set_clock)(struct process *process);
+    /* The newest states are gone, and so are all sessions. False: that is not possible. */
+    bool (*go_back)(uint64_t by);
+    /* False: it is not a fault of this kind of database alone. */
+    bool (*strike)(enum fleet_fault fault);
+    /* For a row of another program. */
+    int64_t (*next_id)(enum table table);
+    void (*end_faults)(void);
+    /* What it has counted besides; returns their number. */
+    size_t (*list_events)(struct fleet_event *events);
+    void (*forget)(void);
+};
+extern const struct fleet_database fleet_database;
 
 /* Adds to the digest a number that must follow from the seed. */
 void fleet_digest(uint64_t value);

@@ -24,6 +24,10 @@ const char *const FLEET_FAULT_NAMES[FLEET_FAULT_COUNT] = {
     [FLEET_PRUNE] = "prune",
     [FLEET_FOREIGN] = "foreign",
     [FLEET_LOCK] = "lock",
+    [FLEET_LEAVE] = "leave",
+    [FLEET_LOSE] = "lose",
+    [FLEET_PROXY] = "proxy",
+    [FLEET_TEAR] = "tear",
 };
 
 static struct instance *some_instance(void)
@@ -63,14 +67,14 @@ static void jump(struct process *process)
     if (rng_below(&fleet.rng, 2) == 0)
         process->ahead_us += some_time_us();
     else
-        process->wall_us += (rng_below(&fleet.rng, 7200) - 3600) * (int64_t)SECOND_US;
+        fleet_database.set_clock(process);
 }
 
 static void go_back(void)
 {
     uint64_t before = server.states.newest;
     uint64_t by = 1 + (uint64_t)rng_below(&fleet.rng, BACK_MOST);
-    if (fake_server_go_back(by))
+    if (fleet_database.go_back(by))
         check_gone(before, by);
 }
 
@@ -100,6 +104,8 @@ static void strike(enum fleet_fault fault)
 {
     fleet.tally.faults[fault]++;
     process_trace("fault: %s", FLEET_FAULT_NAMES[fault]);
+    if (fleet_database.strike(fault))
+        return;
     switch (fault) {
     case FLEET_CUT:
     case FLEET_SWALLOW:
@@ -136,6 +142,10 @@ static void strike(enum fleet_fault fault)
         return;
     case FLEET_SLOW_COMMIT:
     case FLEET_SLOW_ANSWER:
+    case FLEET_LEAVE:
+    case FLEET_LOSE:
+    case FLEET_PROXY:
+    case FLEET_TEAR:
     case FLEET_FAULT_COUNT:
         return;
     }
@@ -151,8 +161,8 @@ void faults_strike(void)
 {
     for (int node = 0; node < server.node_count; node++)
         server.is_down[node] &= rng_below(&fleet.rng, 20) > 0;
-    for (int f = 0; f < FLEET_FAULT_COUNT; f++)
-        if (f != FLEET_SLOW_COMMIT && f != FLEET_SLOW_ANSWER &&
+    for (unsigned f = 0; f < fleet_database.fault_count; f++)
+        if (f != FLEET_SLOW_COMMIT && f != FLEET_SLOW_ANSWER && f != FLEET_TEAR &&
             rng_permille(&fleet.rng, fleet.permille[f]))
             strike((enum fleet_fault)f);
 }
@@ -169,7 +179,7 @@ static int draw_permille(enum fleet_fault fault)
 
 void faults_draw(void)
 {
-    for (int f = 0; f < FLEET_FAULT_COUNT; f++) {
+    for (unsigned f = 0; f < fleet_database.fault_count; f++) {
         fleet.permille[f] = draw_permille((enum fleet_fault)f);
         if ((fleet.without & 1u << f) != 0)
             fleet.permille[f] = 0;
@@ -186,6 +196,7 @@ void faults_end(void)
     fleet.is_quiet = true;
     server.slow_commit = server.slow_answer = 0;
     server.holds_until_us = 0;
+    fleet_database.end_faults();
     for (int node = 0; node < server.node_count; node++)
         server.is_down[node] = false;
     for (int i = 0; i < fleet.count; i++)

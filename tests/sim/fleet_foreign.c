@@ -32,7 +32,7 @@ static void insert(struct foreign *foreign, enum table table, const struct chang
 
 static int64_t next_id(enum table table)
 {
-    return ++server.states.sequences[table];
+    return fleet_database.next_id(table);
 }
 
 static int64_t now_us(void)

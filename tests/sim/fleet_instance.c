@@ -1,15 +1,13 @@
 /* One instance: its store, replica and pipeline, on tasks of its process. The linker replaces what
- * has nothing to do with batches: the check of the schema, facts about the server, housekeeping.
+ * has nothing to do with batches: housekeeping, and, for each kind of database, the check of the
+ * schema and facts about the server.
  * One thread. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/wait.h"
 #include "engine/pipeline_internal.h"
 #include "fleet.h"
-#include "store/postgres/report/facts.h"
-#include "store/postgres/schema/migrate.h"
 #include "store/server/housekeeping.h"
 #include "store/server/store_internal.h"
 
@@ -25,37 +23,19 @@ enum {
 
 /* ---- what is replaced ---- */
 
-bool __wrap_pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadline_us,
-                                struct err *err);
-bool __wrap_pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadline_us,
-                                struct err *err)
-{
-    (void)session;
-    (void)sync;
-    (void)deadline_us;
-    (void)err;
-    return true;
-}
-
-bool __wrap_pg_facts_read(struct pg_session *session, struct store_server *facts,
-                          uint64_t deadline_us, struct err *err);
-bool __wrap_pg_facts_read(struct pg_session *session, struct store_server *facts,
-                          uint64_t deadline_us, struct err *err)
-{
-    (void)session;
-    (void)facts;
-    (void)deadline_us;
-    (void)err;
-    return true;
-}
-
-struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
-                                               struct server_head *head);
-struct housekeeping *__wrap_housekeeping_start(const struct pg_url *url, uint64_t recycle_us,
-                                               struct server_head *head)
+struct housekeeping *__wrap_housekeeping_start(const struct server_address *address,
+                                               struct server_lineage *lineage,
+                                               struct server_connection_counts *counts,
+                                               uint64_t recycle_us, struct server_head *head);
+struct housekeeping *__wrap_housekeeping_start(const struct server_address *address,
+                                               struct server_lineage *lineage,
+                                               struct server_connection_counts *counts,
+                                               uint64_t recycle_us, struct server_head *head)
 {
     static char nothing;
-    (void)url;
+    (void)address;
+    (void)lineage;
+    (void)counts;
     (void)recycle_us;
     (void)head;
     return (struct housekeeping *)&nothing;
@@ -194,6 +174,7 @@ void instance_ask(struct instance *instance, bool is_read)
         .instance = instance,
         .is_read = is_read,
         .since = server.states.newest,
+        .sent_us = process_now_us(),
     };
     fleet.asked = asked;
     instance->unanswered++;
@@ -218,8 +199,7 @@ void instance_ask(struct instance *instance, bool is_read)
 static bool open_store(struct instance *instance)
 {
     char url[64];
-    snprintf(url, sizeof(url), "postgresql://berth@/placement?host=/node%d",
-             instance->process.node);
+    fleet_database.write_url(instance->process.node, url, sizeof(url));
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     const struct store_options options = {.connection = slice_of(url),

@@ -1,0 +1,675 @@
+/* The statements whose texts are fixed but for their values: sessions, transactions, the lock, the
+ * log, epochs, ids. One thread. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fake_postgres/process.h"
+#include "maria.h"
+#include "store/mariadb/foreign/foreign_sql.h"
+#include "store/mariadb/session/indexes.h"
+#include "store/mariadb/session/session_settings.h"
+
+static struct slice text_of(const struct call *call)
+{
+    return slice_of(call->sql);
+}
+
+/* What follows the text in the statement. */
+static struct slice after(const struct call *call, const char *text)
+{
+    const char *found = strstr(call->sql, text);
+    if (found == NULL)
+        maria_give_up(call);
+    return slice_of(found + strlen(text));
+}
+
+static int64_t int_after(const struct call *call, const char *text)
+{
+    struct slice at = after(call, text);
+    int64_t value;
+    if (!maria_take_int(&at, &value))
+        maria_give_up(call);
+    return value;
+}
+
+static struct slice bytes_after(const struct call *call, const char *text)
+{
+    struct slice at = after(call, text);
+    struct value value;
+    if (!maria_take_literal(&at, &value))
+        maria_give_up(call);
+    return value.text;
+}
+
+static bool has(const struct call *call, const char *text)
+{
+    return strstr(call->sql, text) != NULL;
+}
+
+static int64_t world_s(void)
+{
+    return 1700000000 + (int64_t)(process_now_us() / 1000000);
+}
+
+/* The number of nodes that are in the cluster. *offset: of the node's ids, which follow each other
+ * in that distance. */
+static int count_nodes(int node, int *offset)
+{
+    int count = 0;
+    *offset = 1;
+    for (int n = 0; n < server.node_count; n++) {
+        count += !server.is_apart[n];
+        *offset += n < node && !server.is_apart[n];
+    }
+    return count == 0 ? 1 : count;
+}
+
+/* ---- sessions ---- */
+
+static enum outcome ignore(struct call *call)
+{
+    (void)call;
+    return OUTCOME_DONE;
+}
+
+static enum outcome commit(struct call *call);
+
+static enum outcome set_session(struct call *call)
+{
+    struct session *session = call->session;
+    if (has(call, "innodb_lock_wait_timeout="))
+        session->lock_timeout_us = (uint64_t)int_after(call, "innodb_lock_wait_timeout=") * 1000000;
+    if (has(call, " idle_transaction_timeout="))
+        session->idle_timeout_us =
+            (uint64_t)int_after(call, " idle_transaction_timeout=") * 1000000;
+    return OUTCOME_DONE;
+}
+
+/* Autocommit commits what is open when it is switched on. */
+static enum outcome set_autocommit(struct call *call)
+{
+    struct maria_session *maria_session = &call->session->maria;
+    bool is_on = int_after(call, "autocommit=") != 0;
+    enum outcome outcome = is_on && !maria_session->has_autocommit ? commit(call) : OUTCOME_DONE;
+    maria_session->has_autocommit = is_on;
+    (void)set_session(call);
+    return outcome;
+}
+
+static enum outcome set_sync_wait(struct call *call)
+{
+    call->session->maria.waits = (int_after(call, "wsrep_sync_wait=") & 1) != 0;
+    return OUTCOME_DONE;
+}
+
+static enum outcome set_isolation(struct call *call)
+{
+    call->session->maria.reads_repeatably = true;
+    return OUTCOME_DONE;
+}
+
+static void add_pair(struct call *call, const char *name, const char *value)
+{
+    maria_add_text(call, slice_of(name));
+    maria_add_text(call, slice_of(value));
+}
+
+static enum outcome show_status(struct call *call)
+{
+    enum { NOW_S = 1700000000, FIRST_START_S = 1000000 };
+    const int node = call->session->node;
+    char uptime[24], cluster[40];
+    snprintf(uptime, sizeof(uptime), "%lld",
+             (long long)(NOW_S - FIRST_START_S - server.started[node]));
+    snprintf(cluster, sizeof(cluster), "%llu", (unsigned long long)maria.cluster);
+    const char *const pairs[][2] = {
+        {"UPTIME", uptime},
+        {"WSREP_CLUSTER_STATE_UUID", maria_is_galera() ? cluster : ""},
+        {"WSREP_CLUSTER_STATUS", server.is_apart[node] ? "non-Primary" : "Primary"},
+        {"WSREP_READY", server.is_apart[node] ? "OFF" : "ON"},
+        {"WSREP_LOCAL_STATE_COMMENT", server.is_apart[node] ? "Initialized" : "Synced"},
+    };
+    maria_columns(call, "ttn");
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        add_pair(call, pairs[i][0], pairs[i][1]);
+        maria_add_int(call, NOW_S);
+    }
+    return OUTCOME_DONE;
+}
+
+enum { HOST_BYTES = 40 };
+
+/* Whatever is started in place of the only server that is gone is another one. */
+static void name_host(const struct session *session, char *name, size_t room)
+{
+    if (maria_is_galera())
+        snprintf(name, room, "node%d", session->node);
+    else
+        snprintf(name, room, "server%llu", (unsigned long long)maria.cluster);
+}
+
+static enum outcome show_variables(struct call *call)
+{
+    char node[16], host[HOST_BYTES], increment[16], backend[16];
+    int offset;
+    snprintf(node, sizeof(node), "node%d", call->session->node);
+    name_host(call->session, host, sizeof(host));
+    snprintf(increment, sizeof(increment), "%d", count_nodes(call->session->node, &offset));
+    snprintf(backend, sizeof(backend), "%d", call->session->maria.backend);
+    const char *const pairs[][2] = {
+        {"version", "10.11.6-MariaDB-log"},
+        {"hostname", host},
+        {"port", "3306"},
+        {"datadir", "/var/lib/mysql/"},
+        {"server_id", "1"},
+        {"read_only", "OFF"},
+        {"max_allowed_packet", "16777216"},
+        {"innodb_snapshot_isolation", "OFF"},
+        {"innodb_rollback_on_timeout", "OFF"},
+        {"auto_increment_increment", increment},
+        {"log_bin", "OFF"},
+        {"binlog_format", "ROW"},
+        {"sql_mode", MARIADB_SQL_MODE},
+        {"time_zone", "+00:00"},
+        {"character_set_client", "utf8mb4"},
+        {"character_set_connection", "utf8mb4"},
+        {"character_set_results", "utf8mb4"},
+        {"wsrep_on", maria_is_galera() ? "ON" : "OFF"},
+        {"wsrep_provider", maria_is_galera() ? "/usr/lib/libgalera_smm.so" : "none"},
+        {"wsrep_node_name", node},
+        {"wsrep_cluster_name", "cluster"},
+        {"wsrep_sync_wait", "0"},
+        {"pseudo_thread_id", backend},
+    };
+    maria_columns(call, "tt");
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        add_pair(call, pairs[i][0], pairs[i][1]);
+    return OUTCOME_DONE;
+}
+
+static enum outcome one_int(struct call *call, int64_t value)
+{
+    maria_columns(call, "n");
+    maria_add_int(call, value);
+    return OUTCOME_DONE;
+}
+
+static enum outcome show_connection(struct call *call)
+{
+    return one_int(call, call->session->pid);
+}
+
+static enum outcome zero(struct call *call)
+{
+    return one_int(call, 0);
+}
+
+static enum outcome show_time(struct call *call)
+{
+    return one_int(call, world_s());
+}
+
+static enum outcome show_indexes(struct call *call)
+{
+    maria_columns(call, "t");
+    maria_add_text(call, SLICE_LIT(MARIADB_INVENTORY_INDEX));
+    maria_add_text(call, SLICE_LIT(MARIADB_CONSUMER_INDEX));
+    maria_add_text(call, SLICE_LIT(MARIADB_PROVIDER_INDEX));
+    return OUTCOME_DONE;
+}
+
+/* Of the information schema, which the simulation does not need. */
+static enum outcome nothing_two(struct call *call)
+{
+    maria_columns(call, "tn");
+    return OUTCOME_DONE;
+}
+
+static enum outcome nothing_six(struct call *call)
+{
+    maria_columns(call, "ttnttt");
+    return OUTCOME_DONE;
+}
+
+/* Nobody coexists. */
+static enum outcome no_triggers(struct call *call)
+{
+    maria_columns(call, "nn");
+    maria_add_int(call, 0);
+    maria_add_int(call, 0);
+    return OUTCOME_DONE;
+}
+
+static enum outcome no_ids(struct call *call)
+{
+    maria_columns(call, "n");
+    return OUTCOME_DONE;
+}
+
+static enum outcome no_notes(struct call *call)
+{
+    maria_columns(call, "tnt");
+    return OUTCOME_DONE;
+}
+
+/* ---- transactions ---- */
+
+static enum outcome begin(struct call *call)
+{
+    transaction_begin(call->session, true, false);
+    call->session->maria.reads_repeatably = false;
+    return OUTCOME_DONE;
+}
+
+static enum outcome begin_snapshot(struct call *call)
+{
+    struct session *session = call->session;
+    transaction_begin(session, true, session->maria.reads_repeatably);
+    session->maria.reads_repeatably = false;
+    (void)transaction_view(session);
+    return OUTCOME_DONE;
+}
+
+static enum outcome commit(struct call *call)
+{
+    if (!call->session->transaction.is_open)
+        return OUTCOME_DONE;
+    const struct transaction *transaction = &call->session->transaction;
+    if (transaction->write_count == 0 && transaction->line_count == 0 &&
+        transaction->epoch.epoch == 0) {
+        transaction_roll_back(call->session);
+        return OUTCOME_DONE;
+    }
+    enum outcome outcome = transaction_commit(call);
+    maria.refused += outcome == OUTCOME_ERROR;
+    return outcome;
+}
+
+static enum outcome roll_back(struct call *call)
+{
+    transaction_roll_back(call->session);
+    return OUTCOME_DONE;
+}
+
+static enum outcome take_lock(struct call *call)
+{
+    enum outcome outcome = transaction_lock(call);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    maria_columns(call, "t");
+    maria_add_text(call, SLICE_LIT("batches"));
+    return OUTCOME_DONE;
+}
+
+/* Adds 1 to the largest number, unless the count is right. */
+static enum outcome check_count(struct call *call)
+{
+    if (int_after(call, "(ROW_COUNT()<>") == call->session->maria.row_count)
+        return OUTCOME_DONE;
+    return maria_fail(call, ERROR_RANGE, "BIGINT UNSIGNED value is out of range");
+}
+
+/* "SET @berth=IF((SELECT … number=2 AND mark=x'…') OR NOT (SELECT … number=1 AND mark=x'…'),1,…" */
+static bool has_line(const struct call *call, const struct view *view, const char *begin)
+{
+    struct slice at = after(call, begin);
+    int64_t number;
+    struct value mark;
+    if (!maria_take_int(&at, &number) || !maria_skip(&at, " AND mark=") ||
+        !maria_take_literal(&at, &mark))
+        maria_give_up(call);
+    const struct log_line *line = view_line(view, number);
+    return line != NULL && slice_equal(line->mark, mark.text);
+}
+
+static enum outcome check_line(struct call *call)
+{
+    static const char other[] = " OR NOT (SELECT COUNT(*) FROM berth_log WHERE number=";
+    const struct view view = transaction_view(call->session);
+    if (has_line(call, &view, "IF((SELECT COUNT(*) FROM berth_log WHERE number=") ||
+        (has(call, other) && !has_line(call, &view, other)))
+        return OUTCOME_DONE;
+    return maria_fail(call, ERROR_ROWS, "Subquery returns more than 1 row");
+}
+
+/* NOWAIT: a lock that another transaction has is not waited for. */
+static enum outcome look_for_locked(struct call *call)
+{
+    const struct change image = {.kind = CHANGE_PROVIDER_INSERT,
+                                 .provider.id = int_after(call, "WHERE id=")};
+    uint64_t keys[ROW_KEYS];
+    (void)row_keys(TABLE_PROVIDERS, &image, keys);
+    if (transaction_is_taken(call, keys, 1))
+        return maria_fail(call, ERROR_LOCKED, "Lock wait timeout exceeded");
+    enum outcome outcome = transaction_take(call, keys, 1);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const struct view view = transaction_view(call->session);
+    maria_columns(call, "n");
+    if (tables_find(view.tables, TABLE_PROVIDERS, image.provider.id) != NULL)
+        maria_add_int(call, image.provider.id);
+    return OUTCOME_DONE;
+}
+
+static enum outcome ask_row(struct call *call)
+{
+    return one_int(call, call->session->maria.failed_row);
+}
+
+/* ---- the log ---- */
+
+/* "… SELECT 2, x'mark', x'digest', 'written at', x'entries' FROM …" */
+static bool read_line(const struct call *call, int64_t *number, struct value values[static 4])
+{
+    struct slice at = after(call, " SELECT ");
+    bool ok = maria_take_int(&at, number);
+    for (int i = 0; i < 4; i++)
+        ok = ok && maria_skip(&at, ", ") && maria_take_literal(&at, &values[i]);
+    return ok && slice_starts_with(at, SLICE_LIT(" FROM "));
+}
+
+static bool may_follow(struct call *call, int64_t number)
+{
+    const struct view view = transaction_view(call->session);
+    if (has(call, "WHERE NOT EXISTS (SELECT 1 FROM berth_log)"))
+        return view_head(&view) == NULL;
+    const struct log_line *before = view_line(&view, int_after(call, "WHERE number = "));
+    return before != NULL && before->number == number - 1 &&
+           slice_equal(before->mark, bytes_after(call, " AND mark = "));
+}
+
+static enum outcome insert_line(struct call *call)
+{
+    int64_t number;
+    struct value values[4];
+    if (!read_line(call, &number, values))
+        maria_give_up(call);
+    if (!may_follow(call, number))
+        return maria_affected(call, 0);
+    uint64_t key = line_key(number);
+    enum outcome outcome = transaction_take(call, &key, 1);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const struct view view = transaction_view(call->session);
+    if (view_line(&view, number) != NULL)
+        return maria_fail(call, ERROR_DUPLICATE, "Duplicate entry '%lld' for key 'PRIMARY'",
+                          (long long)number);
+    transaction_log(call->session, states_line(&server.states, number, values[2].integer,
+                                               values[0].text, values[1].text, values[3].text));
+    return maria_affected(call, 1);
+}
+
+static void add_line(struct call *call, const struct log_line *line, bool omits_entries)
+{
+    maria_add_int(call, line->number);
+    maria_add_text(call, line->mark);
+    maria_add_text(call, line->digest);
+    if (omits_entries)
+        maria_add_null(call);
+    else
+        maria_add_text(call, line->entries);
+}
+
+static void add_newest_epoch(struct call *call, const struct state *state)
+{
+    if (state->epoch_count == 0)
+        maria_add_null(call);
+    else
+        maria_add_int(call, state->epochs[state->epoch_count - 1].epoch);
+}
+
+/* "…, @@pseudo_thread_id, @@wsrep_node_name, @@wsrep_sync_wait": which connection answers. */
+static void add_backend(struct call *call)
+{
+    char host[HOST_BYTES];
+    name_host(call->session, host, sizeof(host));
+    maria_add_int(call, call->session->maria.backend);
+    maria_add_text(call, slice_of(host));
+    if (maria_is_galera())
+        maria_add_int(call, call->session->maria.waits);
+}
+
+/* One row, whose log columns are NULL if the log is empty. */
+static enum outcome select_newest(struct call *call)
+{
+    const bool compares = has(call, "IF(l.mark = ");
+    const struct view view = transaction_view(call->session);
+    const struct log_line *head = view_head(&view);
+    const bool is_known =
+        compares && head != NULL && slice_equal(head->mark, bytes_after(call, "IF(l.mark = "));
+    maria_columns(call, maria_is_galera() ? "ntttnnntn" : "ntttnnnt");
+    if (head != NULL)
+        add_line(call, head, is_known);
+    for (int i = 0; head == NULL && i < 4; i++)
+        maria_add_null(call);
+    maria_add_int(call, 0);
+    if (compares && !is_known)
+        add_newest_epoch(call, view.state);
+    else
+        maria_add_null(call);
+    add_backend(call);
+    return OUTCOME_DONE;
+}
+
+static enum outcome select_since(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    int64_t from = int_after(call, "WHERE number >= ");
+    int64_t most = int_after(call, " LIMIT ");
+    maria_columns(call, "nttt");
+    for (unsigned i = 0; i < view.state->log_count; i++)
+        if (view.state->log[i]->number >= from && call->result->rows < most)
+            add_line(call, view.state->log[i], false);
+    return OUTCOME_DONE;
+}
+
+static enum outcome select_first(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    int64_t from = int_after(call, "WHERE number >= ");
+    maria_columns(call, "nt");
+    for (unsigned i = 0; i < view.state->log_count && call->result->rows == 0; i++)
+        if (view.state->log[i]->number >= from) {
+            maria_add_int(call, view.state->log[i]->number);
+            maria_add_text(call, view.state->log[i]->mark);
+        }
+    return OUTCOME_DONE;
+}
+
+/* ---- epochs ---- */
+
+static enum outcome select_epoch(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    maria_columns(call, maria_is_galera() ? "nntn" : "nnt");
+    add_newest_epoch(call, view.state);
+    add_backend(call);
+    return OUTCOME_DONE;
+}
+
+static enum outcome select_epochs(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    maria_columns(call, "nnn");
+    for (unsigned i = 0; i < view.state->epoch_count; i++) {
+        maria_add_int(call, view.state->epochs[i].epoch);
+        maria_add_int(call, view.state->epochs[i].number);
+        maria_add_int(call, view.state->epochs[i].began_us);
+    }
+    return OUTCOME_DONE;
+}
+
+/* "… VALUES (1, 500, 'began at', 'batch 500 is gone, as …')" */
+static enum outcome insert_epoch(struct call *call)
+{
+    static const char begin_of_reason[] = "batch ";
+    struct slice at = after(call, "VALUES (");
+    struct value values[4];
+    for (int i = 0; i < 4; i++)
+        if (!maria_take_literal(&at, &values[i]) || !maria_skip(&at, i < 3 ? ", " : ")"))
+            maria_give_up(call);
+    struct slice reason = values[3].text;
+    if (!maria_skip(&reason, begin_of_reason))
+        maria_give_up(call);
+    struct epoch_line epoch = {
+        .epoch = values[0].integer, .number = values[1].integer, .began_us = values[2].integer};
+    (void)maria_take_int(&reason, &epoch.gone);
+    uint64_t key = epoch_key(epoch.epoch);
+    enum outcome outcome = transaction_take(call, &key, 1);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const struct view view = transaction_view(call->session);
+    for (unsigned i = 0; i < view.state->epoch_count; i++)
+        if (view.state->epochs[i].epoch == epoch.epoch)
+            return maria_fail(call, ERROR_DUPLICATE, "Duplicate entry '%lld' for key 'PRIMARY'",
+                              (long long)epoch.epoch);
+    call->session->transaction.epoch = epoch;
+    return maria_affected(call, 1);
+}
+
+/* ---- ids ---- */
+
+static enum rows_table table_after(const struct call *call, const char *text)
+{
+    struct slice at = after(call, text);
+    enum rows_table table = table_named(maria_cut(&at, " "));
+    if (table >= ROWS_PARENTS)
+        maria_give_up(call);
+    return table;
+}
+
+/* A node knows the ids of the rows that it has applied. */
+static int64_t *counter_of(int node, enum rows_table table)
+{
+    const struct state *state = states_at(&server.states, server.applied[node]);
+    int64_t *counter = &maria.counters[node][table];
+    int64_t highest = state == NULL ? 0 : tables_highest_id(&state->tables, (enum table)table);
+    *counter = highest > *counter ? highest : *counter;
+    return counter;
+}
+
+/* The next number of the node's series. */
+static int64_t next_id(int node, int64_t *counter, int64_t increment)
+{
+    int offset;
+    int64_t distance = increment * count_nodes(node, &offset);
+    int64_t id =
+        *counter < offset ? offset : offset + (*counter - offset + distance) / distance * distance;
+    *counter = id + distance - 1;
+    return id;
+}
+
+int64_t maria_next_id(enum table table)
+{
+    int node = 0;
+    while (node + 1 < server.node_count &&
+           (server.applied[node] != server.states.newest || server.is_apart[node]))
+        node++;
+    return next_id(node, counter_of(node, (enum rows_table)table), 1);
+}
+
+#define RESERVE "SET STATEMENT auto_increment_increment=@@global.auto_increment_increment*"
+
+/* "… *32 FOR INSERT INTO traits (name) VALUES (UUID())". A node of a cluster would ignore the
+ * setting of a session. */
+static enum outcome reserve_ids(struct call *call)
+{
+    int64_t *counter = counter_of(call->session->node, table_after(call, " FOR INSERT INTO "));
+    call->session->maria.insert_id =
+        next_id(call->session->node, counter, int_after(call, RESERVE));
+    return maria_affected(call, 1);
+}
+
+static enum outcome show_ids(struct call *call)
+{
+    int offset;
+    maria_columns(call, "nn");
+    maria_add_int(call, call->session->maria.insert_id);
+    maria_add_int(call, count_nodes(call->session->node, &offset));
+    return OUTCOME_DONE;
+}
+
+static enum outcome raise_counter(struct call *call)
+{
+    int64_t *counter = counter_of(call->session->node, table_after(call, "INSERT IGNORE INTO "));
+    int64_t floor = int_after(call, "VALUES (");
+    *counter = floor > *counter ? floor : *counter;
+    return maria_affected(call, 1);
+}
+
+static enum outcome select_class_id(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    int64_t highest = tables_highest_id(view.tables, TABLE_CLASSES);
+    return one_int(call, highest < 9999 ? 9999 : highest);
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *beginning;
+    enum maria_kind kind;
+    enum outcome (*execute)(struct call *call);
+} statements[] = {
+    {"SET NAMES utf8mb4", MARIA_SETS, ignore},
+    {"SET SESSION sql_mode=", MARIA_SETS, set_session},
+    {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", MARIA_SETS, ignore},
+    {"SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() FROM", MARIA_SETS, show_status},
+    {"SHOW SESSION VARIABLES WHERE", MARIA_SETS, show_variables},
+    {"SELECT CONNECTION_ID()", MARIA_SETS, show_connection},
+    {"SET SESSION wsrep_sync_wait=", MARIA_SETS, set_sync_wait},
+    {"SET @berth_writer = 1", MARIA_SETS, ignore},
+    {"SELECT @@read_only", MARIA_SETS, zero},
+    {"SELECT DISTINCT index_name FROM information_schema.statistics", MARIA_SETS, show_indexes},
+    {"SELECT TABLE_NAME, MAX(COLUMN_KEY", MARIA_SETS, nothing_two},
+    {"SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_MAXIMUM_LENGTH", MARIA_SETS, nothing_six},
+    {"SELECT " MARIADB_FOREIGN_TRIGGERS_SEEN, MARIA_READS, no_triggers},
+    {"SELECT id FROM berth_foreign", MARIA_READS, no_ids},
+    {"SELECT f.entity, ", MARIA_READS, no_notes},
+    {"SELECT EXISTS(SELECT 1 FROM berth_foreign WHERE", MARIA_READS, zero},
+    {"SELECT 0", MARIA_READS, zero},
+    {"SELECT UNIX_TIMESTAMP()", MARIA_READS, show_time},
+    {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", MARIA_SETS, set_isolation},
+    {"START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", MARIA_BEGINS, begin_snapshot},
+    {"BEGIN", MARIA_BEGINS, begin},
+    {"COMMIT", MARIA_ENDS, commit},
+    {"ROLLBACK", MARIA_ENDS, roll_back},
+    {"SET innodb_lock_wait_timeout=", MARIA_SETS, set_session},
+    {"SET autocommit=", MARIA_SETS, set_autocommit},
+    {"DO 0", MARIA_SETS, ignore},
+    {"SET @berth=IF((SELECT COUNT(*) FROM berth_log WHERE number=", MARIA_WRITES, check_line},
+    {"SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE", MARIA_READS, take_lock},
+    {"SELECT name FROM berth_locks WHERE name LIKE 't.%' ", MARIA_READS, maria_select_asks},
+    {"INSERT INTO berth_locks (name) VALUES (", MARIA_WRITES, maria_insert_ask},
+    {"DELETE FROM berth_locks WHERE name=", MARIA_WRITES, maria_delete_ask},
+    {"SET @berth=~0+(ROW_COUNT()<>", MARIA_SETS, check_count},
+    {"SELECT id FROM resource_providers WHERE id=", MARIA_READS, look_for_locked},
+    {"GET DIAGNOSTICS CONDITION 1 @berth_row=ROW_NUMBER", MARIA_SETS, ignore},
+    {"SELECT @berth_row", MARIA_SETS, ask_row},
+    {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT ", MARIA_WRITES,
+     insert_line},
+    {"SELECT l.number, l.mark, l.digest, ", MARIA_READS, select_newest},
+    {"SELECT number, mark, digest, entries FROM berth_log WHERE number >= ", MARIA_READS,
+     select_since},
+    {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, select_first},
+    {"SELECT MAX(epoch), @@pseudo_thread_id, ", MARIA_READS, select_epoch},
+    {"SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND", MARIA_READS, select_epochs},
+    {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES (", MARIA_WRITES,
+     insert_epoch},
+    {RESERVE, MARIA_WRITES, reserve_ids},
+    {"SELECT LAST_INSERT_ID(), @@global.auto_increment_increment", MARIA_SETS, show_ids},
+    {"INSERT IGNORE INTO ", MARIA_WRITES, raise_counter},
+    {"SELECT GREATEST(COALESCE(MAX(id), 0), 9999) FROM resource_classes", MARIA_READS,
+     select_class_id},
+};
+enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
+
+struct maria_statement maria_statement_of(const struct call *call)
+{
+    bool is_known = false;
+    for (int i = 0; i < STATEMENTS; i++)
+        if (slice_starts_with(text_of(call), slice_of(statements[i].beginning)))
+            return (struct maria_statement){statements[i].kind, statements[i].execute};
+    const struct maria_statement read = maria_read_of(call, &is_known);
+    return is_known ? read : (struct maria_statement){MARIA_WRITES, maria_write};
+}
