@@ -83,7 +83,7 @@ def new_databases(count, pooled=False):
 
 def new_database():
     """Through the program in front of the server, if there is one."""
-    return new_databases(1, pooled=FRONTS.get(database_kind()) in os.environ)[0]
+    return new_databases(1, pooled=FRONTS.get(database_kind(), "") in os.environ)[0]
 
 
 def set_loopback_up():
