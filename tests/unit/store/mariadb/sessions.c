@@ -1,5 +1,7 @@
 /* Sessions for the tests, and expectations of outcomes. */
 #include "sessions.h"
+
+#include "await.h"
 #include "store/mariadb/session/session_state.h"
 #include "store/server/dialects.h"
 
@@ -167,4 +169,25 @@ void expect_outcome(struct attempt *attempt, const struct mariadb_session *sessi
         assert_null(strchr(attempt->err.message.data, '\n'));
     }
     arena_destroy(attempt->arena);
+}
+
+static bool has_database(struct mariadb_session *session)
+{
+    struct arena *arena = arena_create();
+    struct err err = {.arena = arena};
+    bool has = mariadb_session_connect(session, soon(), &err) == SERVER_OK &&
+               mariadb_session_run(session, "SET SESSION wsrep_sync_wait = 1", "used", soon(),
+                                   &err) == SERVER_OK &&
+               value_of(arena, session, "SELECT DATABASE()") != NULL;
+    arena_destroy(arena);
+    return has;
+}
+
+struct mariadb_session *open_node(const char *url)
+{
+    struct mariadb_session *session = NULL;
+    AWAIT((mariadb_session_destroy(session),
+           session = make_session(url, (struct server_session_options){.wake_fd = -1}),
+           has_database(session)));
+    return session;
 }

@@ -23,6 +23,9 @@ struct mariadb_session *make_session(const char *url, struct server_session_opti
 struct mariadb_session *open_session(void);
 struct mariadb_session *open_admin(void);
 
+/* On another node, once it has the database that this one has made. */
+struct mariadb_session *open_node(const char *url);
+
 /* Executes a text that must succeed. */
 void run(struct mariadb_session *session, const char *sql);
 

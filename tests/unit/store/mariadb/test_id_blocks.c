@@ -13,16 +13,6 @@ enum { SESSIONS = 3, ROUNDS = 40, ROOM_MOST = 256, IDS_MOST = SESSIONS * ROUNDS 
 static struct mariadb_session *sessions[SESSIONS];
 static bool *is_given; /* by id */
 
-static struct mariadb_session *open_at(const char *url)
-{
-    struct attempt attempt = begin_attempt();
-    struct mariadb_session *session =
-        make_session(url, (struct server_session_options){.wake_fd = -1});
-    expect_outcome(&attempt, session, mariadb_session_connect(session, soon(), &attempt.err),
-                   SERVER_OK, NULL);
-    return session;
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -129,7 +119,7 @@ static void test_on_two_nodes(void **state)
     (void)state;
     if (url == NULL)
         skip();
-    struct mariadb_session *other = open_at(url);
+    struct mariadb_session *other = open_node(url);
     for (int i = 0; i < ROUNDS; i++) {
         give(ids, reserve(sessions[0], ROOM_MOST, ids));
         give(ids, reserve(other, 32, ids));

@@ -47,24 +47,14 @@ static void insert(struct arena *arena, struct mariadb_session *session)
     note(atoll(value_of(arena, session, "SELECT LAST_INSERT_ID()")));
 }
 
-static struct mariadb_session *open_other(const char *url)
-{
-    struct attempt attempt = begin_attempt();
-    struct mariadb_session *session =
-        make_session(url, (struct server_session_options){.wake_fd = -1});
-    expect_outcome(&attempt, session, mariadb_session_connect(session, soon(), &attempt.err),
-                   SERVER_OK, NULL);
-    return session;
-}
-
 static void test_none_twice(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
     const char *first = getenv("BERTH_TEST_MARIADB"), *second = getenv("BERTH_TEST_MARIADB_2");
     struct taker takers[SESSIONS] = {{.session = open_upstream("utf8mb3")}};
-    takers[1].session = open_other(first);
-    takers[2].session = open_other(second == NULL ? first : second);
+    takers[1].session = open_node(first);
+    takers[2].session = open_node(second == NULL ? first : second);
     given = calloc(1, ID_MOST / 8 + 1);
     assert_non_null(given);
     size_t count = 0;
