@@ -18,7 +18,8 @@ PAGES = (("docs/configuration.md", "reference", "<!-- berth config reference -->
          ("docs/man/placement.conf.5", "manual", '.\\" berth config manual\n', '.\\" end\n'))
 # Manual, and the helps whose switches it must name, and no others.
 MANUALS = (("docs/man/berthd.8", (["berthd"],)),
-           ("docs/man/placement-manage.8", (["placement-manage"], ["placement-manage", "db", "online_data_migrations"])),
+           ("docs/man/placement-manage.8", (["placement-manage"], ["placement-manage", "db", "online_data_migrations"],
+                                            ["placement-manage", "db", "copy"])),
            ("docs/man/placement-status.8", (["placement-status"], ["placement-status", "upgrade", "check"])),
            ("docs/man/berth.8", (["berth", "config", "validate"], ["berth", "config", "show"], ["berth", "policy"],
                                 ["berth", "backup"], ["berth", "restore"])))

@@ -44,7 +44,7 @@ static const char *const DOCUMENTS[] = {
     "{\"a\": 1, \"a\": 2}",
     "{\"n\": [1.0, 1e2, 1E+2, -0.0, 0.1000, 9007199254740993, 18446744073709551616, 1e308]}",
     "{\"u\": \"\\u0000 \\u00e9 \\ud83d\\ude00 \\/\"}",
-    "{\"\": \"\", \"\xc3\xa9\": \"" EMOJI "\"}",
+    ("{\"\": \"\", \"\xc3\xa9\": \"" EMOJI "\"}"),
     "{\"t\": [true, false, null]}",
 };
 enum { DOCUMENT_COUNT = sizeof(DOCUMENTS) / sizeof(DOCUMENTS[0]) };

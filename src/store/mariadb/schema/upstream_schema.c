@@ -106,8 +106,8 @@ static const char *const drop_indexes[] = {
 
 static const char *const restore_indexes[] = {
     "CREATE INDEX inventories_resource_provider_id_idx ON inventories (resource_provider_id)",
-    "CREATE INDEX inventories_resource_provider_resource_class_idx"
-    " ON inventories (resource_provider_id, resource_class_id)",
+    ("CREATE INDEX inventories_resource_provider_resource_class_idx"
+     " ON inventories (resource_provider_id, resource_class_id)"),
     "CREATE INDEX ix_placement_aggregates_uuid ON placement_aggregates (uuid)",
     "CREATE INDEX resource_providers_name_idx ON resource_providers (name)",
     "CREATE INDEX resource_providers_uuid_idx ON resource_providers (uuid)",
