@@ -183,7 +183,7 @@ static bool has_database(struct mariadb_session *session)
     return has;
 }
 
-struct mariadb_session *open_node(const char *url)
+struct mariadb_session *open_on_node(const char *url)
 {
     struct mariadb_session *session = NULL;
     AWAIT((mariadb_session_destroy(session),

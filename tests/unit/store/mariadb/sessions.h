@@ -24,7 +24,7 @@ struct mariadb_session *open_session(void);
 struct mariadb_session *open_admin(void);
 
 /* On another node, once it has the database that this one has made. */
-struct mariadb_session *open_node(const char *url);
+struct mariadb_session *open_on_node(const char *url);
 
 /* Executes a text that must succeed. */
 void run(struct mariadb_session *session, const char *sql);

@@ -119,7 +119,7 @@ static void test_on_two_nodes(void **state)
     (void)state;
     if (url == NULL)
         skip();
-    struct mariadb_session *other = open_node(url);
+    struct mariadb_session *other = open_on_node(url);
     for (int i = 0; i < ROUNDS; i++) {
         give(ids, reserve(sessions[0], ROOM_MOST, ids));
         give(ids, reserve(other, 32, ids));

@@ -53,8 +53,8 @@ static void test_none_twice(void **state)
     struct arena *arena = arena_create();
     const char *first = getenv("BERTH_TEST_MARIADB"), *second = getenv("BERTH_TEST_MARIADB_2");
     struct taker takers[SESSIONS] = {{.session = open_upstream("utf8mb3")}};
-    takers[1].session = open_node(first);
-    takers[2].session = open_node(second == NULL ? first : second);
+    takers[1].session = open_on_node(first);
+    takers[2].session = open_on_node(second == NULL ? first : second);
     given = calloc(1, ID_MOST / 8 + 1);
     assert_non_null(given);
     size_t count = 0;
