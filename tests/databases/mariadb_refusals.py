@@ -11,18 +11,17 @@ another only in case. refusals.py does the same on PostgreSQL.
 import argparse
 import contextlib
 import os
-import re
 import shutil
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 from mariadb import Mariadb  # noqa: E402
-from refusals import ALWAYS, Count, claim, claim_together, create, create_together, is_there, make_providers, states  # noqa: E402
+from refusals import (ALWAYS, Count, after_lock, claim, claim_together, create, create_together, is_there,  # noqa: E402
+                      make_providers, states, while_locked)
 
 # A name "raise-NUMBER-N-…" fails N times with that error: sequences are not rolled back.
 SEQUENCE = "CREATE SEQUENCE raised"
@@ -75,20 +74,10 @@ def locked_row(server, berth):
     with contextlib.closing(server.connect(user=server.user, password=server.password, socket=False, autocommit=False)) as holder:
         holder.cursor().execute("UPDATE resource_providers SET updated_at = NOW() WHERE uuid = %s", (providers[0],))
         results = claim_together(clients, providers)
-        yield ("a locked row: its request gets 503",
-               results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
-        said = re.search(r"the row of the provider with the id \d+ is locked by .*\. Requests that change it", berth.log())
-        yield "the log says so", bool(said), berth.log()[-2000:]  # the user may not see whose lock it is
-        yield "the others are written", results[1][0] == results[2][0] == 204, results
-        yield "one of them afterwards", claim(clients[0], providers[1])[0] == 204, "it is not"
-        began = time.monotonic()
-        found = [claim(clients[0], providers[number])[0] for number in (0, 1, 0, 2, 0)]
-        took = time.monotonic() - began
-        yield "from then on, nobody waits for the lock", found == [503, 204, 503, 204, 503] and took < 3, (found, took)
-    end = time.monotonic() + 10  # the server has yet to notice that the holder has gone
-    while (found := claim(clients[0], providers[0]))[0] != 204 and time.monotonic() < end:
-        time.sleep(0.05)
-    yield "after the lock", found[0] == 204, found
+        # the user may not see whose lock it is
+        said = r"the row of the provider with the id \d+ is locked by .*\. Requests that change it"
+        yield from while_locked(berth, clients[0], providers, results, said)
+    yield from after_lock(clients[0], providers[0])
 
 
 def no_ids(server, berth):

@@ -180,6 +180,26 @@ def no_ids(server, berth):
     yield "one that does", claim(client, provider, "\U0001f600" * 20)[0] == 204, "is refused"
 
 
+def while_locked(berth, client, providers, results, said):
+    """The first provider's row is locked. results: of claims on three providers at once; said: what the log says."""
+    yield ("a locked row: its request gets 503",
+           results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
+    yield "the log says so", bool(re.search(said, berth.log())), berth.log()[-2000:]
+    yield "the others are written", results[1][0] == results[2][0] == 204, results
+    yield "one of them afterwards", claim(client, providers[1])[0] == 204, "it is not"
+    began = time.monotonic()
+    found = [claim(client, providers[number])[0] for number in (0, 1, 0, 2, 0)]
+    took = time.monotonic() - began
+    yield "from then on, nobody waits for the lock", found == [503, 204, 503, 204, 503] and took < 3, (found, took)
+
+
+def after_lock(client, provider):
+    end = time.monotonic() + 10  # the server has yet to notice that the holder has gone
+    while (found := claim(client, provider))[0] != 204 and time.monotonic() < end:
+        time.sleep(0.05)
+    yield "after the lock", found[0] == 204, found
+
+
 def locked_row(server, berth):
     """A session that has locked a provider's row and does nothing: only what changes that row is refused."""
     clients = [servers.Client(berth.port) for _ in range(3)]
@@ -187,20 +207,9 @@ def locked_row(server, berth):
     with contextlib.closing(psycopg2.connect(server.url(driver="postgresql", application_name="forgotten"))) as holder:
         holder.cursor().execute("UPDATE resource_providers SET updated_at = updated_at WHERE uuid = %s", (providers[0],))
         results = claim_together(clients, providers)
-        yield ("a locked row: its request gets 503",
-               results[0][0] == 503 and "Another program has locked a row" in str(results[0][1]), results)
-        name = rf"server process {holder.info.backend_pid} \(forgotten\), in a transaction for \d+ s\. Requests"
-        yield "the log names the session", bool(re.search(name, berth.log())), berth.log()[-2000:]
-        yield "the others are written", results[1][0] == results[2][0] == 204, results
-        yield "one of them afterwards", claim(clients[0], providers[1])[0] == 204, "it is not"
-        began = time.monotonic()
-        found = [claim(clients[0], providers[number])[0] for number in (0, 1, 0, 2, 0)]
-        took = time.monotonic() - began
-        yield "from then on, nobody waits for the lock", found == [503, 204, 503, 204, 503] and took < 3, (found, took)
-    end = time.monotonic() + 10  # the server has yet to notice that the holder has gone
-    while (found := claim(clients[0], providers[0]))[0] != 204 and time.monotonic() < end:
-        time.sleep(0.05)
-    yield "after the lock", found[0] == 204, found
+        said = rf"server process {holder.info.backend_pid} \(forgotten\), in a transaction for \d+ s\. Requests"
+        yield from while_locked(berth, clients[0], providers, results, said)
+    yield from after_lock(clients[0], providers[0])
 
 
 def collations(server, program, directory):
