@@ -137,8 +137,6 @@ static enum outcome show_status(struct call *call)
     return OUTCOME_DONE;
 }
 
-enum { HOST_BYTES = 40 };
-
 /* Whatever is started in place of the only server that is gone is another one. */
 static void name_host(const struct session *session, char *name, size_t room)
 {
@@ -148,9 +146,19 @@ static void name_host(const struct session *session, char *name, size_t room)
         snprintf(name, room, "server%llu", (unsigned long long)maria.cluster);
 }
 
+static enum outcome set_sign(struct call *call)
+{
+    struct maria_session *session = &call->session->maria;
+    char host[MARIA_HOST_BYTES];
+    name_host(call->session, host, sizeof(host));
+    snprintf(session->sign, sizeof(session->sign), "%d/%d/%s", session->backend,
+             maria_is_galera() && session->waits, host);
+    return OUTCOME_DONE;
+}
+
 static enum outcome show_variables(struct call *call)
 {
-    char node[16], host[HOST_BYTES], increment[16], backend[16];
+    char node[16], host[MARIA_HOST_BYTES], increment[16], backend[16];
     int offset;
     snprintf(node, sizeof(node), "node%d", call->session->node);
     name_host(call->session, host, sizeof(host));
@@ -322,12 +330,26 @@ static bool has_line(const struct call *call, const struct view *view, const cha
     return line != NULL && slice_equal(line->mark, mark.text);
 }
 
+/* "…(@berth_session<=>'3/1/node0')…" */
+static bool has_sign(struct call *call, const char *before)
+{
+    struct slice at = after(call, before);
+    struct value sign;
+    if (!maria_take_literal(&at, &sign))
+        maria_give_up(call);
+    return slice_equal(sign.text, slice_of(call->session->maria.sign));
+}
+
 static enum outcome check_line(struct call *call)
 {
-    static const char other[] = " OR NOT (SELECT COUNT(*) FROM berth_log WHERE number=";
+    static const char before[] = " AND (SELECT COUNT(*) FROM berth_log WHERE number=";
+    static const char sign[] = ",1,IF(~0+(1-(@berth_session<=>";
     const struct view view = transaction_view(call->session);
-    if (has_line(call, &view, "IF((SELECT COUNT(*) FROM berth_log WHERE number=") ||
-        (has(call, other) && !has_line(call, &view, other)))
+    if (has_line(call, &view, "IF((SELECT COUNT(*) FROM berth_log WHERE number="))
+        return OUTCOME_DONE;
+    if (has(call, sign) && !has_sign(call, sign))
+        return maria_fail(call, ERROR_RANGE, "BIGINT UNSIGNED value is out of range");
+    if (has(call, before) && !has_line(call, &view, before))
         return OUTCOME_DONE;
     return maria_fail(call, ERROR_ROWS, "Subquery returns more than 1 row");
 }
@@ -418,15 +440,13 @@ static void add_newest_epoch(struct call *call, const struct state *state)
         maria_add_int(call, state->epochs[state->epoch_count - 1].epoch);
 }
 
-/* "…, @@pseudo_thread_id, @@wsrep_node_name, @@wsrep_sync_wait": which connection answers. */
-static void add_backend(struct call *call)
+/* "…, @berth_session": which connection answers. */
+static void add_sign(struct call *call)
 {
-    char host[HOST_BYTES];
-    name_host(call->session, host, sizeof(host));
-    maria_add_int(call, call->session->maria.backend);
-    maria_add_text(call, slice_of(host));
-    if (maria_is_galera())
-        maria_add_int(call, call->session->maria.waits);
+    if (call->session->maria.sign[0] == '\0')
+        maria_add_null(call);
+    else
+        maria_add_text(call, slice_of(call->session->maria.sign));
 }
 
 /* One row, whose log columns are NULL if the log is empty. */
@@ -437,7 +457,7 @@ static enum outcome select_newest(struct call *call)
     const struct log_line *head = view_head(&view);
     const bool is_known =
         compares && head != NULL && slice_equal(head->mark, bytes_after(call, "IF(l.mark = "));
-    maria_columns(call, maria_is_galera() ? "ntttnnntn" : "ntttnnnt");
+    maria_columns(call, "ntttnnt");
     if (head != NULL)
         add_line(call, head, is_known);
     for (int i = 0; head == NULL && i < 4; i++)
@@ -447,7 +467,7 @@ static enum outcome select_newest(struct call *call)
         add_newest_epoch(call, view.state);
     else
         maria_add_null(call);
-    add_backend(call);
+    add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -481,9 +501,9 @@ static enum outcome select_first(struct call *call)
 static enum outcome select_epoch(struct call *call)
 {
     const struct view view = transaction_view(call->session);
-    maria_columns(call, maria_is_galera() ? "nntn" : "nnt");
+    maria_columns(call, "nt");
     add_newest_epoch(call, view.state);
-    add_backend(call);
+    add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -618,6 +638,7 @@ static const struct {
     {"SHOW SESSION VARIABLES WHERE", MARIA_SETS, show_variables},
     {"SELECT CONNECTION_ID()", MARIA_SETS, show_connection},
     {"SET SESSION wsrep_sync_wait=", MARIA_SETS, set_sync_wait},
+    {"SET @berth_session=CONCAT_WS('/', @@pseudo_thread_id, ", MARIA_SETS, set_sign},
     {"SET @berth_writer = 1", MARIA_SETS, ignore},
     {"SELECT @@read_only", MARIA_SETS, zero},
     {"SELECT DISTINCT index_name FROM information_schema.statistics", MARIA_SETS, show_indexes},
@@ -652,7 +673,7 @@ static const struct {
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >= ", MARIA_READS,
      select_since},
     {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, select_first},
-    {"SELECT MAX(epoch), @@pseudo_thread_id, ", MARIA_READS, select_epoch},
+    {"SELECT MAX(epoch), @berth_session", MARIA_READS, select_epoch},
     {"SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND", MARIA_READS, select_epochs},
     {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES (", MARIA_WRITES,
      insert_epoch},

@@ -69,6 +69,8 @@ struct transaction {
 };
 
 /* What else a session of MariaDB has (tests/fake_mariadb). */
+enum { MARIA_HOST_BYTES = 40, MARIA_SIGN_BYTES = 64 };
+
 struct maria_session {
     bool is_maria;
     bool has_autocommit;
@@ -79,8 +81,9 @@ struct maria_session {
     bool has_committed;    /* and its COMMIT */
     int64_t row_count;     /* of the last statement that writes */
     int64_t insert_id;
-    int backend;        /* the number of the node's connection: a proxy may replace it */
-    int64_t failed_row; /* of the last statement that failed, from 1 on; 0: unknown */
+    int backend;                 /* the number of the node's connection: a proxy may replace it */
+    char sign[MARIA_SIGN_BYTES]; /* @berth_session; "": NULL */
+    int64_t failed_row;          /* of the last statement that failed, from 1 on; 0: unknown */
 };
 
 struct prepared {

@@ -18,7 +18,7 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
                              &session->sql);
     mariadb_log_sql_since(session, since, 0, &session->sql); /* a snapshot is needed */
     buf_append_lit(&session->sql, "SELECT MAX(epoch)");
-    mariadb_backend_columns(session, &session->sql);
+    mariadb_backend_column(session, &session->sql);
     buf_append_lit(&session->sql, " FROM berth_epochs");
     const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};
     mariadb_session_free_kept(session);

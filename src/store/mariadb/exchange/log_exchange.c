@@ -65,7 +65,7 @@ enum server_outcome mariadb_number_take(struct server_session *base, const struc
     struct mariadb_session *session = mariadb_session_of(base);
     struct buf sql = {0};
     mariadb_log_sql_insert(row, before, &sql);
-    size_t commit = mariadb_write_texts_commit_row(session->server.is_galera, row, before, 1, &sql);
+    size_t commit = mariadb_write_texts_commit_row(session, row, before, 1, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .commit = commit, .what = "written"};
     enum server_outcome outcome = execute(session, &text, NULL, timeout_us, err);
     buf_free(&sql);

@@ -167,7 +167,7 @@ static enum server_outcome check_again(struct mariadb_session *session, uint64_t
     struct buf sql = {0};
     struct err failed = {.arena = err->arena};
     buf_append_lit(&sql, MARIADB_ROLLBACK ";");
-    mariadb_log_sql_check(session->batch->row, NULL, &sql);
+    mariadb_log_sql_check_later(session, session->batch->row, NULL, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .commit = 1, .what = "written"};
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, &failed);
@@ -268,7 +268,7 @@ static bool is_second_transaction(struct mariadb_session *session, uint64_t dead
     struct buf sql = {0};
     if (!session->server.is_galera)
         return false;
-    mariadb_log_sql_check(session->batch->row, NULL, &sql);
+    mariadb_log_sql_check(session->batch->row, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
     bool is_there =
         mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, &ignored) == SERVER_OK;

@@ -30,7 +30,7 @@ void mariadb_log_sql_newest(const struct mariadb_session *session, const struct 
         mariadb_literal_binary(sql, mark_of(known));
         buf_append_lit(sql, ", NULL, (SELECT MAX(epoch) FROM berth_epochs))");
     }
-    mariadb_backend_columns(session, sql);
+    mariadb_backend_column(session, sql);
     buf_append_lit(sql, " FROM (SELECT 1) one LEFT JOIN berth_log l"
                         " ON l.number = (SELECT MAX(number) FROM berth_log);");
 }
@@ -90,17 +90,27 @@ static void append_is_there(int64_t number, struct slice mark, struct buf *sql)
     buf_append_char(sql, ')');
 }
 
-/* An empty log, the state before the first row, is one to which a row may still be on its way. */
-void mariadb_log_sql_check(const struct log_row *row, const struct log_state *before,
-                           struct buf *sql)
+void mariadb_log_sql_check(const struct log_row *row, struct buf *sql)
 {
     buf_append_lit(sql, "SET @berth=IF(");
     append_is_there(row->number, row->mark, sql);
+    buf_append_lit(sql, ",1,(SELECT 1 UNION SELECT 2));");
+}
+
+/* An empty log, the state before the first row, is one to which a row may still be on its way. */
+void mariadb_log_sql_check_later(const struct mariadb_session *session, const struct log_row *row,
+                                 const struct log_state *before, struct buf *sql)
+{
+    buf_append_lit(sql, "SET @berth=IF(");
+    append_is_there(row->number, row->mark, sql);
+    buf_append_lit(sql, ",1,IF(~0+(1-(");
+    mariadb_backend_condition(session, sql);
+    buf_append_lit(sql, "))");
     if (before != NULL && row->number > 1) {
-        buf_append_lit(sql, " OR NOT ");
+        buf_append_lit(sql, " AND ");
         append_is_there(row->number - 1, mark_of(before), sql);
     }
-    buf_append_lit(sql, ",1,(SELECT 1 UNION SELECT 2));");
+    buf_append_lit(sql, ",(SELECT 1 UNION SELECT 2),1));");
 }
 
 static void free_result(void *answer)

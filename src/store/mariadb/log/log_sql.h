@@ -30,10 +30,14 @@ void mariadb_log_sql_epochs(struct buf *sql);
 void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *before,
                             struct buf *sql);
 
-/* Fails with 1242 unless the row is there; or else, if `before` is not NULL, if that state is
- * there, on top of which the row would have been inserted. */
-void mariadb_log_sql_check(const struct log_row *row, const struct log_state *before,
-                           struct buf *sql);
+/* Fails with 1242 unless the row is there, which an earlier statement of the text has inserted. */
+void mariadb_log_sql_check(const struct log_row *row, struct buf *sql);
+
+/* The same in another text than the state before the row was seen in, and it succeeds too if that
+ * state, unless it is NULL, is gone. Meanwhile a proxy may have continued the connection on another
+ * node, which need not have either row yet: there it fails with 1690, unless the row is there. */
+void mariadb_log_sql_check_later(const struct mariadb_session *session, const struct log_row *row,
+                                 const struct log_state *before, struct buf *sql);
 
 /* Moves a result whose first columns are number, mark, digest and entries. */
 void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);

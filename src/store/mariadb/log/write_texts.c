@@ -29,22 +29,20 @@ size_t mariadb_write_texts_commit(bool is_cluster, const struct log_row *row, si
         buf_append_lit(sql, "COMMIT");
         return statements + 1;
     }
-    mariadb_log_sql_check(row, NULL, sql);
+    mariadb_log_sql_check(row, sql);
     buf_append_lit(sql, "COMMIT;");
-    mariadb_log_sql_check(row, NULL, sql);
+    mariadb_log_sql_check(row, sql);
     buf_append_lit(sql, "SET autocommit=1");
     return statements + 2;
 }
 
-size_t mariadb_write_texts_commit_row(bool is_cluster, const struct log_row *row,
-                                      const struct log_state *before, size_t statements,
-                                      struct buf *sql)
+size_t mariadb_write_texts_commit_row(const struct mariadb_session *session,
+                                      const struct log_row *row, const struct log_state *before,
+                                      size_t statements, struct buf *sql)
 {
-    buf_append_lit(sql, "COMMIT");
-    if (is_cluster) {
-        buf_append_char(sql, ';');
-        mariadb_log_sql_check(row, before, sql);
+    buf_append_lit(sql, "COMMIT;");
+    mariadb_log_sql_check_later(session, row, before, sql);
+    if (mariadb_session_server(session)->is_galera)
         buf_append_lit(sql, "SET autocommit=1");
-    }
     return statements + 1;
 }

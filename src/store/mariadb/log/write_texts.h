@@ -12,6 +12,7 @@
 #define BERTH_STORE_MARIADB_LOG_WRITE_TEXTS_H
 
 #include "base/buf.h"
+#include "store/mariadb/session/session.h"
 #include "store/server/log_rows.h"
 
 /* Appends statements that begin a transaction and take the lock of batches, which they wait for as
@@ -26,9 +27,10 @@ size_t mariadb_write_texts_commit(bool is_cluster, const struct log_row *row, si
                                   struct buf *sql);
 
 /* The same if the row is not inserted when the state before is not there: then nothing is, and this
- * succeeds. Nothing else is in the transaction. */
-size_t mariadb_write_texts_commit_row(bool is_cluster, const struct log_row *row,
-                                      const struct log_state *before, size_t statements,
-                                      struct buf *sql);
+ * succeeds, unless the text has come to another server than the session's, which need not have that
+ * state yet. Nothing else is in the transaction. */
+size_t mariadb_write_texts_commit_row(const struct mariadb_session *session,
+                                      const struct log_row *row, const struct log_state *before,
+                                      size_t statements, struct buf *sql);
 
 #endif

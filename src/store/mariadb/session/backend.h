@@ -4,14 +4,23 @@
 #define BERTH_STORE_MARIADB_SESSION_BACKEND_H
 
 #include "base/buf.h"
-#include "store/mariadb/session/session.h"
+#include "store/mariadb/session/rows.h"
+#include "store/mariadb/session/session_types.h"
+#include "store/server/outcome.h"
 
-/* Appends columns to those of a SELECT, each with a comma before it; or nothing, if the server did
- * not say at the connect who it is. */
-void mariadb_backend_columns(const struct mariadb_session *session, struct buf *sql);
+/* Appends the statement that gives the session its sign, once it is configured, with a ";" after
+ * it. Nothing, if the server did not say at the connect who it is: then there are no signs. */
+void mariadb_backend_sign(const struct mariadb_session *session, struct buf *sql);
 
-/* Whether the result, of one row, which has these columns from that one on, comes from the
- * connection that was configured, and on Galera has waited for what the cluster has committed.
+/* Appends the sign's column to those of a SELECT, with a comma before it. */
+void mariadb_backend_column(const struct mariadb_session *session, struct buf *sql);
+
+/* Appends a condition that is true on the connection that was configured, and false, not NULL, on
+ * others. */
+void mariadb_backend_condition(const struct mariadb_session *session, struct buf *sql);
+
+/* Whether the result, of one row, whose sign is in that column, comes from the connection
+ * that was configured, and on Galera has waited for what the cluster has committed.
  * SERVER_LOST: it does not, and may be out of date; the session is closed. */
 enum server_outcome mariadb_backend_check(struct mariadb_session *session,
                                           const struct mariadb_rows *rows, size_t column,

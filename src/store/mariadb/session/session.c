@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "store/mariadb/session/attempt.h"
+#include "store/mariadb/session/backend.h"
 #include "store/mariadb/session/exchange.h"
 #include "store/mariadb/session/session_settings.h"
 #include "store/server/failure.h"
@@ -237,11 +238,15 @@ static enum server_outcome read_facts(struct mariadb_session *session,
     session->base.id = session->server.id;
     session->base.node = session->server.node;
     session->base.is_standby = session->server.is_read_only;
-    struct slice sync_wait = mariadb_settings_sync_wait(
-        session->sync_wait, &rows[MARIADB_SETTINGS_VARIABLES], err->arena);
-    if (sync_wait.data == NULL)
-        return SERVER_OK;
-    return mariadb_session_run(session, sync_wait.data, "configured", deadline_us, err);
+    struct buf sql = {0};
+    mariadb_settings_sync_wait(session->sync_wait, &rows[MARIADB_SETTINGS_VARIABLES], &sql);
+    mariadb_backend_sign(session, &sql);
+    struct mariadb_text text = {.sql = buf_slice(&sql), .what = "configured"};
+    enum server_outcome outcome =
+        sql.len == 0 ? SERVER_OK
+                     : mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err);
+    buf_free(&sql);
+    return outcome;
 }
 
 /* The server is at work now: that it does not answer is no reason to wait any longer for it. */

@@ -238,11 +238,10 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
     return wrong;
 }
 
-struct slice mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
-                                        struct arena *arena)
+void mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
+                                struct buf *sql)
 {
     struct slice value = mariadb_list_value(variables, "wsrep_sync_wait");
-    if (value.len == 0 || strtol(value.data, NULL, 10) == sync_wait)
-        return (struct slice){0};
-    return arena_printf(arena, "SET SESSION wsrep_sync_wait=%d", sync_wait);
+    if (value.len > 0 && strtol(value.data, NULL, 10) != sync_wait)
+        buf_printf(sql, "SET SESSION wsrep_sync_wait=%d;", sync_wait);
 }

@@ -37,9 +37,9 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
                                   uint64_t accepted_id, struct mariadb_server *server,
                                   struct arena *arena, bool *passes);
 
-/* A text that sets wsrep_sync_wait, if the session's value is another one; without data: nothing is
- * to be done. In the arena. */
-struct slice mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
-                                        struct arena *arena);
+/* Appends a statement that sets wsrep_sync_wait, if the session's value is another one, with a ";"
+ * after it. */
+void mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
+                                struct buf *sql);
 
 #endif

@@ -157,6 +157,15 @@ static void test_other_connection(void **state)
         }
 }
 
+/* As a proxy does that repeats what a session has set. */
+static void sign_again(void)
+{
+    struct buf sql = {0};
+    mariadb_backend_sign(session, &sql);
+    run(session, arena_printf(arena, "%.*s", (int)sql.len - 1, sql.data).data);
+    buf_free(&sql);
+}
+
 /* A number that both connections have, as servers count from 1 on; and a name that both have, as
  * after a restart. */
 static void test_each_sign_alone(void **state)
@@ -173,10 +182,16 @@ static void test_each_sign_alone(void **state)
     expect_answer(ASKED, false, NULL);
     if (is_of_cluster()) {
         run(session, "SET SESSION wsrep_sync_wait = 0");
+        sign_again();
         expect_answer(ASKED, false, MOVED);
         connect_again();
         expect_answer(ASKED, false, NULL);
     }
+    run(session, "SET @berth_session = NULL");
+    expect_answer(ASKED, false, MOVED);
+    connect_again();
+    sign_again();
+    expect_answer(ASKED, false, NULL);
 }
 
 /* A server that does not say who it is is believed. */
@@ -222,9 +237,10 @@ enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked
 
 static bool is_primary(void)
 {
-    const struct question question = {.coexists = false};
+    struct question question = {.known = {.number = 1}};
     struct question_answer answer = {0};
     struct attempt attempt = begin_attempt();
+    memset(question.known.mark, 0x11, LOG_MARK_LEN);
     enum server_outcome outcome =
         mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err);
     expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);

@@ -12,8 +12,16 @@
 #include "store/mariadb/session/session.h"
 
 /* The next text has the statement in these places, and in the last two a deadlock. The last one is
- * the text that checks a batch again. */
-enum place { NOWHERE, AFTER_CHANGE = 1, BEFORE_COMMIT = 2, AFTER_COMMIT = 4, BEFORE_CHECK = 8 };
+ * the text that checks a batch again. ELSEWHERE: that text goes to another connection, on a node
+ * that does not have the batch yet. */
+enum place {
+    NOWHERE,
+    AFTER_CHANGE = 1,
+    BEFORE_COMMIT = 2,
+    AFTER_COMMIT = 4,
+    BEFORE_CHECK = 8,
+    ELSEWHERE = 16
+};
 static _Atomic int places;
 static const char *statement;
 
@@ -67,6 +75,16 @@ size_t __wrap_mariadb_write_texts_commit(bool is_cluster, const struct log_row *
     return position;
 }
 
+static struct slice without_rows(struct slice text, struct arena *arena)
+{
+    static const struct slice rows = SLICE_LIT("FROM berth_log WHERE ");
+    const char *at = memmem(text.data, text.len, rows.data, rows.len);
+    assert_non_null(at);
+    struct slice before = {text.data, (size_t)(at - text.data) + rows.len};
+    return arena_printf(arena, "SET @berth_session=NULL;%.*sFALSE AND %.*s", SLICE_ARG(before),
+                        SLICE_ARG(slice_skip(text, before.len)));
+}
+
 enum server_outcome __real_mariadb_session_execute(struct mariadb_session *session,
                                                    const struct mariadb_text *text,
                                                    struct mariadb_rows *rows, size_t rows_n,
@@ -86,6 +104,8 @@ enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *sessi
     struct mariadb_text changed = *text;
     if (text->commit == 1 && is_place(BEFORE_CHECK))
         changed.sql = arena_printf(err->arena, "%s%.*s", DEADLOCK, SLICE_ARG(text->sql));
+    if (text->commit == 1 && is_place(ELSEWHERE))
+        changed.sql = without_rows(text->sql, err->arena);
     return __real_mariadb_session_execute(session, &changed, rows, rows_n, results, deadline_us,
                                           err);
 }
@@ -250,6 +270,22 @@ static void test_deadlock_of_the_check(void **state)
     store_close(store);
 }
 
+/* That the row is not on another node does not mean that it has not been committed. */
+static void test_check_elsewhere(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_stamp stamp;
+    bool by_another;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 6000, "CUSTOM_MINE");
+    places = AFTER_COMMIT | ELSEWHERE;
+    assert_int_equal(take_news_and_commit(fixture, store, &list, &stamp, &by_another), STORE_OK);
+    assert_int_equal(places, NOWHERE);
+    expect_rows(fixture, "berth_log", 2);
+    store_close(store);
+}
+
 /* What is refused only because the change before it is gone is not the request's fault. */
 static void test_rest_is_refused(void **state)
 {
@@ -270,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_rest_is_not_committed), TEST(test_nothing_is_committed),
         TEST(test_rest_is_refused),       TEST(test_deadlock_after_commit),
-        TEST(test_deadlock_of_the_check),
+        TEST(test_deadlock_of_the_check), TEST(test_check_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
