@@ -471,6 +471,36 @@ static enum outcome select_newest(struct call *call)
     return OUTCOME_DONE;
 }
 
+static enum outcome select_newest_mark(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *head = view_head(&view);
+    maria_columns(call, "ntnt");
+    if (head == NULL)
+        return OUTCOME_DONE;
+    maria_add_int(call, head->number);
+    maria_add_text(call, head->mark);
+    maria_add_int(call, 0);
+    add_sign(call);
+    return OUTCOME_DONE;
+}
+
+/* Asked by those who know an empty log. */
+static enum outcome select_newest_number(struct call *call)
+{
+    const struct view view = transaction_view(call->session);
+    const struct log_line *head = view_head(&view);
+    maria_columns(call, "ntnt");
+    if (head == NULL)
+        maria_add_null(call);
+    else
+        maria_add_int(call, head->number);
+    maria_add_null(call);
+    maria_add_int(call, 0);
+    add_sign(call);
+    return OUTCOME_DONE;
+}
+
 static enum outcome select_since(struct call *call)
 {
     const struct view view = transaction_view(call->session);
@@ -670,6 +700,10 @@ static const struct {
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT ", MARIA_WRITES,
      insert_line},
     {"SELECT l.number, l.mark, l.digest, ", MARIA_READS, select_newest},
+    {"SELECT number, mark, @@read_only, @berth_session FROM berth_log ORDER BY number DESC LIMIT 1",
+     MARIA_READS, select_newest_mark},
+    {"SELECT MAX(number), NULL, @@read_only, @berth_session FROM berth_log", MARIA_READS,
+     select_newest_number},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >= ", MARIA_READS,
      select_since},
     {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, select_first},

@@ -35,6 +35,23 @@ void mariadb_log_sql_newest(const struct mariadb_session *session, const struct 
                         " ON l.number = (SELECT MAX(number) FROM berth_log);");
 }
 
+/* An aggregate has a row of an empty table too. */
+void mariadb_log_sql_newest_mark(const struct mariadb_session *session,
+                                 const struct log_state *known, struct buf *sql)
+{
+    buf_append_lit(sql, "SELECT ");
+    if (known->number == 0)
+        buf_append_lit(sql, "MAX(number), NULL");
+    else
+        buf_append_lit(sql, "number, mark");
+    buf_append_lit(sql, ", @@read_only");
+    mariadb_backend_column(session, sql);
+    buf_append_lit(sql, " FROM berth_log");
+    if (known->number > 0)
+        buf_append_lit(sql, " ORDER BY number DESC LIMIT 1");
+    buf_append_char(sql, ';');
+}
+
 void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
                            int64_t least, struct buf *sql)
 {
@@ -160,6 +177,36 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
     mariadb_log_rows(result, &newest->rows);
     if (is_empty)
         newest->rows.count = 0;
+    return SERVER_OK;
+}
+
+enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
+                                            struct mariadb_rows *result,
+                                            const struct log_state *known,
+                                            struct log_newest *newest, bool *is_known,
+                                            struct err *err)
+{
+    enum { READ_ONLY_COLUMN = 2, COLUMNS };
+    int64_t number;
+    *newest = (struct log_newest){0};
+    *is_known = false;
+    if (mariadb_rows_count(result) == 0)
+        return SERVER_OK;
+    enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
+    if (outcome != SERVER_OK)
+        return outcome;
+    bool is_same = known->number == 0
+                       ? mariadb_rows_bytes(result, 0, 0).data == NULL
+                       : mariadb_rows_int(result, 0, 0, &number) && number == known->number &&
+                             slice_equal(mariadb_rows_bytes(result, 0, 1), mark_of(known));
+    *is_known =
+        is_same && mariadb_value_accepts_writes(mariadb_rows_bytes(result, 0, READ_ONLY_COLUMN));
+    newest->is_primary = *is_known;
+    newest->is_known = *is_known && known->number > 0;
+    if (newest->is_known) {
+        mariadb_log_rows(result, &newest->rows);
+        newest->rows.at[0].before = newest->rows.at[0].entries = (struct slice){0};
+    }
     return SERVER_OK;
 }
 

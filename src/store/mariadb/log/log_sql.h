@@ -17,6 +17,12 @@ enum { MARIADB_NEWEST_COLUMNS = 6 };
 void mariadb_log_sql_newest(const struct mariadb_session *session, const struct log_state *known,
                             struct buf *sql);
 
+/* Reads the number and the mark of the newest row, and whether the server accepts writes. `known`:
+ * what memory has, all zero if that is the empty log. Strict reads ask this thousands of times a
+ * second, and it is half the work for the server. */
+void mariadb_log_sql_newest_mark(const struct mariadb_session *session,
+                                 const struct log_state *known, struct buf *sql);
+
 /* The rows from a number on; only the first `least` of them, if all are too many to be followed. */
 void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
                            int64_t least, struct buf *sql);
@@ -44,6 +50,14 @@ void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);
 /* The same of the newest row, if it comes from the session's own connection (backend.h). */
 enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
                                        struct log_newest *newest, struct err *err) BERTH_MUST_CHECK;
+/* The answer to that question, if the newest row is `known` and the server accepts writes.
+ * Otherwise *is_known is false, the answer says nothing, and mariadb_log_sql_newest() has to ask.
+ */
+enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
+                                            struct mariadb_rows *result,
+                                            const struct log_state *known,
+                                            struct log_newest *newest, bool *is_known,
+                                            struct err *err) BERTH_MUST_CHECK;
 void mariadb_epoch_rows(const struct mariadb_rows *result, struct epoch_rows *rows);
 
 #endif

@@ -58,6 +58,7 @@ struct mariadb_session {
     struct buf sql;                              /* a text that is sent in steps */
     struct mariadb_rows kept[MARIADB_KEPT_MOST]; /* and its results */
     struct mariadb_indexes indexes;              /* of the database, once the session is ready */
+    bool asks_mark;     /* the question that was sent is only whether memory has the newest row */
     bool is_far_behind; /* what the log has since the state of memory was too large an answer */
     struct mariadb_batch *batch; /* the last one that was sent, in its arena (write_exchange.c) */
 };

@@ -194,6 +194,47 @@ static void test_each_sign_alone(void **state)
     expect_answer(ASKED, false, NULL);
 }
 
+/* The newest row must be that one, with its entries unless memory has it; 0: the log is empty. */
+static void expect_newest(const struct question *question, int64_t number, bool is_known)
+{
+    for (enum way way = ASKED; way <= IN_STEPS; way++) {
+        struct question_answer answer = {0};
+        struct attempt attempt = begin_attempt();
+        expect_outcome(&attempt, session, ask(way, question, &answer, &attempt.err), SERVER_OK,
+                       NULL);
+        const struct log_rows *rows = &answer.newest.rows;
+        assert_true(answer.newest.is_primary);
+        assert_int_equal(answer.newest.is_known, is_known);
+        assert_int_equal(rows->count, number > 0);
+        if (number > 0) {
+            assert_int_equal(rows->at[0].number, number);
+            assert_int_equal(rows->at[0].entries.data == NULL, is_known);
+        }
+        log_rows_free(&answer.newest.rows);
+    }
+}
+
+/* The mark of the newest row is asked for first, and the row if memory has another one. */
+static void test_known_row(void **state)
+{
+    (void)state;
+    for (int coexists = 0; coexists < 2; coexists++) {
+        struct question question = {.coexists = coexists != 0, .known = {.number = 1}};
+        memset(question.known.mark, 0x11, LOG_MARK_LEN);
+        expect_newest(&question, 1, true);
+        question.known.mark[LOG_MARK_LEN - 1] = 0x22;
+        expect_newest(&question, 1, false);
+        question.known = (struct log_state){0};
+        expect_newest(&question, 1, false);
+        run(session, "DELETE FROM berth_log");
+        expect_newest(&question, 0, false);
+        question.known.number = 1;
+        expect_newest(&question, 0, false);
+        run(session, "INSERT INTO berth_log VALUES (1, x'11111111111111111111111111111111',"
+                     " x'00000000000000000000000000000000', UTC_TIMESTAMP(6), '')");
+    }
+}
+
 /* A server that does not say who it is is believed. */
 static void test_without_numbers(void **state)
 {
@@ -279,6 +320,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_own_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_known_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
     };
