@@ -107,6 +107,18 @@ struct maria_statement maria_read_of(const struct call *call, bool *is_known);
 enum outcome maria_write(struct call *call);
 void maria_reads_forget(void);
 
+/* log.c */
+enum outcome maria_insert_line(struct call *call);
+enum outcome maria_select_newest(struct call *call);
+enum outcome maria_select_newest_mark(struct call *call);
+enum outcome maria_select_newest_number(struct call *call);
+enum outcome maria_select_since(struct call *call);
+enum outcome maria_select_first(struct call *call);
+enum outcome maria_select_epoch(struct call *call);
+enum outcome maria_select_epochs(struct call *call);
+enum outcome maria_insert_epoch(struct call *call);
+enum outcome maria_check_line(struct call *call);
+
 /* asks.c */
 enum outcome maria_insert_ask(struct call *call);
 enum outcome maria_delete_ask(struct call *call);
@@ -138,6 +150,11 @@ bool maria_take_int(struct slice *at, int64_t *value);
 bool maria_take_literal(struct slice *at, struct value *value);
 /* Up to the text, which is skipped, too. Without data: it is not there. */
 struct slice maria_cut(struct slice *at, const char *text);
+/* What follows the text in the statement, or a literal there. */
+struct slice maria_after(const struct call *call, const char *text);
+int64_t maria_int_after(const struct call *call, const char *text);
+struct slice maria_bytes_after(const struct call *call, const char *text);
+bool maria_has(const struct call *call, const char *text);
 /* The statement is not as expected: ends the program. */
 _Noreturn void maria_give_up(const struct call *call);
 

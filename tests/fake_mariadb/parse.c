@@ -114,3 +114,35 @@ bool maria_take_literal(struct slice *at, struct value *value)
     *at = is_number ? slice_skip(*at, (size_t)(end - at->data)) : *at;
     return is_number;
 }
+
+/* What follows the text in the statement. */
+struct slice maria_after(const struct call *call, const char *text)
+{
+    const char *found = strstr(call->sql, text);
+    if (found == NULL)
+        maria_give_up(call);
+    return slice_of(found + strlen(text));
+}
+
+int64_t maria_int_after(const struct call *call, const char *text)
+{
+    struct slice at = maria_after(call, text);
+    int64_t value;
+    if (!maria_take_int(&at, &value))
+        maria_give_up(call);
+    return value;
+}
+
+struct slice maria_bytes_after(const struct call *call, const char *text)
+{
+    struct slice at = maria_after(call, text);
+    struct value value;
+    if (!maria_take_literal(&at, &value))
+        maria_give_up(call);
+    return value.text;
+}
+
+bool maria_has(const struct call *call, const char *text)
+{
+    return strstr(call->sql, text) != NULL;
+}

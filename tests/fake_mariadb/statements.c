@@ -1,5 +1,5 @@
-/* The statements whose texts are fixed but for their values: sessions, transactions, the lock, the
- * log, epochs, ids. One thread. */
+/* The statements whose texts are fixed but for their values: sessions, transactions, the lock, ids.
+ * log.c has those of the log. One thread. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,38 +12,6 @@
 static struct slice text_of(const struct call *call)
 {
     return slice_of(call->sql);
-}
-
-/* What follows the text in the statement. */
-static struct slice after(const struct call *call, const char *text)
-{
-    const char *found = strstr(call->sql, text);
-    if (found == NULL)
-        maria_give_up(call);
-    return slice_of(found + strlen(text));
-}
-
-static int64_t int_after(const struct call *call, const char *text)
-{
-    struct slice at = after(call, text);
-    int64_t value;
-    if (!maria_take_int(&at, &value))
-        maria_give_up(call);
-    return value;
-}
-
-static struct slice bytes_after(const struct call *call, const char *text)
-{
-    struct slice at = after(call, text);
-    struct value value;
-    if (!maria_take_literal(&at, &value))
-        maria_give_up(call);
-    return value.text;
-}
-
-static bool has(const struct call *call, const char *text)
-{
-    return strstr(call->sql, text) != NULL;
 }
 
 static int64_t world_s(void)
@@ -77,11 +45,12 @@ static enum outcome commit(struct call *call);
 static enum outcome set_session(struct call *call)
 {
     struct session *session = call->session;
-    if (has(call, "innodb_lock_wait_timeout="))
-        session->lock_timeout_us = (uint64_t)int_after(call, "innodb_lock_wait_timeout=") * 1000000;
-    if (has(call, " idle_transaction_timeout="))
+    if (maria_has(call, "innodb_lock_wait_timeout="))
+        session->lock_timeout_us =
+            (uint64_t)maria_int_after(call, "innodb_lock_wait_timeout=") * 1000000;
+    if (maria_has(call, " idle_transaction_timeout="))
         session->idle_timeout_us =
-            (uint64_t)int_after(call, " idle_transaction_timeout=") * 1000000;
+            (uint64_t)maria_int_after(call, " idle_transaction_timeout=") * 1000000;
     return OUTCOME_DONE;
 }
 
@@ -89,7 +58,7 @@ static enum outcome set_session(struct call *call)
 static enum outcome set_autocommit(struct call *call)
 {
     struct maria_session *maria_session = &call->session->maria;
-    bool is_on = int_after(call, "autocommit=") != 0;
+    bool is_on = maria_int_after(call, "autocommit=") != 0;
     enum outcome outcome = is_on && !maria_session->has_autocommit ? commit(call) : OUTCOME_DONE;
     maria_session->has_autocommit = is_on;
     (void)set_session(call);
@@ -98,7 +67,7 @@ static enum outcome set_autocommit(struct call *call)
 
 static enum outcome set_sync_wait(struct call *call)
 {
-    call->session->maria.waits = (int_after(call, "wsrep_sync_wait=") & 1) != 0;
+    call->session->maria.waits = (maria_int_after(call, "wsrep_sync_wait=") & 1) != 0;
     return OUTCOME_DONE;
 }
 
@@ -312,53 +281,16 @@ static enum outcome take_lock(struct call *call)
 /* Adds 1 to the largest number, unless the count is right. */
 static enum outcome check_count(struct call *call)
 {
-    if (int_after(call, "(ROW_COUNT()<>") == call->session->maria.row_count)
+    if (maria_int_after(call, "(ROW_COUNT()<>") == call->session->maria.row_count)
         return OUTCOME_DONE;
     return maria_fail(call, ERROR_RANGE, "BIGINT UNSIGNED value is out of range");
-}
-
-/* "SET @berth=IF((SELECT … number=2 AND mark=x'…') OR NOT (SELECT … number=1 AND mark=x'…'),1,…" */
-static bool has_line(const struct call *call, const struct view *view, const char *begin)
-{
-    struct slice at = after(call, begin);
-    int64_t number;
-    struct value mark;
-    if (!maria_take_int(&at, &number) || !maria_skip(&at, " AND mark=") ||
-        !maria_take_literal(&at, &mark))
-        maria_give_up(call);
-    const struct log_line *line = view_line(view, number);
-    return line != NULL && slice_equal(line->mark, mark.text);
-}
-
-/* "…(@berth_session<=>'3/1/node0')…" */
-static bool has_sign(struct call *call, const char *before)
-{
-    struct slice at = after(call, before);
-    struct value sign;
-    if (!maria_take_literal(&at, &sign))
-        maria_give_up(call);
-    return slice_equal(sign.text, slice_of(call->session->maria.sign));
-}
-
-static enum outcome check_line(struct call *call)
-{
-    static const char before[] = " AND (SELECT COUNT(*) FROM berth_log WHERE number=";
-    static const char sign[] = ",1,IF(~0+(1-(@berth_session<=>";
-    const struct view view = transaction_view(call->session);
-    if (has_line(call, &view, "IF((SELECT COUNT(*) FROM berth_log WHERE number="))
-        return OUTCOME_DONE;
-    if (has(call, sign) && !has_sign(call, sign))
-        return maria_fail(call, ERROR_RANGE, "BIGINT UNSIGNED value is out of range");
-    if (has(call, before) && !has_line(call, &view, before))
-        return OUTCOME_DONE;
-    return maria_fail(call, ERROR_ROWS, "Subquery returns more than 1 row");
 }
 
 /* NOWAIT: a lock that another transaction has is not waited for. */
 static enum outcome look_for_locked(struct call *call)
 {
     const struct change image = {.kind = CHANGE_PROVIDER_INSERT,
-                                 .provider.id = int_after(call, "WHERE id=")};
+                                 .provider.id = maria_int_after(call, "WHERE id=")};
     uint64_t keys[ROW_KEYS];
     (void)row_keys(TABLE_PROVIDERS, &image, keys);
     if (transaction_is_taken(call, keys, 1))
@@ -378,210 +310,11 @@ static enum outcome ask_row(struct call *call)
     return one_int(call, call->session->maria.failed_row);
 }
 
-/* ---- the log ---- */
-
-/* "… SELECT 2, x'mark', x'digest', 'written at', x'entries' FROM …" */
-static bool read_line(const struct call *call, int64_t *number, struct value values[static 4])
-{
-    struct slice at = after(call, " SELECT ");
-    bool ok = maria_take_int(&at, number);
-    for (int i = 0; i < 4; i++)
-        ok = ok && maria_skip(&at, ", ") && maria_take_literal(&at, &values[i]);
-    return ok && slice_starts_with(at, SLICE_LIT(" FROM "));
-}
-
-static bool may_follow(struct call *call, int64_t number)
-{
-    const struct view view = transaction_view(call->session);
-    if (has(call, "WHERE NOT EXISTS (SELECT 1 FROM berth_log)"))
-        return view_head(&view) == NULL;
-    const struct log_line *before = view_line(&view, int_after(call, "WHERE number = "));
-    return before != NULL && before->number == number - 1 &&
-           slice_equal(before->mark, bytes_after(call, " AND mark = "));
-}
-
-static enum outcome insert_line(struct call *call)
-{
-    int64_t number;
-    struct value values[4];
-    if (!read_line(call, &number, values))
-        maria_give_up(call);
-    if (!may_follow(call, number))
-        return maria_affected(call, 0);
-    uint64_t key = line_key(number);
-    enum outcome outcome = transaction_take(call, &key, 1);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    const struct view view = transaction_view(call->session);
-    if (view_line(&view, number) != NULL)
-        return maria_fail(call, ERROR_DUPLICATE, "Duplicate entry '%lld' for key 'PRIMARY'",
-                          (long long)number);
-    transaction_log(call->session, states_line(&server.states, number, values[2].integer,
-                                               values[0].text, values[1].text, values[3].text));
-    return maria_affected(call, 1);
-}
-
-static void add_line(struct call *call, const struct log_line *line, bool omits_entries)
-{
-    maria_add_int(call, line->number);
-    maria_add_text(call, line->mark);
-    maria_add_text(call, line->digest);
-    if (omits_entries)
-        maria_add_null(call);
-    else
-        maria_add_text(call, line->entries);
-}
-
-static void add_newest_epoch(struct call *call, const struct state *state)
-{
-    if (state->epoch_count == 0)
-        maria_add_null(call);
-    else
-        maria_add_int(call, state->epochs[state->epoch_count - 1].epoch);
-}
-
-/* "…, @berth_session": which connection answers. */
-static void add_sign(struct call *call)
-{
-    if (call->session->maria.sign[0] == '\0')
-        maria_add_null(call);
-    else
-        maria_add_text(call, slice_of(call->session->maria.sign));
-}
-
-/* One row, whose log columns are NULL if the log is empty. */
-static enum outcome select_newest(struct call *call)
-{
-    const bool compares = has(call, "IF(l.mark = ");
-    const struct view view = transaction_view(call->session);
-    const struct log_line *head = view_head(&view);
-    const bool is_known =
-        compares && head != NULL && slice_equal(head->mark, bytes_after(call, "IF(l.mark = "));
-    maria_columns(call, "ntttnnt");
-    if (head != NULL)
-        add_line(call, head, is_known);
-    for (int i = 0; head == NULL && i < 4; i++)
-        maria_add_null(call);
-    maria_add_int(call, 0);
-    if (compares && !is_known)
-        add_newest_epoch(call, view.state);
-    else
-        maria_add_null(call);
-    add_sign(call);
-    return OUTCOME_DONE;
-}
-
-static enum outcome select_newest_mark(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    const struct log_line *head = view_head(&view);
-    maria_columns(call, "ntnt");
-    if (head == NULL)
-        return OUTCOME_DONE;
-    maria_add_int(call, head->number);
-    maria_add_text(call, head->mark);
-    maria_add_int(call, 0);
-    add_sign(call);
-    return OUTCOME_DONE;
-}
-
-/* Asked by those who know an empty log. */
-static enum outcome select_newest_number(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    const struct log_line *head = view_head(&view);
-    maria_columns(call, "ntnt");
-    if (head == NULL)
-        maria_add_null(call);
-    else
-        maria_add_int(call, head->number);
-    maria_add_null(call);
-    maria_add_int(call, 0);
-    add_sign(call);
-    return OUTCOME_DONE;
-}
-
-static enum outcome select_since(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    int64_t from = int_after(call, "WHERE number >= ");
-    int64_t most = int_after(call, " LIMIT ");
-    maria_columns(call, "nttt");
-    for (unsigned i = 0; i < view.state->log_count; i++)
-        if (view.state->log[i]->number >= from && call->result->rows < most)
-            add_line(call, view.state->log[i], false);
-    return OUTCOME_DONE;
-}
-
-static enum outcome select_first(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    int64_t from = int_after(call, "WHERE number >= ");
-    maria_columns(call, "nt");
-    for (unsigned i = 0; i < view.state->log_count && call->result->rows == 0; i++)
-        if (view.state->log[i]->number >= from) {
-            maria_add_int(call, view.state->log[i]->number);
-            maria_add_text(call, view.state->log[i]->mark);
-        }
-    return OUTCOME_DONE;
-}
-
-/* ---- epochs ---- */
-
-static enum outcome select_epoch(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    maria_columns(call, "nt");
-    add_newest_epoch(call, view.state);
-    add_sign(call);
-    return OUTCOME_DONE;
-}
-
-static enum outcome select_epochs(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    maria_columns(call, "nnn");
-    for (unsigned i = 0; i < view.state->epoch_count; i++) {
-        maria_add_int(call, view.state->epochs[i].epoch);
-        maria_add_int(call, view.state->epochs[i].number);
-        maria_add_int(call, view.state->epochs[i].began_us);
-    }
-    return OUTCOME_DONE;
-}
-
-/* "… VALUES (1, 500, 'began at', 'batch 500 is gone, as …')" */
-static enum outcome insert_epoch(struct call *call)
-{
-    static const char begin_of_reason[] = "batch ";
-    struct slice at = after(call, "VALUES (");
-    struct value values[4];
-    for (int i = 0; i < 4; i++)
-        if (!maria_take_literal(&at, &values[i]) || !maria_skip(&at, i < 3 ? ", " : ")"))
-            maria_give_up(call);
-    struct slice reason = values[3].text;
-    if (!maria_skip(&reason, begin_of_reason))
-        maria_give_up(call);
-    struct epoch_line epoch = {
-        .epoch = values[0].integer, .number = values[1].integer, .began_us = values[2].integer};
-    (void)maria_take_int(&reason, &epoch.gone);
-    uint64_t key = epoch_key(epoch.epoch);
-    enum outcome outcome = transaction_take(call, &key, 1);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    const struct view view = transaction_view(call->session);
-    for (unsigned i = 0; i < view.state->epoch_count; i++)
-        if (view.state->epochs[i].epoch == epoch.epoch)
-            return maria_fail(call, ERROR_DUPLICATE, "Duplicate entry '%lld' for key 'PRIMARY'",
-                              (long long)epoch.epoch);
-    call->session->transaction.epoch = epoch;
-    return maria_affected(call, 1);
-}
-
 /* ---- ids ---- */
 
 static enum rows_table table_after(const struct call *call, const char *text)
 {
-    struct slice at = after(call, text);
+    struct slice at = maria_after(call, text);
     enum rows_table table = table_named(maria_cut(&at, " "));
     if (table >= ROWS_PARENTS)
         maria_give_up(call);
@@ -626,7 +359,7 @@ static enum outcome reserve_ids(struct call *call)
 {
     int64_t *counter = counter_of(call->session->node, table_after(call, " FOR INSERT INTO "));
     call->session->maria.insert_id =
-        next_id(call->session->node, counter, int_after(call, RESERVE));
+        next_id(call->session->node, counter, maria_int_after(call, RESERVE));
     return maria_affected(call, 1);
 }
 
@@ -642,7 +375,7 @@ static enum outcome show_ids(struct call *call)
 static enum outcome raise_counter(struct call *call)
 {
     int64_t *counter = counter_of(call->session->node, table_after(call, "INSERT IGNORE INTO "));
-    int64_t floor = int_after(call, "VALUES (");
+    int64_t floor = maria_int_after(call, "VALUES (");
     *counter = floor > *counter ? floor : *counter;
     return maria_affected(call, 1);
 }
@@ -688,7 +421,7 @@ static const struct {
     {"SET innodb_lock_wait_timeout=", MARIA_SETS, set_session},
     {"SET autocommit=", MARIA_SETS, set_autocommit},
     {"DO 0", MARIA_SETS, ignore},
-    {"SET @berth=IF((SELECT COUNT(*) FROM berth_log WHERE number=", MARIA_WRITES, check_line},
+    {"SET @berth=IF((SELECT COUNT(*) FROM berth_log WHERE number=", MARIA_WRITES, maria_check_line},
     {"SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE", MARIA_READS, take_lock},
     {"SELECT name FROM berth_locks WHERE name LIKE 't.%' ", MARIA_READS, maria_select_asks},
     {"INSERT INTO berth_locks (name) VALUES (", MARIA_WRITES, maria_insert_ask},
@@ -698,19 +431,19 @@ static const struct {
     {"GET DIAGNOSTICS CONDITION 1 @berth_row=ROW_NUMBER", MARIA_SETS, ignore},
     {"SELECT @berth_row", MARIA_SETS, ask_row},
     {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT ", MARIA_WRITES,
-     insert_line},
-    {"SELECT l.number, l.mark, l.digest, ", MARIA_READS, select_newest},
+     maria_insert_line},
+    {"SELECT l.number, l.mark, l.digest, ", MARIA_READS, maria_select_newest},
     {"SELECT number, mark, @@read_only, @berth_session FROM berth_log ORDER BY number DESC LIMIT 1",
-     MARIA_READS, select_newest_mark},
+     MARIA_READS, maria_select_newest_mark},
     {"SELECT MAX(number), NULL, @@read_only, @berth_session FROM berth_log", MARIA_READS,
-     select_newest_number},
+     maria_select_newest_number},
     {"SELECT number, mark, digest, entries FROM berth_log WHERE number >= ", MARIA_READS,
-     select_since},
-    {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, select_first},
-    {"SELECT MAX(epoch), @berth_session", MARIA_READS, select_epoch},
-    {"SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND", MARIA_READS, select_epochs},
+     maria_select_since},
+    {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, maria_select_first},
+    {"SELECT MAX(epoch), @berth_session", MARIA_READS, maria_select_epoch},
+    {"SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND", MARIA_READS, maria_select_epochs},
     {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES (", MARIA_WRITES,
-     insert_epoch},
+     maria_insert_epoch},
     {RESERVE, MARIA_WRITES, reserve_ids},
     {"SELECT LAST_INSERT_ID(), @@global.auto_increment_increment", MARIA_SETS, show_ids},
     {"INSERT IGNORE INTO ", MARIA_WRITES, raise_counter},
