@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
+#include "store/mariadb/session/session_settings.h"
+
 /* ---- facts and settings ---- */
 
 static void test_facts(void **state)
@@ -51,6 +54,28 @@ static void test_settings(void **state)
     value_is("SELECT @@max_statement_time", "12.500000");
     value_is("SELECT @@idle_write_transaction_timeout", "34");
     value_is("SELECT @@idle_transaction_timeout", "34");
+}
+
+/* MySQL has only this limit for a session that is idle in a transaction. What is in a comment for
+ * it, MariaDB is made to execute here; there, too, the limit releases the locks. */
+static void test_idle_in_transaction(void **state)
+{
+    (void)state;
+    const struct server_session_options options = {.idle_in_transaction_ms = 5000};
+    char *text = (char *)(uintptr_t)mariadb_settings_text(&options, arena).data;
+    char *limit = strstr(text, "/*!80000 , wait_timeout=60 */");
+    assert_non_null(limit);
+    memset(limit, ' ', strlen("/*!80000"));
+    memcpy(limit + strlen("/*!80000 , wait_timeout="), "1    ", strlen("60 */"));
+    struct mariadb_session *holder = open_session();
+    run(holder, text);
+    run(holder, "SET idle_transaction_timeout=0, idle_write_transaction_timeout=0;"
+                "BEGIN; INSERT INTO parent VALUES (1, 'a', 1)");
+    uint64_t began_us = clock_monotonic_us();
+    run(session, "SET innodb_lock_wait_timeout=30; INSERT INTO parent VALUES (1, 'b', 2)");
+    assert_in_range(clock_monotonic_us() - began_us, 500000, 10000000);
+    value_is("SELECT name FROM parent", "b");
+    mariadb_session_destroy(holder);
 }
 
 /* What deployment tools set on their servers must not hold here. */
@@ -294,10 +319,11 @@ static void test_large_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_facts),       TEST(test_settings),    TEST(test_other_defaults),
-        TEST(test_same_server), TEST(test_rows),        TEST(test_several_results),
-        TEST(test_refused),     TEST(test_failed),      TEST(test_locked),
-        TEST(test_read_only),   TEST(test_large_texts), TEST(test_large_results),
+        TEST(test_facts),           TEST(test_settings),    TEST(test_idle_in_transaction),
+        TEST(test_other_defaults),  TEST(test_same_server), TEST(test_rows),
+        TEST(test_several_results), TEST(test_refused),     TEST(test_failed),
+        TEST(test_locked),          TEST(test_read_only),   TEST(test_large_texts),
+        TEST(test_large_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
