@@ -229,6 +229,7 @@ PARTS = [
     Part("format",
          ["sh", "-c", "find src tests bench -name '*.[ch]' 2>/dev/null | xargs clang-format --dry-run -Werror"], tier="quick", after=()),
     Part("tidy", script("tests/tidy.py"), tier="quick", after=()),
+    Part("selftest", script("tests/selftest.py"), tier="quick", after=()),
     Part("clang-tidy", script("tests/clang_tidy.py"), after=("clang",)),
     Part("units", script("tests/units.py", "build"), tier="quick"),
     Part("databases", script("tests/databases/selftest.py"), tier="quick", waits=True),

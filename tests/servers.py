@@ -310,13 +310,14 @@ class Score:
         self.passed = self.failed = 0
 
     def case(self, name, problem=None, seconds=None):
+        """Only None means that it passed. An empty text does not: a check may have found something wrong and no words for it."""
         took = "" if seconds is None else f" ({seconds:.1f} s)"
-        if problem:
-            self.failed += 1
-            print(f"FAILED {name}{took}: {problem}", flush=True)
-        else:
+        if problem is None:
             self.passed += 1
             print(f"ok     {name}{took}", flush=True)
+        else:
+            self.failed += 1
+            print(f"FAILED {name}{took}: {str(problem) or 'no reason given'}", flush=True)
 
     def end(self):
         print(f"{self.passed} passed, {self.failed} failed")

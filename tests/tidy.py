@@ -126,6 +126,32 @@ def check_layers(sources, table):
         check(not unused, "HACKING.md", f"{layer} includes nothing of {', '.join(unused)}: take it out of the table")
 
 
+DIALECTS = ("mariadb", "postgres")
+FOLDERS_OF_DIALECTS = ("session", "log", "schema", "foreign", "report", "exchange")
+
+
+def wrong_in_dialect(path, text):
+    """The headers that a file of a dialect may not include: none of the other dialect's, and in a folder none of a later
+    folder's. Files beside the folders may include all."""
+    place = re.match(rf"src/store/({'|'.join(DIALECTS)})/(?:(\w+)/)?", path)
+    if place is None:
+        return []
+    dialect, folder = place.groups()
+    if folder is not None and folder not in FOLDERS_OF_DIALECTS:
+        return [f"{folder}/ is not in FOLDERS_OF_DIALECTS of tests/tidy.py"]
+    allowed = FOLDERS_OF_DIALECTS[:FOLDERS_OF_DIALECTS.index(folder) + 1] if folder else (*FOLDERS_OF_DIALECTS, "")
+    return [f'{folder or dialect}/ may not include "{name}"'
+            for name, other, inner in re.findall(r'^\s*#\s*include\s*"(store/(\w+)/(?:(\w+)/)?[^"]+)"', text, re.M)
+            if other in DIALECTS and (other != dialect or inner not in allowed)]
+
+
+def check_dialects(sources):
+    """Within a dialect, the folders have an order."""
+    for path in sources:
+        wrong = wrong_in_dialect(path, read(path))
+        check(not wrong, path, "; ".join(wrong))
+
+
 def check_clocks(sources):
     """Only base/ reads clocks and waits for a time: tests move that of base/clock.h."""
     for path in sources:
@@ -472,6 +498,7 @@ def main():
     texts = programs + units + files("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "tests/**/*.yaml", "**/meson.build",
                              "meson_options.txt", ".clang-*")
     check_layers(sources, table)
+    check_dialects(sources)
     check_clocks(sources)
     check_sleeps(files("tests/unit/**/*.[ch]"))
     check_globals(sources)

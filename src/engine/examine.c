@@ -21,7 +21,10 @@ void suspects_add(void *cls, enum entity entity, int64_t id, struct slice uuid)
 
 static void suspect(struct examining *examining, enum entity entity, int64_t id, struct slice uuid)
 {
-    suspects_add(examining->suspects, entity, id, uuid);
+    struct suspects *suspects = examining->suspects;
+    suspects->is_full |= suspects->list.count >= EXAMINE_SUSPECTS_MOST;
+    if (!suspects->is_full)
+        suspects_add(suspects, entity, id, uuid);
 }
 
 static enum entity entity_of(enum change_kind kind)
@@ -109,11 +112,21 @@ static void examine_nothing(void *cls)
     examining->suspects->is_incomplete = true;
 }
 
+static bool examine_is_full(void *cls)
+{
+    const struct examining *examining = cls;
+    return examining->suspects->is_full;
+}
+
 bool examine_rows(struct store_observer *rows, const struct version *version,
                   struct suspects *suspects, struct err *err)
 {
     struct examining examining = {suspects, version};
-    const struct store_examiner examiner = {examine_recent, examine_count, examine_ids,
-                                            examine_nothing, &examining};
+    const struct store_examiner examiner = {.recent = examine_recent,
+                                            .has_count = examine_count,
+                                            .ids = examine_ids,
+                                            .unknown = examine_nothing,
+                                            .is_full = examine_is_full,
+                                            .cls = &examining};
     return store_observer_examine(rows, &examiner, err);
 }

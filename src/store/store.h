@@ -241,6 +241,8 @@ struct store_examiner {
     /* Instead of all others: nobody knows what was written since the last time. The next read of
      * the writer's has STORE_NEWS_RELOAD. */
     void (*unknown)(void *cls);
+    /* Whether some rows were too many for this time: the next time passes the same ones again. */
+    bool (*is_full)(void *cls);
     void *cls;
 };
 

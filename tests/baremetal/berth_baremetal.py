@@ -61,7 +61,7 @@ class Berth(servers.Berthd):
 
     def complaint(self):
         ended = self.process.poll()
-        return "" if ended is None else f"ended with {ended}: {self.log()[-2000:]}"
+        return None if ended is None else f"ended with {ended}: {self.log()[-2000:]}"
 
 
 def add_arguments(parser):

@@ -157,9 +157,9 @@ class Ironic:
         self.kill()
 
     def complaint(self):
-        """The reason why it does not work any more, or ''."""
+        """The reason why it does not work any more, or None."""
         ended = [process for process in self.processes if process.poll() is not None]
-        return f"ended with {ended[0].returncode}: {self.log()[-2000:]}" if ended else ""
+        return f"ended with {ended[0].returncode}: {self.log()[-2000:]}" if ended else None
 
     def __enter__(self):
         return self if self.processes else self.start()

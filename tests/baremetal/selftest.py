@@ -123,7 +123,7 @@ def main():
     for text in liar.missed:
         score.case("an altered answer", f"was not seen: {text}")
     score.case("all was asked", None if liar.asked == options.requests else f"{liar.asked} requests")
-    score.case("nothing else was found", "; ".join(liar.wrong)[:3000])
+    score.case("nothing else was found", "; ".join(liar.wrong)[:3000] if liar.wrong else None)
     score.case("there was something to find", None if liar.lies > options.requests / 10 else f"{liar.lies} alterations")
     return score.end()
 

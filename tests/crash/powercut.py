@@ -54,7 +54,7 @@ def cut_store(program, database, synchronous, early, wait):
         errors = "".join(line for line in child.communicate()[1].decode().splitlines(True) if " INFO " not in line)
     with open(out) as file:
         lines = file.read().splitlines()
-    return int(lines[-1]) if lines else 0, errors
+    return int(lines[-1]) if lines else 0, errors or None
 
 
 def missing(database, last):

@@ -101,7 +101,7 @@ def main():
                 worked.add(max((name for name in commands if text.startswith(name + " ") or text == name), key=len))
             if options.show:
                 print(version, text, *answer[1:], sep="\n  ")
-            if problem:
+            if problem is not None:
                 score.case(f"{version}: {text}", problem)
             else:
                 score.passed += 1

@@ -145,7 +145,7 @@ class Tests:
         self.number = 0
 
     def case(self, name, problem):
-        if problem or self.show:
+        if problem is not None or self.show:
             self.score.case(name, problem)
         else:
             self.score.passed += 1

@@ -108,5 +108,5 @@ def prepare_or_say(score, *names):
     except (AssertionError, roots.Unprepared) as failure:
         score.case("the packages and a root to install them in are made", failure)
         return False
-    score.case("./dev package builds in a clean Debian root, and lintian has nothing to say", "\n".join(complaints))
+    score.case("./dev package builds in a clean Debian root, and lintian has nothing to say", "\n".join(complaints) or None)
     return True

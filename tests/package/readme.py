@@ -102,7 +102,7 @@ class Readme:
     def play(self):
         blocks = [block for block in self.page.blocks if examples.is_test(block)]
         missing = [str(block) for block in blocks if block.text not in self.printed()]
-        self.score.case("./dev run prints the commands of README.md", ", ".join(missing))
+        self.score.case("./dev run prints the commands of README.md", ", ".join(missing) or None)
         self.root.install(*named_packages(self.page))
         uuids = answers.Uuids({uuid for block in blocks for uuid in answers.UUID.findall(block.text)})
         shell = Shell(self.root)
@@ -116,7 +116,8 @@ class Readme:
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        self.score.case("Ctrl-C ends it", self.process.wait(30))
+        status = self.process.wait(30)
+        self.score.case("Ctrl-C ends it", None if status == 0 else f"ends with {status}")
         database = self.root.at(builder.TREE, "build/run/8778/berth.db")
         self.score.case("its database is where README.md says", None if os.path.exists(database) else "it is not")
 

@@ -38,4 +38,4 @@ def problems():
         status, called = build_with(name, argument)
         if not status or called:
             found.append(f"{name} fails, and the package is built nevertheless" if called else f"{name} fails: {status}")
-    return "; ".join(found)
+    return "; ".join(found) or None

@@ -312,7 +312,7 @@ def reloads(score, program, directory, authority):
         log = case.process.log()
         score.case("an invalid pair is logged once, not at every check",
                    None if log.count("the old TLS certificate stays in use") == count + 1 else log[-800:])
-        score.case("and serves the last good pair", None if shown_soon(third, 1) else "")
+        score.case("and serves the last good pair", None if shown_soon(third, 1) else case.process.log())
 
 
 def expiring(score, program, directory, authority):

@@ -214,7 +214,7 @@ static bool observer_examine(struct store_observer *base, const struct store_exa
     if (is_other_cluster(observer, examination.horizon)) {
         observer->store->is_replaced = true;
         examiner->unknown(examiner->cls);
-    } else {
+    } else if (!examiner->is_full(examiner->cls)) {
         observer->examined_from = examination.horizon;
     }
     return true;

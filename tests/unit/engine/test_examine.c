@@ -25,11 +25,12 @@ struct world {
     size_t id_count;
     bool fails;
     bool is_unknown; /* what was written */
+    bool is_full;    /* the examiner, at the end */
 };
 
 static bool play(void *cls, const struct store_examiner *examiner, struct err *err)
 {
-    const struct world *world = cls;
+    struct world *world = cls;
     if (world->is_unknown)
         examiner->unknown(examiner->cls);
     for (size_t i = 0; i < world->recent.count; i++)
@@ -37,6 +38,7 @@ static bool play(void *cls, const struct store_examiner *examiner, struct err *e
     for (int entity = 0; entity <= ENTITY_CONSUMER; entity++)
         if (!examiner->has_count(examiner->cls, (enum entity)entity, world->counts[entity]))
             examiner->ids(examiner->cls, (enum entity)entity, world->ids, world->id_count);
+    world->is_full = examiner->is_full(examiner->cls);
     return !world->fails || err_set(err, 503, NULL, "the snapshot is gone");
 }
 
@@ -203,6 +205,21 @@ static void it_is_not_known(void **state)
     assert_true(world->suspects.is_incomplete);
 }
 
+/* Those that are left out are found by the next look. */
+static void too_many_differ(void **state)
+{
+    struct world *world = *state;
+    for (int64_t id = 3; id < EXAMINE_SUSPECTS_MOST + 3; id++)
+        append_provider(&world->recent, id, 1, "many");
+    assert_suspects(world, EXAMINE_SUSPECTS_MOST);
+    assert_false(world->is_full);
+    append_provider(&world->recent, EXAMINE_SUSPECTS_MOST + 3, 1, "many");
+    world->counts[ENTITY_CONSUMER] = 0;
+    assert_suspects(world, EXAMINE_SUSPECTS_MOST);
+    assert_true(world->is_full);
+    assert_false(world->suspects.is_incomplete);
+}
+
 static void it_fails(void **state)
 {
     struct world *world = *state;
@@ -218,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_are_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_count_is_higher, setup, teardown),
         cmocka_unit_test_setup_teardown(it_is_not_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_many_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(it_fails, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

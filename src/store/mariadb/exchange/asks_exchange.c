@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/mariadb/exchange/exchanges.h"
-#include "store/mariadb/schema/own_tables.h"
+#include "store/mariadb/log/locks.h"
 #include "store/mariadb/session/session_state.h"
 
 enum { ASK_NAME_BYTES = 21 };

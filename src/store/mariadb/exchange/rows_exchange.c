@@ -118,34 +118,75 @@ static enum server_outcome lacks_figure(const struct server_session *base, struc
                               SLICE_LIT("the server's answer is not a number"), err);
 }
 
+/* What the rows of a result are. */
+struct recent_result {
+    size_t table;    /* of the examination */
+    int64_t *figure; /* the only row's; NULL: the rows are the table's */
+};
+
+/* All statements are one text, the results of which are in `results`. */
+static void append_examination(struct examination *examination, struct recent_result *results,
+                               struct buf *sql)
+{
+    size_t count = 0;
+    buf_append_lit(sql, "SELECT UNIX_TIMESTAMP();");
+    results[count++].figure = &examination->horizon;
+    for (size_t i = 0; i < examination->count; i++) {
+        struct examined_table *table = &examination->tables[i];
+        append_recent(table, examination->since - LATELY_S, sql);
+        results[count++] = (struct recent_result){.table = i};
+        if (table->is_counted)
+            results[count++] = (struct recent_result){.table = i, .figure = &table->rows};
+    }
+}
+
+/* A program may have changed a million rows since the last time, so that they are not all read
+ * before the first one is passed. */
+static enum server_outcome take_recent(struct mariadb_session *session,
+                                       const struct examination *examination,
+                                       const struct recent_result *results, server_take *take,
+                                       void *cls, uint64_t timeout_us, struct err *err)
+{
+    struct mariadb_rows row = {0};
+    enum server_outcome outcome = SERVER_OK;
+    uint64_t deadline_us = 0;
+    size_t before = SIZE_MAX;
+    for (size_t i = 0; outcome == SERVER_OK; i++) {
+        if (i % STEP_ROWS == 0 || session->progress.results != before)
+            deadline_us = clock_monotonic_us() + timeout_us;
+        before = session->progress.results;
+        outcome = mariadb_stream_next(session, &row, deadline_us, err);
+        if (outcome != SERVER_OK)
+            break;
+        const struct recent_result *result = &results[session->progress.results];
+        if (result->figure == NULL) {
+            struct mariadb_cells cells;
+            mariadb_cells_begin(&cells, examination->tables[result->table].table);
+            read_cells(&cells, &row, 0);
+            take(cls, result->table, cells.at);
+        } else if (!mariadb_rows_int(&row, 0, 0, result->figure)) {
+            mariadb_session_close(session);
+            outcome = lacks_figure(&session->base, err);
+        }
+    }
+    mariadb_rows_free(&row);
+    return outcome == SERVER_END ? SERVER_OK : outcome;
+}
+
 enum server_outcome mariadb_rows_examine(struct server_session *base,
                                          struct examination *examination, server_take *take,
                                          void *cls, uint64_t timeout_us, struct err *err)
 {
     struct mariadb_session *session = mariadb_session_of(base);
-    size_t most = 1 + 2 * examination->count;
-    struct mariadb_rows *rows = calloc(most, sizeof(*rows));
+    struct recent_result *results = calloc(1 + 2 * examination->count, sizeof(*results));
     struct buf sql = {0};
-    size_t at = 1;
-    check(rows != NULL);
-    buf_append_lit(&sql, "SELECT UNIX_TIMESTAMP();");
-    for (size_t i = 0; i < examination->count; i++)
-        append_recent(&examination->tables[i], examination->since - LATELY_S, &sql);
-    const struct mariadb_text text = {
-        .sql = buf_slice(&sql), .what = "read", .result_bytes_most = ROWS_BYTES_MOST};
-    enum server_outcome outcome = mariadb_session_execute(session, &text, rows, most, NULL,
-                                                          clock_monotonic_us() + timeout_us, err);
-    if (outcome == SERVER_OK && !mariadb_rows_int(&rows[0], 0, 0, &examination->horizon))
-        outcome = lacks_figure(base, err);
-    for (size_t i = 0; outcome == SERVER_OK && i < examination->count; i++) {
-        struct examined_table *table = &examination->tables[i];
-        take_rows(&rows[at++], table->table, i, take, cls);
-        if (table->is_counted && !mariadb_rows_int(&rows[at++], 0, 0, &table->rows))
-            outcome = lacks_figure(base, err);
-    }
-    for (size_t i = 0; i < most; i++)
-        mariadb_rows_free(&rows[i]);
-    free(rows);
+    check(results != NULL);
+    append_examination(examination, results, &sql);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "read"};
+    enum server_outcome outcome = mariadb_stream_begin(session, &text, err);
+    if (outcome == SERVER_OK)
+        outcome = take_recent(session, examination, results, take, cls, timeout_us, err);
+    free(results);
     buf_free(&sql);
     return outcome;
 }

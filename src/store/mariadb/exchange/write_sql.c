@@ -7,6 +7,7 @@
 #include "store/mariadb/exchange/join_sql.h"
 #include "store/mariadb/session/literal.h"
 #include "store/rows.h"
+#include "store/server/write_parts.h"
 
 enum {
     INSERT_ROWS_MOST = 1000,
@@ -23,49 +24,24 @@ void mariadb_write_append_check(size_t rows, struct buf *sql)
 
 /* ---- rows of upstream's tables ---- */
 
-static const struct rows_info *inserted(enum bundle_kind kind)
+static void append_cell(const struct rows_column *column, const struct cell *cell, struct buf *sql)
 {
-    static const enum rows_table tables[] = {
-        ROWS_CLASSES,         ROWS_TRAITS,
-        ROWS_AGGREGATES,      ROWS_PROJECTS,
-        ROWS_USERS,           ROWS_CONSUMER_TYPES,
-        ROWS_PROVIDERS,       ROWS_INVENTORIES,
-        ROWS_PROVIDER_TRAITS, ROWS_PROVIDER_AGGREGATES,
-        ROWS_CONSUMERS,       ROWS_ALLOCATIONS,
-    };
-    check(kind >= BUNDLE_CLASS_INSERT && kind <= BUNDLE_ALLOCATION_INSERT);
-    return rows_info(tables[kind - BUNDLE_CLASS_INSERT]);
-}
-
-static void append_column(const struct rows_column *column, const struct change *change,
-                          struct buf *sql)
-{
-    const char *field = (const char *)change + column->at;
-    int64_t wide = 0;
-    int32_t narrow = 0;
-    double ratio;
-    struct slice text;
     switch (column->cell) {
     case CELL_INTEGER:
     case CELL_NUMBER:
-        memcpy(column->bytes == sizeof(wide) ? (void *)&wide : (void *)&narrow, field,
-               column->bytes);
-        if (column->cell == CELL_INTEGER && (column->flags & ROWS_NEEDED) == 0)
-            mariadb_literal_reference(sql, wide + narrow);
+        if (cell->is_null)
+            buf_append_lit(sql, "NULL");
         else
-            mariadb_literal_int(sql, wide + narrow);
+            mariadb_literal_int(sql, cell->integer);
         return;
     case CELL_RATIO:
-        memcpy(&ratio, field, sizeof(ratio));
-        mariadb_literal_double(sql, ratio);
+        mariadb_literal_double(sql, cell->ratio);
         return;
     case CELL_TEXT:
-        memcpy(&text, field, sizeof(text));
-        mariadb_literal_text(sql, text);
+        mariadb_literal_text(sql, cell->text);
         return;
     case CELL_TIME:
-        memcpy(&wide, field, sizeof(wide));
-        mariadb_literal_second(sql, wide);
+        mariadb_literal_second(sql, cell->integer);
     }
 }
 
@@ -84,7 +60,9 @@ static void write_sql_append_insert(const struct rows_info *info, const struct b
                 continue;
             if (i > 0)
                 buf_append_char(sql, ',');
-            append_column(&info->columns[i], &changes[chunk->rows[row].first], sql);
+            const struct rows_column *column = &info->columns[i];
+            struct cell cell = write_parts_cell(column, &changes[chunk->rows[row].first]);
+            append_cell(column, &cell, sql);
         }
         buf_append_char(sql, ')');
     }
@@ -92,30 +70,6 @@ static void write_sql_append_insert(const struct rows_info *info, const struct b
 }
 
 /* ---- records ---- */
-
-enum record_write {
-    RECORD_WRITE_NONE,
-    RECORD_WRITE_DELETE,
-    RECORD_WRITE_INSERT,
-    RECORD_WRITE_UPDATE
-};
-
-/* The table of records that the bundle writes; NULL: none. */
-static const struct record_table_info *record_table(enum bundle_kind kind, enum record_write *write)
-{
-    static const enum bundle_kind first[] = {
-        [RECORD_WRITE_DELETE] = BUNDLE_RECORD_DELETE,
-        [RECORD_WRITE_INSERT] = BUNDLE_RECORD_INSERT,
-        [RECORD_WRITE_UPDATE] = BUNDLE_RECORD_UPDATE,
-    };
-    *write = RECORD_WRITE_NONE;
-    for (int i = RECORD_WRITE_DELETE; i <= RECORD_WRITE_UPDATE; i++)
-        if (kind >= first[i] && kind - first[i] < RECORD_TABLE_COUNT) {
-            *write = (enum record_write)i;
-            return &record_tables[kind - first[i]];
-        }
-    return NULL;
-}
 
 static bool is_text(const struct record_field *field)
 {
@@ -194,7 +148,7 @@ unsigned mariadb_write_append(const struct bundle *chunk, const struct change *c
                               const struct mariadb_indexes *indexes, struct buf *sql)
 {
     enum record_write write;
-    const struct record_table_info *table = record_table(chunk->kind, &write);
+    const struct record_table_info *table = write_parts_record(chunk->kind, &write);
     const struct mariadb_join *join = mariadb_join_of(chunk->kind);
     struct mariadb_join of_record;
     unsigned results = 0;
@@ -211,7 +165,7 @@ unsigned mariadb_write_append(const struct bundle *chunk, const struct change *c
         if (table != NULL)
             append_record_insert(table, chunk, changes, sql);
         else
-            write_sql_append_insert(inserted(chunk->kind), chunk, changes, sql);
+            write_sql_append_insert(write_parts_inserted(chunk->kind), chunk, changes, sql);
         return 1;
     }
     if (chunk->kind == BUNDLE_PROVIDER_DELETE) {
@@ -236,7 +190,7 @@ bool mariadb_write_is_check(unsigned result)
 struct bundle_limit mariadb_write_limit(enum bundle_kind kind)
 {
     enum record_write write;
-    (void)record_table(kind, &write);
+    (void)write_parts_record(kind, &write);
     const struct mariadb_join *join = mariadb_join_of(kind);
     bool is_single = write == RECORD_WRITE_UPDATE || (join != NULL && join->is_single);
     return (struct bundle_limit){.rows = is_single         ? 1
@@ -267,12 +221,8 @@ size_t mariadb_write_bytes(const struct change *change)
     size_t bytes = ROW_BYTES;
     if (change->kind == CHANGE_ALLOCATIONS_OF_DELETE)
         return bytes + mariadb_literal_bytes(change->allocation.consumer_uuid);
-    for (unsigned i = 0; info != NULL && i < info->count; i++) {
-        struct slice text;
-        if (info->columns[i].cell != CELL_TEXT)
-            continue;
-        memcpy(&text, (const char *)change + info->columns[i].at, sizeof(text));
-        bytes += mariadb_literal_bytes(text);
-    }
+    for (unsigned i = 0; info != NULL && i < info->count; i++)
+        if (info->columns[i].cell == CELL_TEXT)
+            bytes += mariadb_literal_bytes(write_parts_cell(&info->columns[i], change).text);
     return bytes;
 }

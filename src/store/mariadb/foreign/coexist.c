@@ -15,6 +15,7 @@
 #include "store/mariadb/foreign/foreign_log.h"
 #include "store/mariadb/foreign/foreign_sql.h"
 #include "store/mariadb/foreign/foreign_triggers.h"
+#include "store/mariadb/log/locks.h"
 #include "store/mariadb/session/session_state.h"
 #include "store/mariadb/session/tool_session.h"
 
@@ -133,7 +134,8 @@ static void append_tables(struct buf *sql)
     for (unsigned i = 0; i < MARIADB_FOREIGN_TRIGGERS; i += MARIADB_FOREIGN_EVENTS)
         buf_printf(sql, ",'%s'", mariadb_foreign_trigger_table(i));
     buf_printf(sql,
-               ")), 0), COALESCE(SUM(TABLE_NAME IN ('berth_foreign', 'berth_locks', 'berth_log')),"
+               ")), 0), COALESCE(SUM(TABLE_NAME IN ('berth_foreign', '" MARIADB_LOCKS_TABLE
+               "', 'berth_log')),"
                " 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()%c",
                '\0');
 }
@@ -199,9 +201,11 @@ static unsigned count_triggers(const struct coexist *c)
 
 /* ---- enable ---- */
 
-static const char INCOMPLETE[] = "DELETE FROM berth_locks WHERE name = 'coexist'";
-static const char COMPLETE[] = "INSERT INTO berth_locks (name) VALUES ('coexist')"
-                               " ON DUPLICATE KEY UPDATE name = 'coexist'";
+static const char INCOMPLETE[] =
+    "DELETE FROM " MARIADB_LOCKS_TABLE " WHERE name = '" MARIADB_LOCK_COEXIST "'";
+static const char COMPLETE[] =
+    "INSERT INTO " MARIADB_LOCKS_TABLE " (name) VALUES ('" MARIADB_LOCK_COEXIST
+    "') ON DUPLICATE KEY UPDATE name = '" MARIADB_LOCK_COEXIST "'";
 
 static bool create_missing(struct coexist *c, struct err *err)
 {

@@ -7,6 +7,7 @@
 #include "store/mariadb/foreign/foreign_log.h"
 
 #include "store/mariadb/foreign/foreign_sql.h"
+#include "store/mariadb/log/locks.h"
 #include "store/mariadb/log/write_texts.h"
 #include "store/mariadb/session/literal.h"
 #include "store/mariadb/session/session_state.h"
@@ -17,8 +18,7 @@ enum { ATTEMPTS = 5, DELETED_AT_ONCE = 1000 };
 /* The results of the text that begins a transaction. */
 enum { OF_AUTOCOMMIT, OF_BEGIN, OF_LOCK, OF_NEWEST, OF_NOTES, OF_ALL };
 
-static const char BEGIN[] = "SET autocommit = 0; START TRANSACTION;"
-                            "SELECT 1 FROM berth_locks WHERE name = 'batches' FOR UPDATE;"
+static const char BEGIN[] = "SET autocommit = 0; START TRANSACTION;" MARIADB_TAKE_LOCK
                             "SELECT number, mark, digest, entries FROM berth_log ORDER BY number"
                             " DESC LIMIT 1;";
 
@@ -58,8 +58,9 @@ static enum server_outcome move_begin(struct move *m, unsigned most, struct err 
     buf_free(&sql);
     if (outcome != SERVER_OK || mariadb_rows_count(&m->rows[OF_LOCK]) == 1)
         return outcome;
-    return server_failure_set(SERVER_FAILED, m->session->base.target, "locked",
-                              SLICE_LIT("berth_locks lacks the row 'batches'"), err);
+    return server_failure_set(
+        SERVER_FAILED, m->session->base.target, "locked",
+        SLICE_LIT(MARIADB_LOCKS_TABLE " lacks the row '" MARIADB_LOCK_BATCHES "'"), err);
 }
 
 static bool make_row(const struct move *m, const struct foreign_notes *notes,

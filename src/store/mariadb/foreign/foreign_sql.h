@@ -3,6 +3,7 @@
 #ifndef BERTH_STORE_MARIADB_FOREIGN_FOREIGN_SQL_H
 #define BERTH_STORE_MARIADB_FOREIGN_FOREIGN_SQL_H
 
+#include "store/mariadb/log/locks.h"
 #include "store/mariadb/session/rows.h"
 #include "store/server/foreign_view.h"
 
@@ -39,7 +40,8 @@ void mariadb_foreign_read_first(const struct mariadb_rows *rows, struct foreign_
     "(SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()"          \
     " AND LEFT(TRIGGER_NAME, 14) = 'berth_foreign_')"
 #define MARIADB_FOREIGN_IS_COMPLETE                                                                \
-    "EXISTS(SELECT 1 FROM berth_locks WHERE berth_locks.name = 'coexist')"
+    "EXISTS(SELECT 1 FROM " MARIADB_LOCKS_TABLE " WHERE " MARIADB_LOCKS_TABLE                      \
+    ".name = '" MARIADB_LOCK_COEXIST "')"
 
 /* How many notes there are, up to a million. */
 #define MARIADB_FOREIGN_WAITING                                                                    \

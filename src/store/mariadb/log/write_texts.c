@@ -8,6 +8,7 @@
  * SELECT would: SET does not. */
 #include "store/mariadb/log/write_texts.h"
 
+#include "store/mariadb/log/locks.h"
 #include "store/mariadb/log/log_sql.h"
 
 enum { ROW_WAIT_S = 2, DEFAULT_WAIT_S = 50 };
@@ -16,8 +17,7 @@ void mariadb_write_texts_lock(bool is_cluster, int lock_timeout_ms, struct buf *
 {
     int wait_s = lock_timeout_ms > 0 ? (lock_timeout_ms + 999) / 1000 : DEFAULT_WAIT_S;
     buf_printf(sql,
-               "SET %sinnodb_lock_wait_timeout=%d;BEGIN;"
-               "SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE;"
+               "SET %sinnodb_lock_wait_timeout=%d;BEGIN;" MARIADB_TAKE_LOCK
                "SET innodb_lock_wait_timeout=%d;",
                is_cluster ? "autocommit=0, " : "", wait_s, ROW_WAIT_S);
 }

@@ -8,6 +8,8 @@
  * different names. JSON is text: MySQL's type would reorder it. One thread at a time. */
 #include "store/mariadb/schema/own_tables.h"
 
+#include "store/mariadb/log/locks.h"
+
 #include <stdarg.h>
 
 #include "base/buf.h"

@@ -14,10 +14,6 @@
 #include "base/err.h"
 #include "store/mariadb/session/session.h"
 
-/* The table with a row for each lock, and the row that batches lock. */
-#define MARIADB_LOCKS_TABLE  "berth_locks"
-#define MARIADB_LOCK_BATCHES "batches"
-
 /* Statements in an arena. All zero: none. */
 struct mariadb_own_statements {
     const char **sql;

@@ -11,7 +11,11 @@
  * of a database that takes longer, again and again; there is none but the session's own (0).
  *
  * Connections are kept, however short the time is after which the server would end an idle one; the
- * one given is the longest. Its other side is still found to be gone, by TCP's own means.
+ * one given is the longest. Its other side is still found to be gone, by TCP's own means: by berth
+ * soon, by the server after hours. Meanwhile it keeps the locks of a machine that is gone. MariaDB
+ * has a limit for sessions that are idle within a transaction. MySQL only has the one for all idle
+ * connections, so there it is shorter for a session that is to have such a limit, and not so short
+ * that the writer of a quiet cloud would have to connect for each batch.
  *
  * The products' differences are in comments that only one of them executes: MariaDB reads those
  * with an M, and none of MySQL's from 5.7 to 9.99. A variable that one version does not have would
@@ -29,6 +33,8 @@
 
 #include "base/buf.h"
 #include "store/mariadb/session/variables.h"
+
+enum { IDLE_LEAST_S = 60 };
 
 enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
 
@@ -73,8 +79,8 @@ struct slice mariadb_settings_text(const struct server_session_options *options,
     if (idle > 0)
         buf_printf(&out,
                    " /*M!100600 , idle_transaction_timeout=%d, idle_write_transaction_timeout=%d, "
-                   "idle_readonly_transaction_timeout=%d */",
-                   idle, idle, idle);
+                   "idle_readonly_transaction_timeout=%d */ /*!80000 , wait_timeout=%d */",
+                   idle, idle, idle, idle > IDLE_LEAST_S ? idle : IDLE_LEAST_S);
     buf_printf(&out,
                " /*M!100600 , max_statement_time=%d.%03d */ /*!80000 , max_execution_time=%d */",
                statement_ms / 1000, statement_ms % 1000, statement_ms);

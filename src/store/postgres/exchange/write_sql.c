@@ -10,6 +10,7 @@
 #include "store/postgres/exchange/write_sql.h"
 
 #include "model/record.h"
+#include "store/server/write_parts.h"
 
 /* What an array contains. */
 enum value {
@@ -315,35 +316,25 @@ static enum pg_type array_of_cell(enum cell_kind cell)
     return types[cell];
 }
 
-static void add_column(struct pg_array *array, const struct rows_column *column,
-                       const struct change *change)
+static void add_cell(struct pg_array *array, const struct rows_column *column,
+                     const struct cell *cell)
 {
-    const char *field = (const char *)change + column->at;
-    int64_t wide = 0;
-    int32_t narrow = 0;
-    double ratio;
-    struct slice text;
     switch (column->cell) {
     case CELL_INTEGER:
     case CELL_NUMBER:
-        memcpy(column->bytes == sizeof(wide) ? (void *)&wide : (void *)&narrow, field,
-               column->bytes);
-        if (column->cell == CELL_INTEGER && (column->flags & ROWS_NEEDED) == 0)
-            add_reference(array, wide + narrow);
+        if (cell->is_null)
+            pg_array_add_null(array);
         else
-            pg_array_add_int(array, wide + narrow);
+            pg_array_add_int(array, cell->integer);
         return;
     case CELL_RATIO:
-        memcpy(&ratio, field, sizeof(ratio));
-        pg_array_add_float(array, ratio);
+        pg_array_add_float(array, cell->ratio);
         return;
     case CELL_TEXT:
-        memcpy(&text, field, sizeof(text));
-        add_text(array, text);
+        add_text(array, cell->text);
         return;
     case CELL_TIME:
-        memcpy(&wide, field, sizeof(wide));
-        pg_array_add_time(array, wide);
+        pg_array_add_time(array, cell->integer);
     }
 }
 
@@ -352,12 +343,15 @@ static size_t fill_insert(const struct rows_info *info, const struct bundle *bun
 {
     size_t count = 0;
     for (unsigned i = 0; i < info->count; i++) {
-        if ((info->columns[i].flags & ROWS_OF_CONSUMER) != 0)
+        const struct rows_column *column = &info->columns[i];
+        if ((column->flags & ROWS_OF_CONSUMER) != 0)
             continue;
         struct pg_array *array = &arrays[count++];
-        pg_array_begin(array, array_of_cell(info->columns[i].cell));
-        for (size_t row = 0; row < bundle->count; row++)
-            add_column(array, &info->columns[i], &changes[bundle->rows[row].first]);
+        pg_array_begin(array, array_of_cell(column->cell));
+        for (size_t row = 0; row < bundle->count; row++) {
+            struct cell cell = write_parts_cell(column, &changes[bundle->rows[row].first]);
+            add_cell(array, column, &cell);
+        }
     }
     return count;
 }
@@ -496,38 +490,6 @@ static void append_record_delete(const struct record_table_info *table, struct b
 
 /* ---- any bundle ---- */
 
-enum record_write { RECORD_WRITE_DELETE, RECORD_WRITE_INSERT, RECORD_WRITE_UPDATE };
-
-/* The table of records that the bundle writes; NULL: none. */
-static const struct record_table_info *record_table(enum bundle_kind kind, enum record_write *write)
-{
-    static const enum bundle_kind first[] = {
-        [RECORD_WRITE_DELETE] = BUNDLE_RECORD_DELETE,
-        [RECORD_WRITE_INSERT] = BUNDLE_RECORD_INSERT,
-        [RECORD_WRITE_UPDATE] = BUNDLE_RECORD_UPDATE,
-    };
-    for (int i = RECORD_WRITE_DELETE; i <= RECORD_WRITE_UPDATE; i++)
-        if (kind >= first[i] && kind - first[i] < RECORD_TABLE_COUNT) {
-            *write = (enum record_write)i;
-            return &record_tables[kind - first[i]];
-        }
-    return NULL;
-}
-
-static const struct rows_info *inserted(enum bundle_kind kind)
-{
-    static const enum rows_table tables[] = {
-        ROWS_CLASSES,         ROWS_TRAITS,
-        ROWS_AGGREGATES,      ROWS_PROJECTS,
-        ROWS_USERS,           ROWS_CONSUMER_TYPES,
-        ROWS_PROVIDERS,       ROWS_INVENTORIES,
-        ROWS_PROVIDER_TRAITS, ROWS_PROVIDER_AGGREGATES,
-        ROWS_CONSUMERS,       ROWS_ALLOCATIONS,
-    };
-    check(kind >= BUNDLE_CLASS_INSERT && kind <= BUNDLE_ALLOCATION_INSERT);
-    return rows_info(tables[kind - BUNDLE_CLASS_INSERT]);
-}
-
 static size_t fill_record_delete(const struct bundle *bundle, const struct change *changes,
                                  struct pg_array *arrays)
 {
@@ -541,11 +503,11 @@ size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
                       struct pg_array arrays[static WRITE_SQL_ARRAYS_MOST])
 {
     enum record_write write;
-    const struct record_table_info *table = record_table(bundle->kind, &write);
+    const struct record_table_info *table = write_parts_record(bundle->kind, &write);
     if (forms[bundle->kind].sql != NULL)
         return fill_form(&forms[bundle->kind], bundle, changes, arrays);
     if (table == NULL)
-        return fill_insert(inserted(bundle->kind), bundle, changes, arrays);
+        return fill_insert(write_parts_inserted(bundle->kind), bundle, changes, arrays);
     return write == RECORD_WRITE_DELETE ? fill_record_delete(bundle, changes, arrays)
                                         : fill_put(table, bundle, changes, arrays);
 }
@@ -553,18 +515,18 @@ size_t write_sql_fill(const struct bundle *bundle, const struct change *changes,
 size_t write_sql_bytes(const struct change *change)
 {
     enum record_write write;
-    const struct record_table_info *table = record_table(bundle_kind_of(change), &write);
+    const struct record_table_info *table = write_parts_record(bundle_kind_of(change), &write);
     return table == NULL || write == RECORD_WRITE_DELETE ? 0 : change->row.record->bytes;
 }
 
 void write_sql_append(enum bundle_kind kind, struct buf *sql)
 {
-    enum record_write write = RECORD_WRITE_DELETE;
-    const struct record_table_info *table = record_table(kind, &write);
+    enum record_write write;
+    const struct record_table_info *table = write_parts_record(kind, &write);
     if (forms[kind].sql != NULL)
         buf_append_slice(sql, slice_of(forms[kind].sql));
     else if (table == NULL)
-        append_insert(inserted(kind), sql);
+        append_insert(write_parts_inserted(kind), sql);
     else if (write == RECORD_WRITE_INSERT)
         append_record_insert(table, sql);
     else if (write == RECORD_WRITE_UPDATE)

@@ -1,5 +1,7 @@
 /* How many rows the server looks at for what is asked again and again: it finds them by indexes,
  * however many rows the tables have. */
+#include <malloc.h>
+
 #include "store/server/peer.h"
 
 #include "base/arena.h"
@@ -265,13 +267,71 @@ static void test_committed_late(void **state)
     store_close(store);
 }
 
+/* ---- a program changes very many rows ---- */
+
+enum { MANY = 100000, MEMORY_BYTES_MOST = 1 << 20 };
+
+struct many {
+    size_t count, providers;
+    size_t before, most; /* bytes of memory in use */
+};
+
+static void measure(void *cls, size_t at, struct cell *cells)
+{
+    struct many *many = cls;
+    (void)cells;
+    many->providers += at == 1;
+    if (many->count++ % 1000 != 0)
+        return;
+    size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
+    if (now > many->most)
+        many->most = now;
+}
+
+/* However many there are, memory holds few of them at a time. */
+static void test_very_many_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *session = peer_connect(fixture);
+    struct examined_table tables[] = {{.table = ROWS_CONSUMERS, .is_counted = true},
+                                      {.table = ROWS_PROVIDERS, .is_counted = true},
+                                      {.table = ROWS_CONSUMERS}};
+    struct examination examination = {.tables = tables, .count = 3};
+    examination.since = peer_execute(fixture, "SELECT UNIX_TIMESTAMP()");
+    int64_t consumers = peer_execute(fixture, "SELECT COUNT(*) FROM consumers");
+    int64_t providers = peer_execute(fixture, "SELECT COUNT(*) FROM resource_providers");
+    (void)peer_execute(
+        fixture, arena_printf(fixture->arena,
+                              "INSERT INTO consumers (id, uuid, project_id, user_id, generation,"
+                              " created_at) SELECT seq, CONCAT('c', seq), 1, 1, 1, UTC_TIMESTAMP()"
+                              " FROM seq_%d_to_%d",
+                              FIRST_ID + 1, FIRST_ID + MANY)
+                     .data);
+    (void)peer_execute(fixture, "UPDATE resource_providers SET updated_at = UTC_TIMESTAMP()");
+    struct many many = {.before = mallinfo2().uordblks + mallinfo2().hblkhd};
+    assert_int_equal(session->dialect->rows_examine(session, &examination, measure, &many, 60000000,
+                                                    &fixture->err),
+                     SERVER_OK);
+    assert_in_range(many.count, 2 * MANY, 2 * (MANY + consumers) + providers);
+    assert_int_equal(many.providers, providers);
+    assert_int_equal(tables[0].rows, consumers + MANY);
+    assert_int_equal(tables[1].rows, providers);
+    assert_in_range(many.most, 1, many.before + MEMORY_BYTES_MOST);
+    assert_in_range(examination.horizon, examination.since, examination.since + 600);
+    server_session_destroy(session);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_batches), TEST(test_ids),  TEST(test_namesakes),
-        TEST(test_log),     TEST(test_rows), TEST(test_committed_late),
+        TEST(test_batches),        TEST(test_ids),
+        TEST(test_namesakes),      TEST(test_log),
+        TEST(test_rows),           TEST(test_committed_late),
+        TEST(test_very_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,66 +1,10 @@
-/* Texts, failures, commits and streams on a real server. */
-#include "sessions.h"
-#include "store/mariadb/session/session_state.h"
+/* Facts, settings, rows and failures on a real server. */
+#include "one_session.h"
 
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "await.h"
 #include "base/clock.h"
-
-static struct mariadb_session *session;
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_create();
-    session = open_session();
-    run(session,
-        "DROP TABLE IF EXISTS child, parent; "
-        "CREATE TABLE parent (id BIGINT PRIMARY KEY, name VARCHAR(20) CHARACTER SET utf8mb3"
-        " NOT NULL, number TINYINT, UNIQUE KEY parent_name (name)) ENGINE=InnoDB; "
-        "CREATE TABLE child (id INT, parent BIGINT, CONSTRAINT child_parent"
-        " FOREIGN KEY (parent) REFERENCES parent (id)) ENGINE=InnoDB");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mariadb_session_destroy(session);
-    arena_destroy(arena);
-    return 0;
-}
-
-static enum server_outcome execute(const char *sql, const char *what, struct err *err)
-{
-    return mariadb_session_run(session, sql, what, soon(), err);
-}
-
-#define EXPECT(outcome, expected, message)                                                         \
-    do {                                                                                           \
-        struct attempt tried = begin_attempt();                                                    \
-        struct err *err = &tried.err;                                                              \
-        enum server_outcome found = (outcome);                                                     \
-        expect_outcome(&tried, session, found, expected, message);                                 \
-    } while (0)
-
-static void value_is(const char *sql, const char *expected)
-{
-    const char *value = value_of(arena, session, sql);
-    assert_non_null(value);
-    assert_string_equal(value, expected);
-}
-
-static void reconnect(struct server_session_options options)
-{
-    mariadb_session_destroy(session);
-    options.wake_fd = -1;
-    session = make_session(url_of_server(arena), options);
-    EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
-}
+#include "store/mariadb/session/session_settings.h"
 
 /* ---- facts and settings ---- */
 
@@ -110,6 +54,28 @@ static void test_settings(void **state)
     value_is("SELECT @@max_statement_time", "12.500000");
     value_is("SELECT @@idle_write_transaction_timeout", "34");
     value_is("SELECT @@idle_transaction_timeout", "34");
+}
+
+/* MySQL has only this limit for a session that is idle in a transaction. What is in a comment for
+ * it, MariaDB is made to execute here; there, too, the limit releases the locks. */
+static void test_idle_in_transaction(void **state)
+{
+    (void)state;
+    const struct server_session_options options = {.idle_in_transaction_ms = 5000};
+    char *text = (char *)(uintptr_t)mariadb_settings_text(&options, arena).data;
+    char *limit = strstr(text, "/*!80000 , wait_timeout=60 */");
+    assert_non_null(limit);
+    memset(limit, ' ', strlen("/*!80000"));
+    memcpy(limit + strlen("/*!80000 , wait_timeout="), "1    ", strlen("60 */"));
+    struct mariadb_session *holder = open_session();
+    run(holder, text);
+    run(holder, "SET idle_transaction_timeout=0, idle_write_transaction_timeout=0;"
+                "BEGIN; INSERT INTO parent VALUES (1, 'a', 1)");
+    uint64_t began_us = clock_monotonic_us();
+    run(session, "SET innodb_lock_wait_timeout=30; INSERT INTO parent VALUES (1, 'b', 2)");
+    assert_in_range(clock_monotonic_us() - began_us, 500000, 10000000);
+    value_is("SELECT name FROM parent", "b");
+    mariadb_session_destroy(holder);
 }
 
 /* What deployment tools set on their servers must not hold here. */
@@ -348,352 +314,16 @@ static void test_large_results(void **state)
     mariadb_rows_free(&rows);
 }
 
-/* ---- commits ---- */
-
-static void test_commit(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {
-        .sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (1, 'a', 1); COMMIT"),
-        .commit = 3,
-        .what = "written"};
-    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
-    assert_false(mariadb_session_in_transaction(session));
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
-           "written: Duplicate entry '1' for key 'PRIMARY'");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
-    assert_int_equal(mariadb_session_failure(session)->result, 1);
-    assert_true(mariadb_session_in_transaction(session));
-    run(session, "ROLLBACK");
-    value_is("SELECT COUNT(*) FROM parent", "1");
-}
-
-/* An interrupted COMMIT may have happened: here it is the statement before it that is killed, and
- * the same error for the last statement. */
-static void test_interrupted_commit(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {
-        .sql = SLICE_LIT(
-            "BEGIN; INSERT INTO parent VALUES (1, 'a', 1); "
-            "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'killed'; COMMIT"),
-        .commit = 4};
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_RETRY,
-           "used: killed");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
-    run(session, "ROLLBACK");
-    text.commit = 3; /* as if the statement that fails were the COMMIT */
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
-           "used: killed");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
-    assert_false(mariadb_session_is_open(session));
-    /* a certain refusal of the COMMIT itself */
-    reconnect((struct server_session_options){0});
-    text.sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (2, 'b', 1); "
-                         "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'no'");
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_RETRY,
-           "used: no");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
-    run(session, "ROLLBACK");
-    /* what a proxy sends when it has lost the server proves nothing, and libmariadb does not
-     * accept such a number from a server */
-    text.sql = SLICE_LIT("BEGIN; SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 2013, MESSAGE_TEXT = "
-                         "'Lost connection'; COMMIT");
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
-           "used: Received malformed packet");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
-}
-
-/* What follows COMMIT tells that it has happened, or certainly not, or nothing. */
-static void test_checked_commit(void **state)
-{
-    static const char missing[] =
-        "BEGIN; INSERT INTO parent VALUES (1, 'a', 1); ROLLBACK; BEGIN; COMMIT;"
-        " SET @found=IF((SELECT COUNT(*) FROM parent)=1, 1, (SELECT 1 UNION SELECT 2))";
-    (void)state;
-    struct mariadb_text text = {.sql = slice_of(missing), .commit = 5, .what = "written"};
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
-           "written: Subquery returns more than 1 row");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
-    assert_true(mariadb_session_is_open(session));
-    run(session, "INSERT INTO parent VALUES (2, 'b', 1)");
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
-    text.sql =
-        SLICE_LIT("BEGIN; INSERT INTO parent VALUES (3, 'c', 1); COMMIT; SELECT * FROM none");
-    text.commit = 3;
-    EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_LOST,
-           "written: Table 'placement.none' doesn't exist");
-    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
-    assert_false(mariadb_session_is_open(session));
-}
-
-/* Without autocommit, each statement may begin a transaction. */
-static void test_without_autocommit(void **state)
-{
-    (void)state;
-    assert_false(mariadb_session_in_transaction(session));
-    run(session, "SET autocommit=0");
-    assert_true(mariadb_session_in_transaction(session));
-    run(session, "INSERT INTO parent VALUES (1, 'a', 1)");
-    EXPECT(mariadb_session_rollback(session, "used", soon(), err), SERVER_OK, NULL);
-    assert_false(mariadb_session_in_transaction(session));
-    value_is("SELECT COUNT(*) FROM parent", "0");
-    value_is("SELECT @@autocommit", "1");
-}
-
-static void kill_session(const struct mariadb_session *other, const char *how)
-{
-    struct mariadb_session *admin = open_admin();
-    struct slice kill =
-        arena_printf(arena, "KILL %s %llu", how,
-                     (unsigned long long)mariadb_session_server(other)->connection_id);
-    run(admin, kill.data);
-    mariadb_session_destroy(admin);
-}
-
-/* The server executes the text, and its answer is lost. */
-static void test_killed_during_commit(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {
-        .sql = SLICE_LIT("BEGIN; INSERT INTO parent VALUES (1, 'a', 1); DO SLEEP(30); COMMIT"),
-        .commit = 4,
-        .what = "written"};
-    struct attempt attempt = begin_attempt();
-    assert_int_equal(mariadb_text_start(session, &text, NULL, 0, &attempt.err), SERVER_OK);
-    assert_int_equal(session->base.commit, SERVER_COMMIT_SENT);
-    assert_int_equal(mariadb_text_drive(session, in_ms(50), soon(), &attempt.err), SERVER_WOKEN);
-    kill_session(session, "CONNECTION");
-    assert_int_equal(mariadb_text_drive(session, soon(), soon(), &attempt.err), SERVER_LOST);
-    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
-    assert_false(mariadb_session_is_open(session));
-    assert_true(err_is_set(&attempt.err));
-    arena_destroy(attempt.arena);
-    EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
-    assert_int_equal(session->base.commit, SERVER_COMMIT_UNKNOWN);
-    value_is("SELECT COUNT(*) FROM parent", "0");
-}
-
-static void test_closed(void **state)
-{
-    (void)state;
-    uint64_t id = mariadb_session_server(session)->connection_id;
-    run(session, "BEGIN; INSERT INTO parent VALUES (1, 'a', 1)");
-    assert_true(mariadb_session_in_transaction(session));
-    mariadb_session_close(session);
-    assert_false(mariadb_session_is_open(session));
-    assert_false(mariadb_session_in_transaction(session));
-    struct mariadb_rows rows = {0};
-    struct mariadb_text text = {.sql = SLICE_LIT("SELECT 1")};
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_LOST, "used: not connected");
-    EXPECT(mariadb_stream_next(session, &rows, soon(), err), SERVER_LOST, "used: not connected");
-    EXPECT(mariadb_text_start(session, &text, NULL, 0, err), SERVER_LOST, "used: not connected");
-    EXPECT(mariadb_text_receive(session, err), SERVER_LOST, "used: not connected");
-    EXPECT(mariadb_stream_finish(session, soon(), err), SERVER_OK, NULL);
-    mariadb_session_notice_end(session);
-    EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
-    assert_int_not_equal(mariadb_session_server(session)->connection_id, id);
-    value_is("SELECT COUNT(*) FROM parent", "0");
-}
-
-static void test_notice_end(void **state)
-{
-    (void)state;
-    mariadb_session_notice_end(session);
-    assert_true(mariadb_session_is_open(session));
-    value_is("SELECT 1", "1");
-    kill_session(session, "CONNECTION");
-    AWAIT((mariadb_session_notice_end(session), !mariadb_session_is_open(session)));
-    EXPECT(execute("SELECT 1", "read", err), SERVER_LOST, "read: not connected");
-}
-
-static void test_age(void **state)
-{
-    (void)state;
-    assert_false(server_session_is_old(&session->base, 0));
-    assert_false(server_session_is_old(&session->base, 3600 * (uint64_t)1000000));
-    assert_true(server_session_is_old(&session->base, 1));
-    mariadb_session_close(session);
-    assert_false(server_session_is_old(&session->base, 1));
-}
-
-/* ---- in steps ---- */
-
-static void test_steps(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {.sql = SLICE_LIT("SELECT 1; SELECT SLEEP(0.1); SELECT 3")};
-    struct mariadb_rows rows[3] = {0};
-    int64_t number;
-    EXPECT(mariadb_text_start(session, &text, rows, 3, err), SERVER_OK, NULL);
-    assert_true(mariadb_text_is_sent(session));
-    assert_true(mariadb_session_in_transaction(session)); /* who knows */
-    struct attempt attempt = begin_attempt();
-    enum server_outcome outcome;
-    while ((outcome = mariadb_text_receive(session, &attempt.err)) == SERVER_WOKEN)
-        await_pause();
-    expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);
-    assert_true(mariadb_rows_int(&rows[0], 0, 0, &number) && number == 1);
-    assert_true(mariadb_rows_int(&rows[2], 0, 0, &number) && number == 3);
-    for (size_t i = 0; i < 3; i++)
-        mariadb_rows_free(&rows[i]);
-    assert_false(mariadb_session_in_transaction(session));
-}
-
-/* More than the socket takes at once. */
-static void test_steps_of_a_large_text(void **state)
-{
-    (void)state;
-    enum { BYTES = 12 * 1024 * 1024 };
-    char *sql = arena_alloc(arena, BYTES);
-    memset(sql, 'x', BYTES);
-    memcpy(sql, "SELECT LENGTH('", 15);
-    memcpy(sql + BYTES - 2, "')", 2);
-    struct mariadb_text text = {.sql = {sql, BYTES}};
-    struct mariadb_rows rows = {0};
-    int64_t length = 0;
-    EXPECT(mariadb_text_start(session, &text, &rows, 1, err), SERVER_OK, NULL);
-    struct attempt attempt = begin_attempt();
-    enum server_outcome outcome = SERVER_WOKEN;
-    while (!mariadb_text_is_sent(session) && outcome == SERVER_WOKEN)
-        outcome = mariadb_text_receive(session, &attempt.err);
-    if (outcome == SERVER_WOKEN)
-        outcome = mariadb_text_drive(session, UINT64_MAX, soon(), &attempt.err);
-    expect_outcome(&attempt, session, outcome, SERVER_OK, NULL);
-    assert_true(mariadb_rows_int(&rows, 0, 0, &length) && length == BYTES - 17);
-    assert_false(mariadb_text_is_sent(session));
-    mariadb_rows_free(&rows);
-}
-
-/* An error arrives without a wait, too. */
-static void test_steps_fail(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {.sql = SLICE_LIT("DO 1; SELECT * FROM missing; DO 2")};
-    EXPECT(mariadb_text_start(session, &text, NULL, 0, err), SERVER_OK, NULL);
-    struct attempt attempt = begin_attempt();
-    enum server_outcome outcome;
-    while ((outcome = mariadb_text_receive(session, &attempt.err)) == SERVER_WOKEN)
-        await_pause();
-    expect_outcome(&attempt, session, outcome, SERVER_FAILED,
-                   "used: Table 'placement.missing' doesn't exist");
-    assert_int_equal(mariadb_session_failure(session)->result, 1);
-    value_is("SELECT 1", "1");
-}
-
-/* ---- streams ---- */
-
-static void test_stream(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {
-        .sql = SLICE_LIT("WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i "
-                         "< 900) SELECT a.i * 1000 + b.i FROM n AS a JOIN n AS b ON b.i <= 100")};
-    struct mariadb_rows row = {0};
-    size_t count = 0;
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    struct attempt attempt = begin_attempt();
-    enum server_outcome outcome;
-    while ((outcome = mariadb_stream_next(session, &row, soon(), &attempt.err)) == SERVER_OK) {
-        int64_t value;
-        assert_int_equal(mariadb_rows_count(&row), 1);
-        assert_true(mariadb_rows_int(&row, 0, 0, &value) && value > 1000);
-        count++;
-    }
-    expect_outcome(&attempt, session, outcome, SERVER_END, NULL);
-    assert_int_equal(count, 90000);
-    assert_true(row.bytes.cap < 4096);
-    value_is("SELECT 1", "1");
-    /* no rows at all */
-    text.sql = SLICE_LIT("SELECT 1 FROM parent");
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_END, NULL);
-    /* left early: either way */
-    text.sql = SLICE_LIT("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3");
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_finish(session, soon(), err), SERVER_OK, NULL);
-    value_is("SELECT 1", "1");
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_OK, NULL);
-    mariadb_session_close(session);
-    mariadb_rows_free(&row);
-}
-
-static void test_stream_fails(void **state)
-{
-    (void)state;
-    struct mariadb_text text = {.sql = SLICE_LIT("SELECT i FROM (SELECT 1 AS i UNION ALL SELECT 2) "
-                                                 "AS n WHERE i < 2 OR (SELECT 1 UNION SELECT i)"),
-                                .what = "read"};
-    struct mariadb_rows row = {0};
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    struct attempt attempt = begin_attempt();
-    enum server_outcome outcome;
-    while ((outcome = mariadb_stream_next(session, &row, soon(), &attempt.err)) == SERVER_OK) {
-    }
-    expect_outcome(&attempt, session, outcome, SERVER_REFUSED,
-                   "read: Subquery returns more than 1 row");
-    value_is("SELECT 1", "1");
-    mariadb_rows_free(&row);
-}
-
-static void test_stream_is_woken(void **state)
-{
-    (void)state;
-    int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-    assert_true(fd >= 0);
-    mariadb_session_destroy(session);
-    session = make_session(url_of_server(arena), (struct server_session_options){.wake_fd = fd});
-    /* connecting and texts do not notice it */
-    EXPECT(mariadb_session_connect(session, soon(), err), SERVER_OK, NULL);
-    EXPECT(execute("DO SLEEP(0.01)", NULL, err), SERVER_OK, NULL);
-    struct mariadb_text text = {.sql = SLICE_LIT("SELECT SLEEP(0.1)")};
-    struct mariadb_rows row = {0};
-    EXPECT(mariadb_stream_begin(session, &text, err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_WOKEN, NULL);
-    eventfd_t value;
-    assert_int_equal(eventfd_read(fd, &value), 0);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_OK, NULL);
-    EXPECT(mariadb_stream_next(session, &row, soon(), err), SERVER_END, NULL);
-    mariadb_rows_free(&row);
-    close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, one_session_begin, one_session_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_facts),
-        TEST(test_settings),
-        TEST(test_other_defaults),
-        TEST(test_same_server),
-        TEST(test_rows),
-        TEST(test_several_results),
-        TEST(test_refused),
-        TEST(test_failed),
-        TEST(test_locked),
-        TEST(test_read_only),
-        TEST(test_large_texts),
+        TEST(test_facts),           TEST(test_settings),    TEST(test_idle_in_transaction),
+        TEST(test_other_defaults),  TEST(test_same_server), TEST(test_rows),
+        TEST(test_several_results), TEST(test_refused),     TEST(test_failed),
+        TEST(test_locked),          TEST(test_read_only),   TEST(test_large_texts),
         TEST(test_large_results),
-        TEST(test_commit),
-        TEST(test_interrupted_commit),
-        TEST(test_checked_commit),
-        TEST(test_without_autocommit),
-        TEST(test_killed_during_commit),
-        TEST(test_closed),
-        TEST(test_notice_end),
-        TEST(test_age),
-        TEST(test_steps),
-        TEST(test_steps_of_a_large_text),
-        TEST(test_steps_fail),
-        TEST(test_stream),
-        TEST(test_stream_fails),
-        TEST(test_stream_is_woken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

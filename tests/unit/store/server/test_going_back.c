@@ -390,12 +390,21 @@ static void note_unknown(void *cls)
     *(bool *)cls = true;
 }
 
+static bool is_never_full(void *cls)
+{
+    (void)cls;
+    return false;
+}
+
 /* Whether a look knows what others have written. */
 static bool look_knows(struct fixture *fixture, struct store_observer *observer)
 {
     bool is_unknown = false;
-    const struct store_examiner examiner = {ignore_change, has_count, NULL, note_unknown,
-                                            &is_unknown};
+    const struct store_examiner examiner = {.recent = ignore_change,
+                                            .has_count = has_count,
+                                            .unknown = note_unknown,
+                                            .is_full = is_never_full,
+                                            .cls = &is_unknown};
     struct store_stamp stamp;
     assert_true(store_observer_begin(observer, &stamp, &fixture->err));
     assert_true(store_observer_examine(observer, &examiner, &fixture->err));
