@@ -274,6 +274,8 @@ class Values:
             accepted = [one[0] for one in ours].count(201)
             score.case(f"{name}: values are accepted", None if accepted > 5 else f"only {accepted}")
         score.case("names that the database takes for one another, at once", self.alike_at_once(berth))
+        for what, problem in self.alike_in_one_request(berth, python):
+            score.case(f"two new names in one request that the database takes for one another: {what}", problem)
         score.case("nobody else writes", self.written_by_others(berth))
         self.restart(score, berth, gets, others)
 
@@ -289,6 +291,53 @@ class Values:
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             refused = [answer for answer in pool.map(claim, range(96)) if answer[0] != 204]
         return None if not refused else f"{len(refused)} of 96: {refused[0]}"
+
+    def alike_in_one_request(self, berth, python):
+        """The Python service stores the first name and takes the other one for it; berth refuses the request, and writes
+        nothing (differences.md). On PostgreSQL, these are two names for both."""
+        first, second, host = (uuid_of(0x20000 + number) for number in range(3))
+
+        def claims(project, user):
+            return {consumer: {"allocations": {host: {"resources": {"MEMORY_MB": 1}}}, "project_id": own_project, "user_id": own_user,
+                               "consumer_generation": None, "consumer_type": "INSTANCE"}
+                    for consumer, own_project, own_user in ((first, project, user), (second, project.upper(), user.upper()))}
+
+        def reshape(generation):
+            inventories = {"MEMORY_MB": {"total": 9}}
+            return "POST", "/reshaper", {"allocations": claims("reshaped", "reshaper"), "inventories": {
+                host: {"resource_provider_generation": generation, "inventories": inventories}}}
+
+        shared = "abcdefab-0000-4000-8000-000000000000"
+        makers = {
+            "projects": lambda _: ("POST", "/allocations", claims("twofold", "12")),
+            "users": lambda _: ("POST", "/allocations", claims("12", "twofold")),
+            "a reshape": reshape,
+            "aggregates": lambda generation: ("PUT", f"/resource_providers/{host}/aggregates", {
+                "aggregates": [shared, shared.upper()], "resource_provider_generation": generation}),
+        }
+        askers = Asker(berth.port), Asker(python.port)
+        for asker in askers:
+            asker.ask("POST", "/resource_providers", json.dumps({"name": host, "uuid": host}))
+            asker.ask("PUT", f"/resource_providers/{host}/inventories", json.dumps({
+                "resource_provider_generation": 0, "inventories": {"MEMORY_MB": {"total": 9}}}))
+        for what, make in makers.items():
+            found = []
+            for asker in askers:
+                generation = asker.ask("GET", f"/resource_providers/{host}", None)[1]["generation"]
+                method, path, body = make(generation)
+                status = asker.ask(method, path, json.dumps(body))[0]
+                owners = [asker.ask("GET", f"/allocations/{one}", None)[1].get("project_id") for one in (first, second)]
+                aggregates = asker.ask("GET", f"/resource_providers/{host}/aggregates", None)[1]["aggregates"]
+                found.append((status, owners if method == "POST" else sorted(one for one in aggregates if one.lower() == shared)))
+                for consumer in (first, second):
+                    asker.ask("DELETE", f"/allocations/{consumer}", None)
+            yield what, None if self.is_wanted_in_one_request(what, *found) else repr(found)
+
+    def is_wanted_in_one_request(self, what, ours, theirs):
+        if self.is_own_wanted is not same:  # PostgreSQL
+            return ours == theirs and ours[0] in (200, 204) and len(set(ours[1])) == (1 if what == "users" else 2)
+        nothing = [] if what == "aggregates" else [None, None]
+        return ours == (409, nothing) and theirs[0] in (200, 204) and len(set(theirs[1])) == 1 and None not in theirs[1]
 
     @staticmethod
     def written_by_others(berth):
