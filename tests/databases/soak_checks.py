@@ -1,20 +1,20 @@
 """What must hold while soak.py runs, and at its end."""
 
+import contextlib
+import datetime
 import glob
 import json
 import os
 import threading
 import time
 
+import over_capacity
 import psycopg2
 import pymysql
 import servers
 from processes import Failure, wait_until
 from soak_clients import NOT_THERE
 
-OVER_CAPACITY = """SELECT p.uuid, i.total, sum(a.used) FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
-                   JOIN inventories i ON i.resource_provider_id = p.id AND i.resource_class_id = a.resource_class_id
-                   GROUP BY p.uuid, i.total HAVING sum(a.used) > i.total"""
 CLAIMS = "SELECT a.consumer_id, p.uuid, a.used FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id"
 AUDIT_PAUSE_S = 0.5
 EQUAL_SECONDS_MOST = 120
@@ -24,11 +24,12 @@ USAGES_VERSION = "1.37"  # from 1.38 on, the Python service's query is no Postgr
 
 
 class Auditor:
-    """Asks the tables again and again whether a capacity is exceeded."""
+    """Asks the tables again and again whether a capacity is exceeded. `wrong`: what berth is to blame for, as far as it is known;
+    `foreign`: what the Python service has done."""
 
     def __init__(self, databases):
         self.databases = databases
-        self.times, self.wrong = 0, []
+        self.times, self.wrong, self.foreign = 0, [], []
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self._work)
 
@@ -42,11 +43,46 @@ class Auditor:
 
     def _work(self):
         while not self.is_over.wait(AUDIT_PAUSE_S):
-            try:
-                self.wrong += self.databases.current.sql(OVER_CAPACITY)
+            self.look()
+
+    def look(self):
+        with contextlib.suppress(psycopg2.Error, pymysql.MySQLError):  # a server that is down
+            self.wrong += map(str, self.databases.current.sql(over_capacity.OVER_CAPACITY))
+            self.times += 1
+
+    def findings(self):
+        """[(what, None or what is wrong)], after a last look."""
+        self.look()
+        if self.foreign:
+            print(f"       how often the Python service has exceeded one: {len(self.foreign)}, at first {self.foreign[0]}", flush=True)
+        yield "no capacity is or was exceeded by berth", f"{len(self.wrong)} times:\n" + "\n".join(self.wrong[:3]) if self.wrong else None
+
+
+class ClusterAuditor(Auditor):
+    """Asks every node. playing: returns what is going on. may_be_python: whether the Python service has been writing."""
+
+    def __init__(self, databases, playing, may_be_python):
+        super().__init__(databases)
+        self.nodes, self.playing, self.may_be_python = databases.cluster.nodes, playing, may_be_python
+        self.seen = set()
+
+    def look(self):
+        for node in self.databases.cluster.members():
+            with contextlib.suppress(pymysql.MySQLError):
+                found, log = over_capacity.look(node)
                 self.times += 1
-            except (psycopg2.Error, pymysql.MySQLError):  # a server that is down
-                pass
+                for finding in found:
+                    if finding.key not in self.seen:
+                        self.seen.add(finding.key)
+                        self._note(node, finding, log)
+
+    def _note(self, node, finding, log):
+        at = f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S.%f}, in the journal {time.monotonic():.4f}"
+        seen = over_capacity.texts_of(self.nodes)
+        verdict = over_capacity.judge(finding, [node, *(other for other in self.nodes if other is not node)])
+        text = "\n".join([f"at {at}, during {self.playing()}, on {node.name}: {finding.text()}",
+                          f"   log: {over_capacity.text_of_log(log)}", "asked again, at once:", *seen, verdict.text])
+        (self.foreign if verdict.is_foreign and self.may_be_python() else self.wrong).append(text)
 
 
 def everything(port):
@@ -144,8 +180,6 @@ def replica_findings(databases, instances, fresh, python):
             wrong = difference(right, everything(instance.port))
         yield f"{instance.name} answers what the tables contain", wrong
     yield "the Python service answers the same", difference(right, everything(python.port))
-    over = databases.current.sql(OVER_CAPACITY)
-    yield "no capacity is exceeded", str(over) if over else None
     chain = databases.current.sql("SELECT count(*), max(number) - min(number) + 1 FROM berth_log")[0]
     yield "the log has no gaps", None if chain[0] == chain[1] else str(chain)
     broken = databases.current.sql("SELECT count(*) FROM allocations WHERE consumer_id NOT IN (SELECT uuid FROM consumers)")
