@@ -318,6 +318,7 @@ PARTS = [
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("beside-python-mariadb",
          script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "mariadb", "--seconds", "2")),
+    Part("python-over-capacity", script("tests/databases/python_over_capacity.py", "--berthd", "build/berthd")),
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),
     Part("coexist-galera", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--database", "galera"), tier="full"),
