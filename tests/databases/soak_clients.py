@@ -180,7 +180,7 @@ class Clients:
     def _remove(self, draw):
         if (thing := self._take(draw, self.held)) is not None:
             status, answer, service = self._delete(draw, thing)
-            is_unseen = status == 404 and thing.is_by_python and not service.is_python
+            is_unseen = status == 404 and (thing.is_by_python and not service.is_python or not service.is_strict)
             if status == 404 and not is_unseen and self.journal.may_be_lost(thing):
                 return
             if not is_expected(service, status, 204) and not is_unseen:
