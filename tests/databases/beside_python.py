@@ -32,6 +32,7 @@ from postgres import Postgres  # noqa: E402
 SOON_S = 20  # a second on an idle machine
 CAPACITY = 60
 SCRUBS = ("[berth]", "scrub_interval = 1")
+OWNER, PYTHON_OWNER = "p", "of python"  # projects
 DATABASES = ("postgres", "mariadb", "galera")
 # the rights of deployers' users are not enough for triggers beside a binary log
 OPTIONS = {**KOLLA, "log_bin_trust_function_creators": 1, "log_slave_updates": True}
@@ -41,7 +42,7 @@ def new():
     return str(uuid.uuid4())
 
 
-def claim(client, provider, amount=1, consumer=None, generation=None, owner="p"):
+def claim(client, provider, amount=1, consumer=None, generation=None, owner=OWNER):
     consumer = consumer or new()
     body = {"allocations": {provider: {"resources": {"VCPU": amount}}} if amount else {}, "project_id": owner, "user_id": "u",
             "consumer_generation": generation, "consumer_type": "INSTANCE"}
@@ -81,15 +82,17 @@ def work_at_once(threads):
 
 
 def is_by_python(server, provider):
-    """Whether the Python service's own fault has exceeded the provider's capacity, as a server's log proves. PostgreSQL has none
-    that tells, and no such fault."""
+    """Whether the Python service's own fault has exceeded the provider's capacity: a server's log proves it, and the last claims
+    are those of PYTHON_OWNER. PostgreSQL has no log that tells, and the Python service no such fault there."""
     if isinstance(server, Postgres):
         return False
     found = [each for each in over_capacity.look(server)[0] if each.uuid == provider]
     verdicts = [over_capacity.judge(each, [server]) for each in found]
     for verdict in verdicts:
         print(f"       {provider} is over its capacity, {verdict.text}", flush=True)
-    return bool(verdicts) and all(verdict.is_foreign for verdict in verdicts)
+    owners = {owner for verdict in verdicts for consumer in verdict.consumers for owner, in server.sql(
+        "SELECT external_id FROM projects p JOIN consumers c ON c.project_id = p.id WHERE c.uuid = %s", consumer)}
+    return owners == {PYTHON_OWNER} and all(verdict.is_foreign for verdict in verdicts)
 
 
 def claims_are_kept(server, providers, accepted, others):
@@ -289,7 +292,7 @@ class Beside:
                 python_claimed.wait(60)
             end = time.monotonic() + self.seconds
             while time.monotonic() < end:
-                status = claim(client, draw.choice(providers))[1]
+                status = claim(client, draw.choice(providers), owner=PYTHON_OWNER if index == 2 else OWNER)[1]
                 accepted[index] += status == 204
                 if index == 2 and status == 204:
                     python_claimed.set()

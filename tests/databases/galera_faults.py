@@ -337,9 +337,6 @@ class Run:
         self.faults = Faults(cloud, self.draw)
         self.playing = "the beginning"
 
-    def is_beside_python(self):
-        return any(service.is_python for service in self.cloud.services)
-
     def play(self, score):
         cloud = self.cloud
         client = servers.Client(cloud.instances[0].port)
@@ -349,7 +346,7 @@ class Run:
         clients = Clients(cloud.journal, cloud.services, providers, self.arguments.clients, self.arguments.pause, self.arguments.seed)
         clients.start()
         try:
-            with soak_checks.ClusterAuditor(cloud, lambda: self.playing, self.is_beside_python) as auditor:
+            with soak_checks.ClusterAuditor(cloud, cloud.journal, lambda: self.playing) as auditor:
                 cloud.await_all()
                 for name in [name for name in self.arguments.faults.split(",") for _ in range(self.arguments.rounds)]:
                     self.play_one(name, score)

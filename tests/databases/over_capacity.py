@@ -4,7 +4,9 @@ The binary log of a MariaDB server tells the order in which transactions were co
 berth that changes anything inserts a row into berth_log, and no other program does. What was seen together in one snapshot was
 committed one after the other, and the last of these transactions is the one that exceeded the capacity.
 
-The Python service does so on MariaDB (python_over_capacity.py): this tells such a case from a fault of berth's."""
+The Python service does so on MariaDB (python_over_capacity.py): this tells such a case from a fault of berth's. A node of a cluster
+may roll back berth's transaction, its row of the log with it, and execute the rest of the text: if berth did not notice, that
+would look like another program. So whoever asks must also know from which service those allocations were requested."""
 
 import contextlib
 import dataclasses
@@ -125,9 +127,10 @@ class Transaction:
     def is_about(self, provider):
         return provider in self.generations or any(each[0] == provider for each in self.begun + self.ended)
 
-    def begins(self, finding):
-        return any((provider, resource_class) == (finding.provider, finding.resource_class) and consumer in finding.consumers
-                   for provider, consumer, resource_class, _ in self.begun)
+    def consumers_of(self, finding):
+        """Those of the finding for whom it has allocated."""
+        return tuple({consumer for provider, consumer, resource_class, _ in self.begun
+                      if (provider, resource_class) == (finding.provider, finding.resource_class) and consumer in finding.consumers})
 
     def text(self, provider):
         who = f"row {self.number} of berth's log" if self.number else "another program"
@@ -197,17 +200,18 @@ def history(node):
 
 @dataclasses.dataclass
 class Verdict:
-    is_foreign: bool  # another program's transaction exceeded the capacity, and berth gave it no cause
+    is_foreign: bool  # a transaction without a row of the log exceeded the capacity, and berth gave it no cause
+    consumers: tuple  # for whom it allocated
     text: str
 
 
-UNKNOWN = Verdict(False, "no log has the transaction that exceeded the capacity")
+UNKNOWN = Verdict(False, (), "no log has the transaction that exceeded the capacity")
 
 
 def verdict_of(finding, done):
     """None: the transactions do not tell."""
     about = [transaction for transaction in done if transaction.is_about(finding.provider)]
-    last = max((place for place, transaction in enumerate(about) if transaction.begins(finding)), default=None)
+    last = max((place for place, transaction in enumerate(about) if transaction.consumers_of(finding)), default=None)
     if last is None:
         return None
     shown = about[max(0, last - SHOWN_TRANSACTIONS):last + 3]
@@ -216,7 +220,7 @@ def verdict_of(finding, done):
     lines = [("-> " if transaction is about[last] else "   ") + transaction.text(finding.provider) for transaction in shown]
     if silent:
         lines.append(f"berth has allocated without a new generation: {silent[-1].text(finding.provider)}")
-    return Verdict(not about[last].number and not silent, "\n".join(lines))
+    return Verdict(not about[last].number and not silent, about[last].consumers_of(finding), "\n".join(lines))
 
 
 def judge(finding, nodes):
@@ -224,5 +228,5 @@ def judge(finding, nodes):
     for node in nodes:
         with contextlib.suppress(ValueError, OSError, subprocess.SubprocessError):
             if verdict := verdict_of(finding, history(node)):
-                return Verdict(verdict.is_foreign, f"by the log of {getattr(node, 'name', 'the server')}:\n{verdict.text}")
+                return dataclasses.replace(verdict, text=f"by the log of {getattr(node, 'name', 'the server')}:\n{verdict.text}")
     return UNKNOWN

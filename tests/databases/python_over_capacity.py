@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import types
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,8 +26,10 @@ import over_capacity  # noqa: E402
 import servers  # noqa: E402
 from mariadb import KOLLA, SYSTEM, Mariadb  # noqa: E402
 from processes import wait_until  # noqa: E402
+from soak_checks import is_by_python  # noqa: E402
 
 TOTAL = 16
+PYTHON, BERTH = types.SimpleNamespace(is_python=True), types.SimpleNamespace(is_python=False)  # services of a journal
 ONE_ATTEMPT = ("[placement]", "allocation_conflict_retry_count = 1")
 WAITING = "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%INSERT INTO allocations%'"
 LOOK_PAUSE_S = 0.15  # whoever asks more often gets the same answer again
@@ -98,6 +101,9 @@ class Cases:
             if found is not None:
                 verdict = over_capacity.judge(found, [self.server])
                 yield "and the log says that it was not berth", verdict.is_foreign, verdict.text
+                yield "and who", [consumer[0] for consumer in verdict.consumers] == ["f"], verdict.consumers
+                excused = [is_by_python(verdict, [maker]) for maker in (PYTHON, BERTH, None)]
+                yield "which excuses only what the Python service was asked for", excused == [True, False, False], excused
         provider, *statuses = self.race(self.careful, other)
         yield "if it tries once only, it refuses", statuses == [409, 204] and self.finding(provider) is None, statuses
 

@@ -80,7 +80,7 @@ class Soak:
         clients = Clients(self.journal, self.services, self.fill(), self.clients, self.pause, self.seed)
         clients.start()
         try:
-            with self.databases.auditor(lambda: self.stage, self.has_python) as auditor:
+            with self.databases.auditor(self.journal, lambda: self.stage) as auditor:
                 self._play(1 / 3)
                 self._beside_python()
                 self._play(4 / 15)

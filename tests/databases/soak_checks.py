@@ -58,12 +58,17 @@ class Auditor:
         yield "no capacity is or was exceeded by berth", f"{len(self.wrong)} times:\n" + "\n".join(self.wrong[:3]) if self.wrong else None
 
 
-class ClusterAuditor(Auditor):
-    """Asks every node. playing: returns what is going on. may_be_python: whether the Python service has been writing."""
+def is_by_python(verdict, makers):
+    """makers: the services from which the last claims were requested; None: nobody knows."""
+    return verdict.is_foreign and all(maker is not None and maker.is_python for maker in makers)
 
-    def __init__(self, databases, playing, may_be_python):
+
+class ClusterAuditor(Auditor):
+    """Asks every node. playing: returns what is going on."""
+
+    def __init__(self, databases, journal, playing):
         super().__init__(databases)
-        self.nodes, self.playing, self.may_be_python = databases.cluster.nodes, playing, may_be_python
+        self.nodes, self.journal, self.playing = databases.cluster.nodes, journal, playing
         self.seen = set()
 
     def look(self):
@@ -80,9 +85,11 @@ class ClusterAuditor(Auditor):
         at = f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S.%f}, in the journal {time.monotonic():.4f}"
         seen = over_capacity.texts_of(self.nodes)
         verdict = over_capacity.judge(finding, [node, *(other for other in self.nodes if other is not node)])
+        makers = [self.journal.maker_of(consumer) for consumer in verdict.consumers]
         text = "\n".join([f"at {at}, during {self.playing()}, on {node.name}: {finding.text()}",
-                          f"   log: {over_capacity.text_of_log(log)}", "asked again, at once:", *seen, verdict.text])
-        (self.foreign if verdict.is_foreign and self.may_be_python() else self.wrong).append(text)
+                          f"   log: {over_capacity.text_of_log(log)}", "asked again, at once:", *seen, verdict.text,
+                          f"the last of it was requested from {[maker and maker.name for maker in makers]}"])
+        (self.foreign if is_by_python(verdict, makers) else self.wrong).append(text)
 
 
 def everything(port):

@@ -29,6 +29,7 @@ class Thing:
         self.history = {NOT_THERE}  # all that ever was possible
         self.began = self.ended = 0  # of the last acknowledged write
         self.is_by_python = False
+        self.maker = None  # the service that was asked to make it
 
     @property
     def is_certain(self):
@@ -83,6 +84,11 @@ class Journal:
         with self.lock:
             self.losses[-1] = self.losses[-1][0], time.monotonic()
             self.write(what="loses no more")
+
+    def maker_of(self, name):
+        """The service that was asked to make the thing; None: nobody was."""
+        with self.lock:
+            return next((thing.maker for thing in self.things if thing.id == name), None)
 
     def total(self):
         with self.lock:
@@ -159,7 +165,7 @@ class Clients:
 
     def _make(self, draw):
         thing = Thing("provider" if draw.random() < PROVIDER_SHARE else "consumer")
-        service = draw.choice(self.services)
+        service = thing.maker = draw.choice(self.services)
         with self.journal.lock:
             self.journal.things.append(thing)
         began = time.monotonic()

@@ -147,7 +147,7 @@ class Databases:
         attributes = f"?{hosts}&target_session_attrs=read-write"
         return url(server.user, server.password, server.database, first).replace(f"127.0.0.1:{first}", "") + attributes
 
-    def auditor(self, _playing, _may_be_python):
+    def auditor(self, _journal, _playing):
         """The Python service exceeds no capacity on PostgreSQL: its transactions see what is committed meanwhile."""
         return soak_checks.Auditor(self)
 

@@ -58,8 +58,8 @@ class Databases:
             cursor.execute(text)
             return list(cursor.fetchall())
 
-    def auditor(self, playing, may_be_python):
-        return soak_checks.ClusterAuditor(self, playing, lambda: may_be_python)
+    def auditor(self, journal, playing):
+        return soak_checks.ClusterAuditor(self, journal, playing)
 
     def hold_snapshot(self):
         """Nothing: a node that ends would end it."""
