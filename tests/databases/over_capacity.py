@@ -4,7 +4,9 @@ The binary log of a MariaDB server tells the order in which transactions were co
 berth that changes anything inserts a row into berth_log, and no other program does. What was seen together in one snapshot was
 committed one after the other, and the last of these transactions is the one that exceeded the capacity.
 
-The Python service does so on MariaDB (python_over_capacity.py): this tells such a case from a fault of berth's. A node of a cluster
+The Python service does so on MariaDB (python_over_capacity.py): this tells such a case from a fault of berth's. Every claim raises
+the generation of the provider. If the last one raised it from where the one before had left it, and each of berth's before it did
+so, too, it was not berth who kept anything from it: it has compared the right generation, and looked at an older usage. A node of a cluster
 may roll back berth's transaction, its row of the log with it, and execute the rest of the text: if berth did not notice, that
 would look like another program. So whoever asks must also know from which service those allocations were requested."""
 
@@ -132,6 +134,11 @@ class Transaction:
         return tuple({consumer for provider, consumer, resource_class, _ in self.begun
                       if (provider, resource_class) == (finding.provider, finding.resource_class) and consumer in finding.consumers})
 
+    def repeats(self, finding):
+        """Whether it has allocated to one of them more than once."""
+        return any(sum(begun[:3] == (finding.provider, consumer, finding.resource_class) for begun in self.begun) > 1
+                   for consumer in self.consumers_of(finding))
+
     def text(self, provider):
         who = f"row {self.number} of berth's log" if self.number else "another program"
         changes = [f"{sign}{amount} for {consumer}" for sign, rows in (("+", self.begun), ("-", self.ended))
@@ -208,6 +215,13 @@ class Verdict:
 UNKNOWN = Verdict(False, (), "no log has the transaction that exceeded the capacity")
 
 
+def follows(done, provider):
+    """Whether the last transaction has raised the provider's generation from where the others had left it."""
+    steps = [transaction.generations.get(provider) for transaction in done]
+    before = [step for step in steps[:-1] if step]
+    return steps[-1] is not None and steps[-1][0] != steps[-1][1] and (not before or before[-1][1] == steps[-1][0])
+
+
 def verdict_of(finding, done):
     """None: the transactions do not tell."""
     about = [transaction for transaction in done if transaction.is_about(finding.provider)]
@@ -220,7 +234,10 @@ def verdict_of(finding, done):
     lines = [("-> " if transaction is about[last] else "   ") + transaction.text(finding.provider) for transaction in shown]
     if silent:
         lines.append(f"berth has allocated without a new generation: {silent[-1].text(finding.provider)}")
-    return Verdict(not about[last].number and not silent, about[last].consumers_of(finding), "\n".join(lines))
+    if about[last].repeats(finding):
+        lines.append("that transaction has repeated a claim, as the Python service does after a conflict")
+    is_foreign = not about[last].number and follows(about[:last + 1], finding.provider) and not silent
+    return Verdict(is_foreign, about[last].consumers_of(finding), "\n".join(lines))
 
 
 def judge(finding, nodes):

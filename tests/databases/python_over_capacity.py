@@ -25,7 +25,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import over_capacity  # noqa: E402
 import servers  # noqa: E402
 from mariadb import KOLLA, SYSTEM, Mariadb  # noqa: E402
-from processes import wait_until  # noqa: E402
+from processes import Failure, wait_until  # noqa: E402
 from soak_checks import is_by_python  # noqa: E402
 
 TOTAL = 16
@@ -101,33 +101,59 @@ class Cases:
             if found is not None:
                 verdict = over_capacity.judge(found, [self.server])
                 yield "and the log says that it was not berth", verdict.is_foreign, verdict.text
+                yield "and that it was repeated", "has repeated a claim" in verdict.text, verdict.text
                 yield "and who", [consumer[0] for consumer in verdict.consumers] == ["f"], verdict.consumers
                 excused = [is_by_python(verdict, [maker]) for maker in (PYTHON, BERTH, None)]
                 yield "which excuses only what the Python service was asked for", excused == [True, False, False], excused
+            yield from self.beside(provider)
         provider, *statuses = self.race(self.careful, other)
         yield "if it tries once only, it refuses", statuses == [409, 204] and self.finding(provider) is None, statuses
 
-    def write(self, provider, amount, is_berth, generation="generation + 1"):
-        """A transaction as berth's or as another program's."""
+    def beside(self, provider):
+        """What berthd makes of it."""
+        found = self.client.claim(consumer_between("0"), **{provider: {"VCPU": 1}})[0]
+        yield "berthd allocates nothing more of it", found == 409, found
+        path = f"/resource_providers/{provider}/usages"
+        with contextlib.suppress(Failure):
+            wait_until(lambda: self.client.must(200, "GET", path)["usages"] == {"VCPU": TOTAL + 1}, "", 20)
+        found = self.client.must(200, "GET", path)["usages"]
+        yield "and shows how much is allocated", found == {"VCPU": TOTAL + 1}, found
+        consumer = next(iter(self.client.must(200, "GET", f"/resource_providers/{provider}/allocations")["allocations"]))
+        found = self.client.ask("DELETE", f"/allocations/{consumer}")[0]
+        yield "and lets go of a claim", found == 204, found
+
+    def write(self, provider, is_berth=False, generation="generation + 1"):
+        """A claim of one unit by a transaction as berth's or as another program's."""
+        consumer = str(uuid.uuid4())
         log = """INSERT INTO berth_log SELECT number + 1, mark, digest, written_at, entries FROM berth_log
             ORDER BY number DESC LIMIT 1;""" if is_berth else ""
-        self.server.run(f"""BEGIN; {log} INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)
-            SELECT id, '{uuid.uuid4()}', 0, {amount} FROM resource_providers WHERE uuid = '{provider}';
+        claim = f"""INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)
+            SELECT id, '{consumer}', 0, 1 FROM resource_providers WHERE uuid = '{provider}';"""
+        self.server.run(f"""BEGIN; {log} {claim}
             UPDATE resource_providers SET generation = {generation} WHERE uuid = '{provider}'; COMMIT""")
+
+    def written(self, first, last, between=0):
+        """The verdict on two claims of one unit, by the arguments of write(). between: what is added to the generation without a
+        trace in the log."""
+        provider = self.full_but_one()
+        self.write(provider, **first)
+        self.server.run(f"SET sql_log_bin = 0; UPDATE resource_providers SET generation = generation + {between} WHERE uuid = '{provider}'")
+        self.write(provider, **last)
+        return over_capacity.judge(self.finding(provider), [self.server])
 
     def by_berth(self):
         """What must not be excused."""
-        provider = self.full_but_one()
-        self.write(provider, 1, False)
-        self.write(provider, 1, True)
-        verdict = over_capacity.judge(self.finding(provider), [self.server])
-        yield "what berth's transaction has exceeded is its fault", not verdict.is_foreign and "-> " in verdict.text, verdict.text
-        provider = self.full_but_one()
-        self.write(provider, 1, True, generation="generation")
-        self.write(provider, 1, False)
-        verdict = over_capacity.judge(self.finding(provider), [self.server])
+        verdict = self.written({"is_berth": True}, {})
+        yield "what the Python service's transaction has exceeded is not berth's fault", verdict.is_foreign, verdict.text
+        verdict = self.written({}, {"is_berth": True})
+        yield "what berth's has exceeded is", not verdict.is_foreign and "-> " in verdict.text, verdict.text
+        verdict = self.written({"is_berth": True, "generation": "generation"}, {})
         is_named = "berth has allocated without a new generation" in verdict.text
         yield "so is what it gave others no chance to notice", not verdict.is_foreign and is_named, verdict.text
+        verdict = self.written({"is_berth": True}, {"generation": "generation"})
+        yield "a claim without a new generation is not excused", not verdict.is_foreign and "-> " in verdict.text, verdict.text
+        verdict = self.written({"is_berth": True}, {}, between=1)
+        yield "nor is one on a generation that nobody left there", not verdict.is_foreign and "-> " in verdict.text, verdict.text
 
     def by_nobody(self):
         finding = over_capacity.Finding(10 ** 9, "", 0, 1, 2, (), 1)

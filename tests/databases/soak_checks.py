@@ -54,7 +54,7 @@ class Auditor:
         """[(what, None or what is wrong)], after a last look."""
         self.look()
         if self.foreign:
-            print(f"       how often the Python service has exceeded one: {len(self.foreign)}, at first {self.foreign[0]}", flush=True)
+            print(f"       how often the Python service has exceeded one: {len(self.foreign)}; the first time, {self.foreign[0]}", flush=True)
         yield "no capacity is or was exceeded by berth", f"{len(self.wrong)} times:\n" + "\n".join(self.wrong[:3]) if self.wrong else None
 
 
