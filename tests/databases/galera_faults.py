@@ -381,6 +381,8 @@ class Run:
         score.case("all nodes have the same tables", None if all(table == tables[0] for table in tables) else "not all")
         for what, wrong in soak_checks.journal_findings(cloud.journal, tables[0], cloud.directory):
             score.case(what, wrong)
+        soak_checks.finish_for_python(cloud.journal, cloud.cluster.nodes[0])
+        cloud.cluster.await_same()
         fresh, python = cloud.start(cloud.balancer.url()), cloud.start_python()
         for what, wrong in soak_checks.replica_findings(cloud, cloud.instances, fresh, python):
             score.case(what, wrong)

@@ -30,6 +30,7 @@ class Thing:
         self.began = self.ended = 0  # of the last acknowledged write
         self.is_by_python = False
         self.maker = None  # the service that was asked to make it
+        self.is_last_by_python = False  # the last write that was or may have been made
 
     @property
     def is_certain(self):
@@ -65,10 +66,11 @@ class Journal:
             if status in (200, 201, 204):
                 thing.told, thing.possible = state, {state}
                 thing.began, thing.ended = began, time.monotonic()
-                thing.is_by_python = service.is_python
+                thing.is_by_python = thing.is_last_by_python = service.is_python
                 self.acknowledged[service.name] += 1
             elif status is UNKNOWN or is_fault_of_python(service, status):
                 thing.possible.add(state)
+                thing.is_last_by_python = service.is_python
 
     def blame(self, text, **more):
         with self.lock:
