@@ -319,6 +319,7 @@ PARTS = [
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("beside-python-mariadb",
          script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "mariadb", "--seconds", "2")),
+    Part("python-over-capacity", script("tests/databases/python_over_capacity.py", "--berthd", "build/berthd")),
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),
     Part("coexist-galera", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--database", "galera"), tier="full"),
@@ -333,9 +334,8 @@ PARTS = [
     Part("copying", script("tests/databases/copying.py", "--build", "build"), waits=True),
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
-    # not yet a part of the check: one of its runs saw a provider with one unit more than it has, which is still to be explained
     Part("galera-faults", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--faults",
-                                 "split,beside_python,kill_used,freeze,behind,switch,kill_all"), tier="full", waits=True),
+                                 "split,beside_python,kill_used,freeze,behind,switch,kill_all"), waits=True),
     Part("galera-faults-long", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--rounds", "2", "--seed", "2"),
          tier="full", waits=True),
     Part("mariadb-moved", script("tests/databases/mariadb_moved.py", "--berthd", "build/berthd")),

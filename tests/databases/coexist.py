@@ -22,7 +22,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import psycopg2  # noqa: E402
 import servers  # noqa: E402
 from beside_python import (  # noqa: E402
-    DATABASES, claim, claims_are_kept, new, provider_of, score_cases, soon, two_and_python, used, work_at_once)
+    DATABASES, OWNER, PYTHON_OWNER, claim, claims_are_kept, new, provider_of, score_cases, soon, two_and_python, used, work_at_once)
 
 BIG = 5000  # rows of one statement that are too many to be named
 
@@ -199,7 +199,7 @@ class Coexist:
             turn = 0
             while time.monotonic() < end:
                 turn += 1
-                consumer, status = claim(client, providers[turn % 3])
+                consumer, status = claim(client, providers[turn % 3], owner=PYTHON_OWNER if index == 2 else OWNER)
                 accepted[index] += status == 204
                 if status not in (204, 409) and not (index == 2 and status == 500 and self.is_cluster):
                     others.append((index, status))

@@ -32,6 +32,7 @@ from haproxy import Balancer, HAProxy  # noqa: E402
 from mariadb import KOLLA, Mariadb  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
+from python_over_capacity import ONE_ATTEMPT  # noqa: E402
 
 CLIENTS, HOSTS, CAPACITY = 3, 6, 40
 STEP_S = 1  # for which each mixture is used
@@ -172,7 +173,8 @@ def run(build, score, stack, kind, coexists, controllers):
     stack.callback(shutil.rmtree, directory, ignore_errors=True)
     server, url = databases(kind, stack)
     is_mariadb = kind != "postgres"
-    python = [servers.PythonService(directory, name=f"p{number}", connection=url, sync=number == 0)
+    options = ONE_ATTEMPT if is_mariadb else ()  # as docs/upgrade.md has it
+    python = [servers.PythonService(directory, name=f"p{number}", connection=url, sync=number == 0, options=options)
               for number in range(controllers)]
     berths = [servers.Berthd(os.path.join(build, "berthd"), directory, connection=url, sync=False)
               for _ in range(controllers)]

@@ -29,6 +29,8 @@ class Thing:
         self.history = {NOT_THERE}  # all that ever was possible
         self.began = self.ended = 0  # of the last acknowledged write
         self.is_by_python = False
+        self.maker = None  # the service that was asked to make it
+        self.is_last_by_python = False  # the last write that was or may have been made
 
     @property
     def is_certain(self):
@@ -64,10 +66,11 @@ class Journal:
             if status in (200, 201, 204):
                 thing.told, thing.possible = state, {state}
                 thing.began, thing.ended = began, time.monotonic()
-                thing.is_by_python = service.is_python
+                thing.is_by_python = thing.is_last_by_python = service.is_python
                 self.acknowledged[service.name] += 1
             elif status is UNKNOWN or is_fault_of_python(service, status):
                 thing.possible.add(state)
+                thing.is_last_by_python = service.is_python
 
     def blame(self, text, **more):
         with self.lock:
@@ -83,6 +86,11 @@ class Journal:
         with self.lock:
             self.losses[-1] = self.losses[-1][0], time.monotonic()
             self.write(what="loses no more")
+
+    def maker_of(self, name):
+        """The service that was asked to make the thing; None: nobody was."""
+        with self.lock:
+            return next((thing.maker for thing in self.things if thing.id == name), None)
 
     def total(self):
         with self.lock:
@@ -159,7 +167,7 @@ class Clients:
 
     def _make(self, draw):
         thing = Thing("provider" if draw.random() < PROVIDER_SHARE else "consumer")
-        service = draw.choice(self.services)
+        service = thing.maker = draw.choice(self.services)
         with self.journal.lock:
             self.journal.things.append(thing)
         began = time.monotonic()
@@ -180,7 +188,7 @@ class Clients:
     def _remove(self, draw):
         if (thing := self._take(draw, self.held)) is not None:
             status, answer, service = self._delete(draw, thing)
-            is_unseen = status == 404 and thing.is_by_python and not service.is_python
+            is_unseen = status == 404 and (thing.is_by_python and not service.is_python or not service.is_strict)
             if status == 404 and not is_unseen and self.journal.may_be_lost(thing):
                 return
             if not is_expected(service, status, 204) and not is_unseen:

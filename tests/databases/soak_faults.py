@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import soak_checks
 from faulty_proxy import FaultyProxy
 from pgbouncer import PgBouncer
 from postgres import Postgres, servers, url
@@ -145,6 +146,10 @@ class Databases:
         hosts = "&".join(f"host=127.0.0.1:{proxy.port}" for proxy in proxies)
         attributes = f"?{hosts}&target_session_attrs=read-write"
         return url(server.user, server.password, server.database, first).replace(f"127.0.0.1:{first}", "") + attributes
+
+    def auditor(self, _journal, _playing):
+        """The Python service exceeds no capacity on PostgreSQL: its transactions see what is committed meanwhile."""
+        return soak_checks.Auditor(self)
 
     def hold_snapshot(self):
         """As a backup holds it. The end of a server ends it: then again."""

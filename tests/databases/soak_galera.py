@@ -3,6 +3,7 @@
 import contextlib
 import time
 
+import soak_checks
 from faulty_proxy import FaultyProxy
 from galera import Galera
 from haproxy import Balancer
@@ -34,7 +35,7 @@ class Databases:
     python_options = ("[placement_database]", "mysql_wsrep_sync_wait = 1")
 
     def __init__(self, stack):
-        self.cluster = stack.enter_context(Galera())
+        self.cluster = stack.enter_context(Galera(options={"log_slave_updates": True}))
         self.balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=CHECKS_MS))
         self.primary = self.current = self
 
@@ -56,6 +57,9 @@ class Databases:
             cursor.execute("SET wsrep_sync_wait = 1")
             cursor.execute(text)
             return list(cursor.fetchall())
+
+    def auditor(self, journal, playing):
+        return soak_checks.ClusterAuditor(self, journal, playing)
 
     def hold_snapshot(self):
         """Nothing: a node that ends would end it."""

@@ -164,7 +164,7 @@ ENTRIES = [
           conditions.trait_order, mark="postgresql", test="tests/diff/run.py"),
     Entry("over-allocation", "PUT POST", WRITES,
           "under contention MariaDB gave more than there is, SQLite answered 500 (allocation-candidates.md, Where upstream is wrong)",
-          mark="concurrency", test="tests/unit/engine/test_contention.c"),
+          mark="concurrency", test="tests/databases/python_over_capacity.py"),
     Entry("no-foreign-conflict", "PUT POST", WRITES,
           "a client that sends no provider generation never sees a conflict by another's write (issue, The API)",
           mark="concurrency", test="tests/unit/engine/test_contention.c"),
