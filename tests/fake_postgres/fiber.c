@@ -1,7 +1,9 @@
 /* See fiber.h. The sanitizers have to be told of each change of stacks. Stacks are kept for the
  * next fiber. One thread. */
+#undef _FORTIFY_SOURCE /* its longjmp() takes another stack for an error */
 #include "fiber.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -20,11 +22,25 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#if defined(HAS_ASAN) || defined(HAS_TSAN)
+#define HAS_SANITIZER 1
+#endif
+
 enum { STACK_BYTES = 1 << 20 };
 
+/* Where a stack is left: swapcontext() would also save the mask of signals, with two calls of the
+ * system for each change. */
+#ifdef HAS_SANITIZER
+typedef ucontext_t place;
+#else
+typedef jmp_buf place;
+#endif
+
 struct fiber {
-    ucontext_t context;
-    ucontext_t resumer;
+    ucontext_t begin;
+    place own;
+    place resumer;
+    bool has_begun;
     void (*run)(void *cls);
     void *cls;
     char *stack;
@@ -66,6 +82,8 @@ static void after_switch(void *kept, const void **stack, size_t *bytes)
     (void)bytes;
 }
 
+#ifdef HAS_SANITIZER
+
 /* Leaves one context for another, until that returns to it. ASan warns of swapcontext(), and clears
  * what it knows of the stack. */
 static void change_context(ucontext_t *from, const ucontext_t *to)
@@ -82,6 +100,36 @@ static void change_context(ucontext_t *from, const ucontext_t *to)
     check(swapcontext(from, to) == 0);
 #endif
 }
+
+static void enter_fiber(struct fiber *fiber)
+{
+    change_context(&fiber->resumer, fiber->has_begun ? &fiber->own : &fiber->begin);
+}
+
+static void leave_fiber(struct fiber *fiber)
+{
+    change_context(&fiber->own, &fiber->resumer);
+}
+
+#else
+
+static void enter_fiber(struct fiber *fiber)
+{
+    if (_setjmp(fiber->resumer) != 0)
+        return;
+    if (fiber->has_begun)
+        _longjmp(fiber->own, 1);
+    setcontext(&fiber->begin);
+    check(false);
+}
+
+static void leave_fiber(struct fiber *fiber)
+{
+    if (_setjmp(fiber->own) == 0)
+        _longjmp(fiber->resumer, 1);
+}
+
+#endif
 
 static char *take_stack(void)
 {
@@ -107,10 +155,11 @@ static void enter(void)
 {
     struct fiber *fiber = running;
     after_switch(NULL, &fiber->resumer_stack, &fiber->resumer_bytes);
+    fiber->has_begun = true;
     fiber->run(fiber->cls);
     fiber->has_ended = true;
     before_switch(NULL, fiber->resumer_stack, fiber->resumer_bytes, fiber->resumer_shadow);
-    change_context(&fiber->context, &fiber->resumer);
+    leave_fiber(fiber);
     check(false);
 }
 
@@ -121,10 +170,10 @@ struct fiber *fiber_create(void (*run)(void *cls), void *cls)
     fiber->run = run;
     fiber->cls = cls;
     fiber->stack = take_stack();
-    check(getcontext(&fiber->context) == 0);
-    fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = STACK_BYTES;
-    makecontext(&fiber->context, enter, 0);
+    check(getcontext(&fiber->begin) == 0);
+    fiber->begin.uc_stack.ss_sp = fiber->stack;
+    fiber->begin.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&fiber->begin, enter, 0);
 #ifdef HAS_TSAN
     fiber->own_shadow = __tsan_create_fiber(0);
 #endif
@@ -140,7 +189,7 @@ void fiber_resume(struct fiber *fiber)
     fiber->resumer_shadow = __tsan_get_current_fiber();
 #endif
     before_switch(&kept, fiber->stack, STACK_BYTES, fiber->own_shadow);
-    change_context(&fiber->resumer, &fiber->context);
+    enter_fiber(fiber);
     after_switch(kept, NULL, NULL);
     running = NULL;
 }
@@ -150,7 +199,7 @@ void fiber_yield(void)
     struct fiber *fiber = running;
     void *kept = NULL;
     before_switch(&kept, fiber->resumer_stack, fiber->resumer_bytes, fiber->resumer_shadow);
-    change_context(&fiber->context, &fiber->resumer);
+    leave_fiber(fiber);
     after_switch(kept, &fiber->resumer_stack, &fiber->resumer_bytes);
 }
 

@@ -40,6 +40,8 @@ struct task {
     bool (*has_work)(void *cls);
     uint64_t (*next_us)(void *cls); /* NULL: work does not come by itself */
     void *work;
+    uint64_t polled_at; /* world.runs, when its descriptor was last polled; 0: it was not */
+    bool was_readable;
 };
 
 enum { ENDING_STEP_US = 200000, BEGIN_US = 1000000000 };
@@ -47,6 +49,7 @@ enum { ENDING_STEP_US = 200000, BEGIN_US = 1000000000 };
 static struct {
     uint64_t now_us;
     uint64_t entropy;
+    uint64_t runs; /* grows with all that may make a descriptor readable */
     struct process *entered;
     struct task *running;
     bool forbids_waits;
@@ -96,6 +99,7 @@ void process_begin_world(uint64_t seed)
 void process_enter(struct process *process)
 {
     world.entered = process;
+    world.runs++;
 }
 
 struct process *process_current(void)
@@ -157,7 +161,19 @@ static bool is_ready(const struct task *task)
                                    : is_readable(task->socket);
 }
 
-static bool can_run(const struct task *task)
+/* Only what runs in the simulation makes it readable. */
+static bool is_woken(struct task *task)
+{
+    if (task->wake_fd < 0)
+        return false;
+    if (task->polled_at != world.runs) {
+        task->was_readable = is_readable(task->wake_fd);
+        task->polled_at = world.runs;
+    }
+    return task->was_readable;
+}
+
+static bool can_run(struct task *task)
 {
     if (fiber_has_ended(task->fiber))
         return false;
@@ -167,7 +183,7 @@ static bool can_run(const struct task *task)
     case WAIT_NOTHING:
         return true;
     case WAIT_CONNECTION:
-        return is_ready(task) || is_readable(task->wake_fd);
+        return is_ready(task) || is_woken(task);
     case WAIT_TIME:
         return false;
     case WAIT_CONDITION:
@@ -197,6 +213,7 @@ void process_run(struct process *process, uint64_t draw)
         if (task == NULL || !can_run(task))
             continue;
         world.running = task;
+        world.runs++;
         fiber_resume(task->fiber);
         world.running = NULL;
         return;
@@ -207,7 +224,7 @@ uint64_t process_next_us(const struct process *process)
 {
     uint64_t next_us = UINT64_MAX;
     for (int i = 0; i < PROCESS_TASKS; i++) {
-        const struct task *task = process->tasks[i];
+        struct task *task = process->tasks[i];
         if (task == NULL || fiber_has_ended(task->fiber))
             continue;
         uint64_t at_us = can_run(task) ? world.now_us : task->until_us;
@@ -329,6 +346,7 @@ enum server_io __wrap_server_io_poll(int socket, short events, int wake_fd, uint
     task->socket = socket;
     task->events = events;
     task->wake_fd = wake_fd;
+    task->polled_at = 0;
     wait(WAIT_CONNECTION, world_time(task->process, deadline_us));
     if (is_ready(task) && !task->process->is_ending)
         return SERVER_IO_READY;
