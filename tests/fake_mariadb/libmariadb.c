@@ -39,9 +39,9 @@ struct maria_rows {
     struct maria_conn *conn;
     struct pg_result *result;
     int at;
-    MYSQL_FIELD fields[RESULT_COLUMNS_MOST];
     char *row[RESULT_COLUMNS_MOST];
     unsigned long lengths[RESULT_COLUMNS_MOST];
+    MYSQL_FIELD fields[]; /* one for each column */
 };
 
 static struct maria_conn *conn_of(MYSQL *mysql)
@@ -299,8 +299,13 @@ my_ulonglong mysql_insert_id(MYSQL *mysql)
 MYSQL_RES *mysql_use_result(MYSQL *mysql)
 {
     struct maria_conn *conn = conn_of(mysql);
-    struct maria_rows *rows = calloc(1, sizeof(*rows));
-    check(rows != NULL && conn->result != NULL);
+    check(conn->result != NULL);
+    const size_t columns = (size_t)conn->result->columns;
+    struct maria_rows *rows = malloc(sizeof(*rows) + columns * sizeof(rows->fields[0]));
+    check(rows != NULL);
+    memset(rows->fields, 0, columns * sizeof(rows->fields[0]));
+    rows->base = (MYSQL_RES){0};
+    rows->at = 0;
     rows->conn = conn;
     rows->result = conn->result;
     conn->result = NULL;

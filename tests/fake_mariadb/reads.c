@@ -14,28 +14,35 @@ enum { IDS_MOST = 1024 };
 static const int64_t SOME_VALUE = 77777777;
 #define SOME_TEXT "77777777"
 
+struct read_text {
+    struct buf text;
+    struct slice before, behind; /* its first gap */
+};
+
 static struct {
     bool is_made;
-    struct buf all[ROWS_TABLE_COUNT];
-    struct buf of_ids[ROWS_TABLE_COUNT];
-    struct buf since[ROWS_TABLE_COUNT];
+    struct read_text all[ROWS_TABLE_COUNT]; /* without a gap */
+    struct read_text of_ids[ROWS_TABLE_COUNT];
+    struct read_text since[ROWS_TABLE_COUNT];
 } texts;
 
-/* Without the ";" at the end, and with a NUL byte. */
-static void end_text(struct buf *text)
+/* Without the ";" at the end. */
+static void end_text(struct read_text *text)
 {
-    check(text->len > 0 && text->data[text->len - 1] == ';');
-    text->data[text->len - 1] = '\0';
+    const struct slice whole = {text->text.data, text->text.len - 1};
+    check(text->text.len > 0 && whole.data[whole.len] == ';');
+    text->behind = whole;
+    text->before = maria_cut(&text->behind, SOME_TEXT);
 }
 
 static void make_texts(void)
 {
     const struct mariadb_indexes indexes = {true, true, true};
     for (int table = 0; table < ROWS_TABLE_COUNT && !texts.is_made; table++) {
-        mariadb_rows_sql_all((enum rows_table)table, &texts.all[table]);
+        mariadb_rows_sql_all((enum rows_table)table, &texts.all[table].text);
         mariadb_rows_sql_of_ids((enum rows_table)table, &SOME_VALUE, 1, &indexes,
-                                &texts.of_ids[table]);
-        mariadb_rows_sql_since((enum rows_table)table, SOME_VALUE, &texts.since[table]);
+                                &texts.of_ids[table].text);
+        mariadb_rows_sql_since((enum rows_table)table, SOME_VALUE, &texts.since[table].text);
         end_text(&texts.all[table]);
         end_text(&texts.of_ids[table]);
         end_text(&texts.since[table]);
@@ -46,9 +53,9 @@ static void make_texts(void)
 void maria_reads_forget(void)
 {
     for (int table = 0; table < ROWS_TABLE_COUNT; table++) {
-        buf_free(&texts.all[table]);
-        buf_free(&texts.of_ids[table]);
-        buf_free(&texts.since[table]);
+        buf_free(&texts.all[table].text);
+        buf_free(&texts.of_ids[table].text);
+        buf_free(&texts.since[table].text);
     }
     texts.is_made = false;
 }
@@ -356,27 +363,24 @@ static bool take_ids(struct slice list)
 }
 
 /* Whether the statement is the text with something else in its gap. */
-static bool fits(const char *sql, const char *text, struct slice *inside)
+static bool fits(struct slice sql, const struct read_text *text, struct slice *inside)
 {
-    const char *gap = strstr(text, SOME_TEXT);
-    const char *rest = gap + strlen(SOME_TEXT);
-    size_t before = (size_t)(gap - text), len = strlen(sql), behind = strlen(rest);
-    if (len < before + behind || memcmp(sql, text, before) != 0 ||
-        strcmp(sql + len - behind, rest) != 0)
+    const struct slice before = text->before, behind = text->behind;
+    if (sql.len < before.len + behind.len || memcmp(sql.data, before.data, before.len) != 0 ||
+        memcmp(sql.data + sql.len - behind.len, behind.data, behind.len) != 0)
         return false;
-    *inside = (struct slice){sql + before, len - before - behind};
+    *inside = (struct slice){sql.data + before.len, sql.len - before.len - behind.len};
     return true;
 }
 
 /* Its second gap has the same value. */
-static bool fits_since(const char *sql, const char *text)
+static bool fits_since(struct slice sql, const struct read_text *text)
 {
-    const char *gap = strstr(text, SOME_TEXT);
-    char *end;
-    if (strncmp(sql, text, (size_t)(gap - text)) != 0)
+    if (!slice_starts_with(sql, text->before))
         return false;
-    asked.since = strtoll(sql + (gap - text), &end, 10);
-    return strncmp(end, gap + strlen(SOME_TEXT), strlen(") OR t.updated_at>=")) == 0;
+    sql = slice_skip(sql, text->before.len);
+    return maria_take_int(&sql, &asked.since) &&
+           slice_starts_with(sql, SLICE_LIT(") OR t.updated_at>="));
 }
 
 static bool finds_table(struct slice name)
@@ -411,14 +415,15 @@ static enum outcome (*small_read_of(const char *sql))(struct call *)
 struct maria_statement maria_read_of(const struct call *call, bool *is_known)
 {
     struct maria_statement read = {MARIA_READS, NULL};
+    const struct slice sql = slice_of(call->sql);
     struct slice inside;
     make_texts();
     for (int t = 0; t < ROWS_TABLE_COUNT && read.execute == NULL; t++) {
-        if (strcmp(call->sql, texts.all[t].data) == 0)
+        if (slice_equal(sql, texts.all[t].behind))
             read.execute = read_all;
-        else if (fits(call->sql, texts.of_ids[t].data, &inside) && take_ids(inside))
+        else if (fits(sql, &texts.of_ids[t], &inside) && take_ids(inside))
             read.execute = read_of_ids;
-        else if (fits_since(call->sql, texts.since[t].data))
+        else if (fits_since(sql, &texts.since[t]))
             read.execute = read_since;
         asked.table = (enum rows_table)t;
     }

@@ -9,11 +9,6 @@
 #include "store/mariadb/session/indexes.h"
 #include "store/mariadb/session/session_settings.h"
 
-static struct slice text_of(const struct call *call)
-{
-    return slice_of(call->sql);
-}
-
 static int64_t world_s(void)
 {
     return 1700000000 + (int64_t)(process_now_us() / 1000000);
@@ -390,73 +385,85 @@ static enum outcome select_class_id(struct call *call)
 /* ---- all ---- */
 
 static const struct {
-    const char *beginning;
+    struct slice beginning;
     enum maria_kind kind;
     enum outcome (*execute)(struct call *call);
 } statements[] = {
-    {"SET NAMES utf8mb4", MARIA_SETS, ignore},
-    {"SET SESSION sql_mode=", MARIA_SETS, set_session},
-    {"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", MARIA_SETS, ignore},
-    {"SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() FROM", MARIA_SETS, show_status},
-    {"SHOW SESSION VARIABLES WHERE", MARIA_SETS, show_variables},
-    {"SELECT CONNECTION_ID()", MARIA_SETS, show_connection},
-    {"SET SESSION wsrep_sync_wait=", MARIA_SETS, set_sync_wait},
-    {"SET @berth_session=CONCAT_WS('/', @@pseudo_thread_id, ", MARIA_SETS, set_sign},
-    {"SET @berth_writer = 1", MARIA_SETS, ignore},
-    {"SELECT @@read_only", MARIA_SETS, zero},
-    {"SELECT DISTINCT index_name FROM information_schema.statistics", MARIA_SETS, show_indexes},
-    {"SELECT TABLE_NAME, MAX(COLUMN_KEY", MARIA_SETS, nothing_two},
-    {"SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_MAXIMUM_LENGTH", MARIA_SETS, nothing_six},
-    {"SELECT " MARIADB_FOREIGN_TRIGGERS_SEEN, MARIA_READS, no_triggers},
-    {"SELECT id FROM berth_foreign", MARIA_READS, no_ids},
-    {"SELECT f.entity, ", MARIA_READS, no_notes},
-    {"SELECT EXISTS(SELECT 1 FROM berth_foreign WHERE", MARIA_READS, zero},
-    {"SELECT 0", MARIA_READS, zero},
-    {"SELECT UNIX_TIMESTAMP()", MARIA_READS, show_time},
-    {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", MARIA_SETS, set_isolation},
-    {"START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", MARIA_BEGINS, begin_snapshot},
-    {"BEGIN", MARIA_BEGINS, begin},
-    {"COMMIT", MARIA_ENDS, commit},
-    {"ROLLBACK", MARIA_ENDS, roll_back},
-    {"SET innodb_lock_wait_timeout=", MARIA_SETS, set_session},
-    {"SET autocommit=", MARIA_SETS, set_autocommit},
-    {"DO 0", MARIA_SETS, ignore},
-    {"SET @berth=IF((SELECT COUNT(*) FROM berth_log WHERE number=", MARIA_WRITES, maria_check_line},
-    {"SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE", MARIA_READS, take_lock},
-    {"SELECT name FROM berth_locks WHERE name LIKE 't.%' ", MARIA_READS, maria_select_asks},
-    {"INSERT INTO berth_locks (name) VALUES (", MARIA_WRITES, maria_insert_ask},
-    {"DELETE FROM berth_locks WHERE name=", MARIA_WRITES, maria_delete_ask},
-    {"SET @berth=~0+(ROW_COUNT()<>", MARIA_SETS, check_count},
-    {"SELECT id FROM resource_providers WHERE id=", MARIA_READS, look_for_locked},
-    {"GET DIAGNOSTICS CONDITION 1 @berth_row=ROW_NUMBER", MARIA_SETS, ignore},
-    {"SELECT @berth_row", MARIA_SETS, ask_row},
-    {"INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT ", MARIA_WRITES,
-     maria_insert_line},
-    {"SELECT l.number, l.mark, l.digest, ", MARIA_READS, maria_select_newest},
-    {"SELECT number, mark, @@read_only, @berth_session FROM berth_log ORDER BY number DESC LIMIT 1",
+    {SLICE_LIT("SET NAMES utf8mb4"), MARIA_SETS, ignore},
+    {SLICE_LIT("SET SESSION sql_mode="), MARIA_SETS, set_session},
+    {SLICE_LIT("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"), MARIA_SETS, ignore},
+    {SLICE_LIT("SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() FROM"), MARIA_SETS,
+     show_status},
+    {SLICE_LIT("SHOW SESSION VARIABLES WHERE"), MARIA_SETS, show_variables},
+    {SLICE_LIT("SELECT CONNECTION_ID()"), MARIA_SETS, show_connection},
+    {SLICE_LIT("SET SESSION wsrep_sync_wait="), MARIA_SETS, set_sync_wait},
+    {SLICE_LIT("SET @berth_session=CONCAT_WS('/', @@pseudo_thread_id, "), MARIA_SETS, set_sign},
+    {SLICE_LIT("SET @berth_writer = 1"), MARIA_SETS, ignore},
+    {SLICE_LIT("SELECT @@read_only"), MARIA_SETS, zero},
+    {SLICE_LIT("SELECT DISTINCT index_name FROM information_schema.statistics"), MARIA_SETS,
+     show_indexes},
+    {SLICE_LIT("SELECT TABLE_NAME, MAX(COLUMN_KEY"), MARIA_SETS, nothing_two},
+    {SLICE_LIT("SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_MAXIMUM_LENGTH"), MARIA_SETS,
+     nothing_six},
+    {SLICE_LIT("SELECT " MARIADB_FOREIGN_TRIGGERS_SEEN), MARIA_READS, no_triggers},
+    {SLICE_LIT("SELECT id FROM berth_foreign"), MARIA_READS, no_ids},
+    {SLICE_LIT("SELECT f.entity, "), MARIA_READS, no_notes},
+    {SLICE_LIT("SELECT EXISTS(SELECT 1 FROM berth_foreign WHERE"), MARIA_READS, zero},
+    {SLICE_LIT("SELECT 0"), MARIA_READS, zero},
+    {SLICE_LIT("SELECT UNIX_TIMESTAMP()"), MARIA_READS, show_time},
+    {SLICE_LIT("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"), MARIA_SETS, set_isolation},
+    {SLICE_LIT("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), MARIA_BEGINS,
+     begin_snapshot},
+    {SLICE_LIT("BEGIN"), MARIA_BEGINS, begin},
+    {SLICE_LIT("COMMIT"), MARIA_ENDS, commit},
+    {SLICE_LIT("ROLLBACK"), MARIA_ENDS, roll_back},
+    {SLICE_LIT("SET innodb_lock_wait_timeout="), MARIA_SETS, set_session},
+    {SLICE_LIT("SET autocommit="), MARIA_SETS, set_autocommit},
+    {SLICE_LIT("DO 0"), MARIA_SETS, ignore},
+    {SLICE_LIT("SET @berth=IF((SELECT COUNT(*) FROM berth_log WHERE number="), MARIA_WRITES,
+     maria_check_line},
+    {SLICE_LIT("SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE"), MARIA_READS,
+     take_lock},
+    {SLICE_LIT("SELECT name FROM berth_locks WHERE name LIKE 't.%' "), MARIA_READS,
+     maria_select_asks},
+    {SLICE_LIT("INSERT INTO berth_locks (name) VALUES ("), MARIA_WRITES, maria_insert_ask},
+    {SLICE_LIT("DELETE FROM berth_locks WHERE name="), MARIA_WRITES, maria_delete_ask},
+    {SLICE_LIT("SET @berth=~0+(ROW_COUNT()<>"), MARIA_SETS, check_count},
+    {SLICE_LIT("SELECT id FROM resource_providers WHERE id="), MARIA_READS, look_for_locked},
+    {SLICE_LIT("GET DIAGNOSTICS CONDITION 1 @berth_row=ROW_NUMBER"), MARIA_SETS, ignore},
+    {SLICE_LIT("SELECT @berth_row"), MARIA_SETS, ask_row},
+    {SLICE_LIT("INSERT INTO berth_log (number, mark, digest, written_at, entries) SELECT "),
+     MARIA_WRITES, maria_insert_line},
+    {SLICE_LIT("SELECT l.number, l.mark, l.digest, "), MARIA_READS, maria_select_newest},
+    {SLICE_LIT(
+         "SELECT number, mark, @@read_only, @berth_session FROM berth_log ORDER BY number DESC "
+         "LIMIT 1"),
      MARIA_READS, maria_select_newest_mark},
-    {"SELECT MAX(number), NULL, @@read_only, @berth_session FROM berth_log", MARIA_READS,
+    {SLICE_LIT("SELECT MAX(number), NULL, @@read_only, @berth_session FROM berth_log"), MARIA_READS,
      maria_select_newest_number},
-    {"SELECT number, mark, digest, entries FROM berth_log WHERE number >= ", MARIA_READS,
+    {SLICE_LIT("SELECT number, mark, digest, entries FROM berth_log WHERE number >= "), MARIA_READS,
      maria_select_since},
-    {"SELECT number, mark FROM berth_log WHERE number >= ", MARIA_READS, maria_select_first},
-    {"SELECT MAX(epoch), @berth_session", MARIA_READS, maria_select_epoch},
-    {"SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND", MARIA_READS, maria_select_epochs},
-    {"INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES (", MARIA_WRITES,
+    {SLICE_LIT("SELECT number, mark FROM berth_log WHERE number >= "), MARIA_READS,
+     maria_select_first},
+    {SLICE_LIT("SELECT MAX(epoch), @berth_session"), MARIA_READS, maria_select_epoch},
+    {SLICE_LIT("SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND"), MARIA_READS,
+     maria_select_epochs},
+    {SLICE_LIT("INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES ("), MARIA_WRITES,
      maria_insert_epoch},
-    {RESERVE, MARIA_WRITES, reserve_ids},
-    {"SELECT LAST_INSERT_ID(), @@global.auto_increment_increment", MARIA_SETS, show_ids},
-    {"INSERT IGNORE INTO ", MARIA_WRITES, raise_counter},
-    {"SELECT GREATEST(COALESCE(MAX(id), 0), 9999) FROM resource_classes", MARIA_READS,
+    {SLICE_LIT(RESERVE), MARIA_WRITES, reserve_ids},
+    {SLICE_LIT("SELECT LAST_INSERT_ID(), @@global.auto_increment_increment"), MARIA_SETS, show_ids},
+    {SLICE_LIT("INSERT IGNORE INTO "), MARIA_WRITES, raise_counter},
+    {SLICE_LIT("SELECT GREATEST(COALESCE(MAX(id), 0), 9999) FROM resource_classes"), MARIA_READS,
      select_class_id},
 };
 enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
 
 struct maria_statement maria_statement_of(const struct call *call)
 {
+    const struct slice sql = slice_of(call->sql);
     bool is_known = false;
     for (int i = 0; i < STATEMENTS; i++)
-        if (slice_starts_with(text_of(call), slice_of(statements[i].beginning)))
+        if (slice_starts_with(sql, statements[i].beginning))
             return (struct maria_statement){statements[i].kind, statements[i].execute};
     const struct maria_statement read = maria_read_of(call, &is_known);
     return is_known ? read : (struct maria_statement){MARIA_WRITES, maria_write};

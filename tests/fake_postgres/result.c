@@ -4,6 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Arenas of results that are gone, for the next ones. */
+enum { ARENAS_KEPT = 64 };
+static struct arena *arenas[ARENAS_KEPT];
+static size_t arena_count;
+
+static struct arena *take_arena(void)
+{
+    return arena_count > 0 ? arenas[--arena_count] : arena_create();
+}
+
+static void give_arena(struct arena *arena)
+{
+    if (arena_count == ARENAS_KEPT) {
+        arena_destroy(arena);
+        return;
+    }
+    arena_reset(arena);
+    arenas[arena_count++] = arena;
+}
+
 struct pg_result *result_create(ExecStatusType status)
 {
     struct pg_result *result = calloc(1, sizeof(*result));
@@ -23,7 +43,7 @@ struct pg_result *result_end(void)
 struct pg_result *result_error(const char *severity, const char *sqlstate, const char *message)
 {
     struct pg_result *result = result_create(PGRES_FATAL_ERROR);
-    result->arena = arena_create();
+    result->arena = take_arena();
     result->severity = severity;
     result->sqlstate = sqlstate;
     result->message = arena_copy(result->arena, slice_of(message)).data;
@@ -33,7 +53,7 @@ struct pg_result *result_error(const char *severity, const char *sqlstate, const
 struct pg_result *result_rows(bool is_binary)
 {
     struct pg_result *result = result_create(PGRES_TUPLES_OK);
-    result->arena = arena_create();
+    result->arena = take_arena();
     result->is_binary = is_binary;
     return result;
 }
@@ -72,12 +92,26 @@ static void add_number(struct pg_result *result, uint64_t value)
     add(result, (struct slice){bytes, width});
 }
 
+/* With a NUL byte. */
+static struct slice decimal(struct arena *arena, int64_t value)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0)
+        digits[--at] = '-';
+    return arena_copy(arena, (struct slice){digits + at, sizeof(digits) - at});
+}
+
 void result_add_int(struct pg_result *result, int64_t value)
 {
     if (result->is_binary)
         add_number(result, (uint64_t)value);
     else
-        add(result, arena_printf(result->arena, "%lld", (long long)value));
+        add(result, decimal(result->arena, value));
 }
 
 void result_add_bool(struct pg_result *result, bool value)
@@ -131,6 +165,6 @@ void result_free(struct pg_result *result)
     if (result == NULL)
         return;
     if (result->arena != NULL)
-        arena_destroy(result->arena);
+        give_arena(result->arena);
     free(result);
 }
