@@ -46,7 +46,7 @@ static bool lock(struct pipeline *pipeline, struct err *err)
 
 /* *is_long: the news are to be read without the lock, which is free again: they are more than a
  * follow, or others have written in spite of the lock, as they can on another node of a cluster, or
- * once the connection that had locked is gone. */
+ * once the connection that had locked is gone, or the database has ended the read. */
 static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err *err)
 {
     enum store_news news = news_begin(pipeline, err);
@@ -58,6 +58,8 @@ static bool news_under_lock(struct pipeline *pipeline, bool *is_long, struct err
     } else if (ok) {
         enum news taken = news_end(pipeline, news, err);
         *is_long = taken == NEWS_OVERTAKEN;
+        if (*is_long)
+            *err = (struct err){.arena = err->arena};
         ok = taken == NEWS_TAKEN || *is_long;
     }
     if (*is_long || !ok)

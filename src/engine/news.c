@@ -3,6 +3,7 @@
  * published at once: invariant 1, a version equals the database at one committed state. Writer
  * thread only. */
 #include "base/clock.h"
+#include "base/wait.h"
 #include "engine/pipeline_internal.h"
 #include "replica/apply.h"
 #include "replica/compare.h"
@@ -126,8 +127,6 @@ static struct edit *read_news(struct pipeline *pipeline, enum store_news news, b
     enum store_result result = news == STORE_NEWS_FOLLOW ? news_follow(pipeline, &edit, &kind, err)
                                                          : take_in(pipeline, &edit, err);
     *is_overtaken = result == STORE_TAKEN;
-    if (*is_overtaken)
-        *err = (struct err){.arena = err->arena};
     if (result != STORE_OK) {
         replica_abandon(pipeline->replica, edit);
         return NULL;
@@ -184,10 +183,36 @@ enum store_news news_begin(struct pipeline *pipeline, struct err *err)
     return store_begin_read(pipeline->store, err);
 }
 
+/* A change of the schema that creates many triggers ends reads for seconds. */
+enum { AGAIN_FOR_US = 20000000, AGAIN_PAUSE_US = 1000, AGAIN_DOUBLINGS = 7 };
+
+bool news_again(struct pipeline *pipeline, enum news news, struct news_attempts *attempts,
+                struct err *err)
+{
+    if (news != NEWS_OVERTAKEN || pipeline_is_over(pipeline))
+        return false;
+    uint64_t now_us = clock_monotonic_us();
+    if (attempts->count == 0)
+        attempts->latest_us = now_us + AGAIN_FOR_US;
+    if (now_us >= attempts->latest_us)
+        return false;
+    unsigned doublings = attempts->count < AGAIN_DOUBLINGS ? attempts->count : AGAIN_DOUBLINGS;
+    attempts->count++;
+    pipeline_beat(pipeline);
+    wait_sleep_us((uint64_t)AGAIN_PAUSE_US << doublings);
+    *err = (struct err){.arena = err->arena};
+    return true;
+}
+
 enum news news_try(struct pipeline *pipeline, struct err *err)
 {
-    enum store_news found = news_begin(pipeline, err);
-    return found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
+    struct news_attempts attempts = {0};
+    enum news news;
+    do {
+        enum store_news found = news_begin(pipeline, err);
+        news = found == STORE_NEWS_FAILED ? NEWS_FAILED : news_end(pipeline, found, err);
+    } while (news_again(pipeline, news, &attempts, err));
+    return news == NEWS_OVERTAKEN ? NEWS_FAILED : news;
 }
 
 enum news news_take(struct pipeline *pipeline, struct err *err)

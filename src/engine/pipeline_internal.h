@@ -98,8 +98,8 @@ enum news {
     NEWS_FAILED, /* err is set, and memory is unchanged */
     NEWS_LATE,   /* there are some, but a batch is pending, and they may be the batch itself: they
                     can be taken when it is decided */
-    NEWS_OVERTAKEN, /* only while the lock is held: others have written in spite of it, and tables
-                       no longer have the state; memory is unchanged */
+    NEWS_OVERTAKEN, /* the tables no longer have the state, or the database has ended the read
+                       (store_begin_read()); err is set, and memory is unchanged */
 };
 
 /* news.c: as store_begin_read(). */
@@ -121,7 +121,16 @@ enum store_result follow_log(struct pipeline *pipeline, struct edit **edit,
  * memory counts as having it. NULL: the answer does not have everything. */
 struct edit *follow_head(struct pipeline *pipeline, const struct store_stamp *head);
 
-/* news.c: brings memory up to date. */
+/* news.c: whether a read that was overtaken is to be begun again; then err is no longer set. It
+ * waits for a moment, and gives up after many seconds. */
+struct news_attempts {
+    unsigned count; /* 0: before the first one */
+    uint64_t latest_us;
+};
+bool news_again(struct pipeline *pipeline, enum news news, struct news_attempts *attempts,
+                struct err *err) BERTH_MUST_CHECK;
+
+/* news.c: brings memory up to date: NEWS_TAKEN, NEWS_FAILED or NEWS_LATE. */
 enum news news_try(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;
 /* The same, and records whether it failed. */
 enum news news_take(struct pipeline *pipeline, struct err *err) BERTH_MUST_CHECK;

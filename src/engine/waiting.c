@@ -33,7 +33,11 @@ static void answer_probes(struct pipeline *pipeline, struct queue *probes)
 {
     struct err err = {.arena = pipeline->arena};
     struct pipeline_probe probe;
-    enum news news = probe_database(pipeline, &probe, &err);
+    struct news_attempts attempts = {0};
+    enum news news;
+    do {
+        news = probe_database(pipeline, &probe, &err);
+    } while (news_again(pipeline, news, &attempts, &err));
     if (news == NEWS_LATE) {
         queue_move(&pipeline->late, probes);
         return;

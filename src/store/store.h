@@ -108,7 +108,8 @@ enum store_result {
 
     /* Only from these two; nothing was changed, except perhaps with STORE_UNKNOWN. */
     STORE_TAKEN,   /* somebody else has changed the database since memory read it: take the news and
-                      plan again. err is set, for the case that this never succeeds */
+                      plan again. err is set, for the case that this never succeeds. For a read, see
+                      store_begin_read() */
     STORE_REFUSED, /* because of what one request changes; others are not affected. err is set; see
                       store_why_refused() */
     STORE_UNKNOWN, /* err is set; the next news tell whether the batch was committed */
@@ -140,7 +141,9 @@ struct store_going_back store_why_went_back(const struct store *store);
 /* Begins to read one committed state of the database. It waits for no writer and needs no disk
  * space. While the store is locked, the state is the newest one; if others write in spite of the
  * lock, a load, merge or follow is STORE_TAKEN, because the tables no longer have that state, and
- * sends nothing. Ends with store_end_read(), also after a failure of one of the functions below. */
+ * sends nothing. They are also STORE_TAKEN if the database has ended the read because others change
+ * the schema, then perhaps after they have sent something. Ends with store_end_read(), also after a
+ * failure of one of the functions below. */
 enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.

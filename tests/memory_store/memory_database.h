@@ -60,6 +60,7 @@ struct memory_database {
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */
     bool has_whole_seconds;    /* of the times in its rows */
     unsigned overtakes;        /* so many follows under the lock: others write in spite of it */
+    unsigned ended_reads;      /* so many loads, merges and follows: others change the schema */
     struct {
         enum change_kind insert;
         struct slice text; /* without data: there is none */

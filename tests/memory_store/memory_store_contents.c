@@ -34,6 +34,15 @@ static enum store_result fail_reading(struct store *store, struct err *err)
     return STORE_FAILED;
 }
 
+/* The next read may succeed. */
+static bool is_ended(struct store *store, struct err *err)
+{
+    if (store->database->ended_reads == 0)
+        return false;
+    store->database->ended_reads--;
+    return !err_set(err, 503, NULL, "the database in memory the read was ended");
+}
+
 void memory_store_mark_seen(struct store *store, uint64_t commit)
 {
     tables_copy(&store->seen.tables, &store->tables);
@@ -62,6 +71,8 @@ enum store_result store_load(struct store *store, store_sink *sink, void *cls, s
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 60) : -1};
     tables_load(&store->tables, sink_cut, &cut);
+    if (is_ended(store, err))
+        return STORE_TAKEN;
     if (fails)
         return fail_reading(store, err);
     mark_read(store);
@@ -82,6 +93,8 @@ enum store_result store_merge(struct store *store, const struct store_comparer *
         return STORE_OK;
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
     tables_merge(&store->tables, differences, sink_cut, &cut);
+    if (is_ended(store, err))
+        return STORE_TAKEN;
     if (fails)
         return fail_reading(store, err);
     *merged = true;
@@ -101,6 +114,8 @@ enum store_result store_follow(struct store *store, const struct memory_view *me
     bool fails = memory_database_strikes(store->database, MEMORY_READ_FAILS);
     struct cut cut = {sink, cls, fails ? draw_below(store, 8) : -1};
     check(tables_follow(&store->seen.tables, &store->tables, store->database->rng, sink_cut, &cut));
+    if (is_ended(store, err))
+        return STORE_TAKEN;
     if (fails)
         return fail_reading(store, err);
     mark_read(store);

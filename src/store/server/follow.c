@@ -119,7 +119,7 @@ enum store_result server_follow(struct store *base, const struct memory_view *me
     if ((!from_log && !reread(store, memory, sink, cls, err)) ||
         !server_mark_read(store, true, err)) {
         store->has_state &= !store->read.has_followed; /* memory does not have what that sent */
-        return store->read.is_overtaken ? STORE_TAKEN : STORE_FAILED;
+        return server_read_failed(store);
     }
     store->read.has_followed = true;
     return STORE_OK;

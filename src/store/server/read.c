@@ -181,7 +181,7 @@ enum store_result server_load(struct store *base, store_sink *sink, void *cls, s
     tree_order_free(&forest);
     log_entries_free(&store->suspects);
     ok = ok && server_mark_read(store, false, err);
-    return ok ? STORE_OK : store->read.is_overtaken ? STORE_TAKEN : STORE_FAILED;
+    return ok ? STORE_OK : server_read_failed(store);
 }
 
 /* Passes on what a merge reads, and names consumers that memory does not know: the comparison has
@@ -224,7 +224,7 @@ enum store_result server_merge(struct store *base, const struct store_comparer *
     ok = ok && (!*merged || server_mark_read(store, false, err));
     *merged &= ok;
     store->has_state &= ok || store->read.is_overtaken;
-    return ok ? STORE_OK : store->read.is_overtaken ? STORE_TAKEN : STORE_FAILED;
+    return ok ? STORE_OK : server_read_failed(store);
 }
 
 bool server_end_read(struct store *base, struct store_stamp *stamp)

@@ -1,7 +1,14 @@
-/* The log's rows and the snapshot of a read, in a session of its own. The writer only. */
+/* The log's rows and the snapshot of a read, in a session of its own. The writer only.
+ *
+ * A server may end a transaction that only reads: a Galera node does so when somebody changes a
+ * table that the transaction has read from, as with each trigger of "db coexist". Then the same is
+ * read in the next transaction, soon. */
 #include "base/clock.h"
+#include "base/wait.h"
 #include "store/server/dialect.h"
 #include "store/server/store_internal.h"
+
+enum { ENDED_PAUSE_US = 2000 };
 
 struct log_range server_since(const struct server_store *store)
 {
@@ -25,6 +32,17 @@ static bool take_snapshot(struct server_store *store, struct snapshot_answer *an
     return ok;
 }
 
+/* Others have changed what it was reading. */
+static bool was_ended(const struct server_store *store)
+{
+    return server_session_reason(store->follower) == SERVER_REASON_CONFLICT;
+}
+
+enum store_result server_read_failed(const struct server_store *store)
+{
+    return store->read.is_overtaken || was_ended(store) ? STORE_TAKEN : STORE_FAILED;
+}
+
 /* A connection that was idle may have ended: then a new one serves as well. */
 bool server_begin_snapshot(struct server_store *store, struct snapshot_answer *answer,
                            struct err *err)
@@ -35,13 +53,19 @@ bool server_begin_snapshot(struct server_store *store, struct snapshot_answer *a
     uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
     if (!server_ensure_session(store, session, err))
         return false;
-    if (take_snapshot(store, answer, err))
-        return true;
-    if (!was_open || clock_monotonic_us() > soon_us)
-        return false;
-    snapshot_answer_free(answer);
-    *err = (struct err){.arena = err->arena};
-    return server_ensure_session(store, session, err) && take_snapshot(store, answer, err);
+    while (!take_snapshot(store, answer, err)) {
+        bool is_ended = was_ended(store);
+        if ((!was_open && !is_ended) || clock_monotonic_us() > soon_us)
+            return false;
+        was_open = false;
+        if (is_ended)
+            wait_sleep_us(ENDED_PAUSE_US);
+        snapshot_answer_free(answer);
+        *err = (struct err){.arena = err->arena};
+        if (!server_ensure_session(store, session, err))
+            return false;
+    }
+    return true;
 }
 
 bool server_read_head(struct server_store *store, struct snapshot_answer *answer,

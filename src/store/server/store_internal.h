@@ -306,6 +306,9 @@ bool server_read_head(struct server_store *store, struct snapshot_answer *answer
                       struct log_state *head, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: tables are going to be read, of the state that the open read has. */
 bool server_need_snapshot(struct server_store *store, struct err *err) BERTH_MUST_CHECK;
+/* snapshot.c: after a load, merge or follow has failed: STORE_TAKEN if it may succeed in the next
+ * read. */
+enum store_result server_read_failed(const struct server_store *store);
 /* snapshot.c: frees what a read has of the log. */
 void server_free_read(struct server_store *store);
 /* snapshot.c: memory has that state, which it has followed or read. `went_back`: the database no

@@ -2,7 +2,10 @@
 #include "logged_pipeline.h"
 #include "unit.h"
 
+#include <limits.h>
 #include <stdio.h>
+
+#include "fake_clock.h"
 
 static int setup(void **state)
 {
@@ -120,6 +123,27 @@ static void test_load_fails(void **state)
     expect_line(bench, WORKS);
 }
 
+/* Others change the schema, and each change ends the read: it is tried again for a while. */
+static void test_reads_are_ended(void **state)
+{
+    struct logged_pipeline *bench = *state;
+    fake_clock_rush(true);
+    memory_store_forget(bench->store);
+    bench->database.ended_reads = 100;
+    ask(bench, NULL, 0);
+    expect_line(bench, NULL);
+    memory_store_forget(bench->store);
+    bench->database.ended_reads = UINT_MAX;
+    ask(bench, NULL, 503);
+    expect_line(bench, ALL "the read was ended");
+    ask(bench, plan_trait, 503);
+    expect_line(bench, NULL);
+    bench->database.ended_reads = 0;
+    ask(bench, NULL, 0);
+    expect_line(bench, WORKS);
+    fake_clock_rush(false);
+}
+
 /* Reads in between work, and so does a write that has nothing to write. */
 static void expect_writes_logged(struct logged_pipeline *bench, enum memory_fault fault)
 {
@@ -226,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_fail, setup, logged_pipeline_teardown),
+        cmocka_unit_test_setup_teardown(test_reads_are_ended, setup, logged_pipeline_teardown),
         cmocka_unit_test_setup_teardown(test_load_fails, setup, logged_pipeline_teardown),
         cmocka_unit_test_setup_teardown(test_writes_fail, setup, logged_pipeline_teardown),
         cmocka_unit_test_setup_teardown(test_figures, setup, logged_pipeline_teardown),

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "engine/pipeline.h"
+#include "fake_clock.h"
 #include "replica/replica.h"
 
 enum { WAITS = 4, WRITERS = 2 };
@@ -147,9 +148,50 @@ static void test_overtaken_under_the_lock(void **state)
     assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, 2);
 }
 
+enum { ENDED = 5 };
+
+/* Another writer's news are read as often as the database ends the read, with the lock or without
+ * it, until there are none any more. */
+static void test_read_is_ended(void **state)
+{
+    static const struct {
+        enum memory_lock_order order;
+        enum memory_fault news; /* a follow, a merge, or a load after that */
+    } cases[] = {
+        {MEMORY_LOCKS_NEVER, MEMORY_FAULT_COUNT},    {MEMORY_LOCKS_NEVER, MEMORY_LOG_TRIMMED},
+        {MEMORY_LOCKS_NEVER, MEMORY_MERGE_GIVEN_UP}, {MEMORY_LOCKS_FIRST, MEMORY_FAULT_COUNT},
+        {MEMORY_LOCKS_FIRST, MEMORY_LOG_TRIMMED},
+    };
+    struct bench *bench = *state;
+    size_t traits = bench->database.tables.rows[TABLE_TRAITS].count;
+    bench->database.turn = NULL;
+    fake_clock_rush(true);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ask ask;
+        memset(&bench->database.faults, 0, sizeof(bench->database.faults));
+        bench->database.lock_order = cases[i].order;
+        submit(bench, 1, &bench->other,
+               arena_printf(bench->arena, "CUSTOM_OTHER_%zu%c", i, 0).data);
+        assert_true(pipeline_run_once(bench->writers[1].pipeline));
+        if (cases[i].news != MEMORY_FAULT_COUNT)
+            bench->database.faults.permille[MEMORY_LOG_TRIMMED] = MEMORY_ALWAYS;
+        if (cases[i].news == MEMORY_MERGE_GIVEN_UP)
+            bench->database.faults.permille[MEMORY_MERGE_GIVEN_UP] = MEMORY_ALWAYS;
+        bench->database.ended_reads = ENDED;
+        submit(bench, 0, &ask, arena_printf(bench->arena, "CUSTOM_OWN_%zu%c", i, 0).data);
+        assert_true(pipeline_run_once(bench->writers[0].pipeline));
+        assert_int_equal(bench->database.ended_reads, 0);
+        assert_int_equal(ask.answers, 1);
+        traits += 2;
+        assert_int_equal(bench->database.tables.rows[TABLE_TRAITS].count, traits);
+    }
+    fake_clock_rush(false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_read_is_ended, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits_for_its_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(test_takes_no_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_overtaken_under_the_lock, setup, teardown),

@@ -394,6 +394,47 @@ static void test_one_snapshot(void **state)
     store_close(store);
 }
 
+static void ignore_change(void *cls, const struct change *change)
+{
+    (void)cls;
+    (void)change;
+}
+
+/* A server that cannot show the snapshot of a table that was changed ends the read: it succeeds the
+ * next time. PostgreSQL waits instead. */
+static void test_schema_changes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    static const struct memory_view memory = {find_nothing, pass_no_holders, NULL};
+    struct store_stamp stamp;
+    struct buf out = {0};
+    if (!fixture_is_mariadb()) {
+        store_close(store);
+        skip();
+    }
+    assert_true(store_suspect(store, ENTITY_PROVIDER, 1, (struct slice){0}));
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
+    (void)peer_execute(fixture, "ALTER TABLE resource_providers FORCE");
+    assert_int_equal(store_follow(store, &memory, ignore_change, NULL, &fixture->err), STORE_TAKEN);
+    assert_non_null(
+        strstr(arena_copy(fixture->arena, fixture->err.message).data, "cannot be read"));
+    (void)store_end_read(store, &stamp);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_FOLLOW);
+    assert_true(store_end_read(store, &stamp));
+    server_store_of(store)->has_state = false;
+    assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_RELOAD);
+    (void)peer_execute(fixture, "ALTER TABLE resource_providers FORCE");
+    assert_int_equal(store_load(store, ignore_change, NULL, &fixture->err), STORE_TAKEN);
+    assert_false(store_end_read(store, &stamp));
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(read_into(fixture, store, &out), STORE_NEWS_RELOAD);
+    assert_true(store_end_read(store, &stamp));
+    buf_free(&out);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rows_of_the_lock_are_used_once, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_one_snapshot, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_schema_changes, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
