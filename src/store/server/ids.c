@@ -79,6 +79,20 @@ static void tell(const struct server_store *store, enum store_table table)
         SLICE_ARG(store->address.target), id_table_name(table));
 }
 
+/* Once, until ids are given out again. */
+static void tell_silence(struct server_store *store, enum lack lack, const struct err *err)
+{
+    if (lack == LACKS_ANSWER && !store->silence_is_told && err_is_set(err))
+        log_write(LOG_LEVEL_ERROR, "berth", LOG_NO_CONTEXT,
+                  "requests that need ids for new rows are answered 503 from now on: %.*s",
+                  SLICE_ARG(err->message));
+    else if (lack == LACKS_NONE && store->silence_is_told)
+        log_write(LOG_LEVEL_INFO, "berth", LOG_NO_CONTEXT,
+                  "the database '%.*s' gives out ids again", SLICE_ARG(store->address.target));
+    if (lack != LACKS_IDS)
+        store->silence_is_told = lack == LACKS_ANSWER;
+}
+
 void server_distrust_ids(struct server_store *store)
 {
     server_drop_ids(store);
@@ -110,18 +124,17 @@ static enum lack reserve(struct server_store *store, enum store_table table, str
 }
 
 /* A connection that has ended while it was idle is replaced. */
-static enum lack reserve_again(struct server_store *store, enum store_table table)
+static enum lack reserve_again(struct server_store *store, enum store_table table, struct err *err)
 {
-    struct err ignored = server_ignored(store);
     server_session_notice_end(store->follower);
     bool was_open = server_session_is_open(store->follower);
     uint64_t soon_us = clock_monotonic_us() + store->timeout_us / 2;
-    enum lack lack = reserve(store, table, &ignored);
+    enum lack lack = reserve(store, table, err);
     if (lack != LACKS_ANSWER || !was_open || server_session_is_open(store->follower) ||
         clock_monotonic_us() > soon_us)
         return lack;
-    ignored = server_ignored(store);
-    return reserve(store, table, &ignored);
+    *err = server_ignored(store);
+    return reserve(store, table, err);
 }
 
 static enum lack refill(struct server_store *store, enum store_table table)
@@ -131,7 +144,9 @@ static enum lack refill(struct server_store *store, enum store_table table)
         return LACKS_ANSWER;
     if (block->is_used_up)
         return LACKS_IDS;
-    enum lack lack = reserve_again(store, table);
+    struct err err = server_ignored(store);
+    enum lack lack = reserve_again(store, table, &err);
+    tell_silence(store, lack, &err);
     store->is_silent = lack == LACKS_ANSWER;
     block->is_used_up = lack == LACKS_IDS;
     if (block->is_used_up && !block->is_told)

@@ -177,6 +177,7 @@ struct server_store {
     enum lack lack;           /* the first since server_lacks_id() */
     enum store_table lacking; /* the table of that */
     bool is_silent;           /* the server does not answer; asked again in the next plan */
+    bool silence_is_told;     /* that this is so was logged */
     int64_t lacks;            /* the number of ids given out that no row can have */
     bool has_reconnected;     /* perhaps to a database that went back: see server_distrust_ids() */
     bool mends_first;     /* sequences may be behind, which is mended before ids are asked for */

@@ -9,13 +9,17 @@
  * inserted as ids are needed.
  *
  * If the number of nodes changes, ids that were reserved may be given to others as well. A batch
- * with such an id is refused, and planned again with other ones. */
+ * with such an id is refused, and planned again with other ones.
+ *
+ * A Galera node ends the transaction when somebody changes the schema of its table meanwhile. */
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/wait.h"
 #include "store/mariadb/exchange/exchanges.h"
 #include "store/mariadb/session/session_state.h"
 #include "store/server/id_tables.h"
 
-enum { DISTANCE_MOST = 65535 };
+enum { DISTANCE_MOST = 65535, AGAIN_US = 2000 };
 
 /* What a row that is never committed has in its other columns. A text must be unique. */
 static const struct reserved_row {
@@ -126,6 +130,18 @@ static enum server_outcome leave_reservation(struct mariadb_session *session, ui
     return outcome;
 }
 
+/* Whether others have ended the transaction, and the next one can begin. */
+static bool can_try_again(struct mariadb_session *session, enum server_outcome outcome,
+                          uint64_t deadline_us)
+{
+    struct err ignored = {.arena = session->arena};
+    if (outcome != SERVER_RETRY || session->failure.kind != MARIADB_CONFLICT ||
+        clock_monotonic_us() + AGAIN_US >= deadline_us)
+        return false;
+    wait_sleep_us(AGAIN_US);
+    return leave_reservation(session, deadline_us, &ignored) == SERVER_OK;
+}
+
 static enum server_outcome take_classes(struct mariadb_session *session, struct id_range *ids,
                                         uint64_t deadline_us, struct err *err)
 {
@@ -149,11 +165,15 @@ enum server_outcome mariadb_ids_reserve(struct server_session *base, enum store_
                                         struct id_range *ids, uint64_t deadline_us, struct err *err)
 {
     struct mariadb_session *session = mariadb_session_of(base);
+    struct err failed;
+    enum server_outcome outcome;
     ids->count = 0;
     if (table == STORE_CLASSES)
         return take_classes(session, ids, deadline_us, err);
-    struct err failed = {.arena = err->arena};
-    enum server_outcome outcome = reserve(session, table, ids, deadline_us, &failed);
+    do {
+        failed = (struct err){.arena = err->arena};
+        outcome = reserve(session, table, ids, deadline_us, &failed);
+    } while (can_try_again(session, outcome, deadline_us));
     if (outcome == SERVER_OK)
         return SERVER_OK;
     if (is_at_end(&session->failure))
@@ -181,10 +201,16 @@ enum server_outcome mariadb_ids_mend(struct server_session *base, enum store_tab
         buf_printf(&sql, "BEGIN;INSERT IGNORE INTO %s (id) VALUES (%lld);ROLLBACK",
                    id_table_name(table), (long long)floor);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "asked for ids"};
-    enum server_outcome outcome =
-        mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, err);
-    if (outcome != SERVER_OK)
+    struct err failed;
+    enum server_outcome outcome;
+    do {
+        failed = (struct err){.arena = err->arena};
+        outcome = mariadb_session_execute(session, &text, NULL, 0, NULL, deadline_us, &failed);
+    } while (can_try_again(session, outcome, deadline_us));
+    if (outcome != SERVER_OK) {
         mariadb_session_close(session);
+        (void)!err_set_text(err, failed.status, failed.code, failed.message);
+    }
     buf_free(&sql);
     return outcome;
 }

@@ -1,6 +1,7 @@
 /* Blocks of ids that sessions reserve on one server, or on the nodes of a cluster: nobody gets an
  * id twice. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "sessions.h"
@@ -127,6 +128,39 @@ static void test_on_two_nodes(void **state)
     mariadb_session_destroy(other);
 }
 
+struct changer {
+    pthread_t thread;
+    struct mariadb_session *session;
+    atomic_bool is_over;
+};
+
+/* Each change ends transactions of other sessions that use the table, on a cluster. */
+static void *change_schema(void *cls)
+{
+    struct changer *changer = cls;
+    while (!atomic_load(&changer->is_over)) {
+        run(changer->session, "CREATE TRIGGER changing AFTER INSERT ON allocations FOR EACH ROW"
+                              " SET @changing = 1");
+        run(changer->session, "DROP TRIGGER changing");
+    }
+    return NULL;
+}
+
+static void test_schema_changes(void **state)
+{
+    enum { RESERVATIONS = 400 };
+    struct changer changer = {.session = sessions[1]};
+    int64_t ids[ROOM_MOST];
+    (void)state;
+    if (getenv("BERTH_TEST_MARIADB_2") == NULL)
+        skip(); /* there, changes wait for transactions */
+    assert_int_equal(pthread_create(&changer.thread, NULL, change_schema, &changer), 0);
+    for (int i = 0; i < RESERVATIONS; i++)
+        give(ids, reserve(sessions[0], 1, ids));
+    atomic_store(&changer.is_over, true);
+    pthread_join(changer.thread, NULL);
+}
+
 /* The last ids are given out, whatever the size of the blocks is, and then none. What lies between
  * the counter and the first block is lost. */
 static void test_the_end(void **state)
@@ -158,6 +192,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_in_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(test_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_on_two_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_schema_changes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_end, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
