@@ -281,6 +281,16 @@ static void test_moved(void **state)
         value_of(b->arena, b->berth, "SELECT HEX(entries) FROM berth_log WHERE number=1"));
 }
 
+/* Notes of consumers that have no row by now name nothing, and do not stay. */
+static void test_moved_without_entries(void **state)
+{
+    struct beside *b = *state;
+    run(b->program, "INSERT INTO allocations (consumer_id) VALUES ('" UUID_A "')");
+    assert_int_equal(notes_moved(b->berth), 1);
+    expect_newest(b, "2/2", "");
+    assert_string_equal(value_of(b->arena, b->berth, "SELECT COUNT(*) FROM berth_foreign"), "0");
+}
+
 /* Rows that another program has written to the log are not continued. */
 static void test_foreign_log(void **state)
 {
@@ -496,6 +506,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_waits_for_nobody, setup_enabled, teardown),
         cmocka_unit_test_setup_teardown(test_late_commit, setup_enabled, teardown),
         cmocka_unit_test_setup_teardown(test_moved, setup_enabled, teardown),
+        cmocka_unit_test_setup_teardown(test_moved_without_entries, setup_enabled, teardown),
         cmocka_unit_test_setup_teardown(test_foreign_log, setup_enabled, teardown),
         cmocka_unit_test_setup_teardown(test_switch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
