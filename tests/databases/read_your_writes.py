@@ -37,6 +37,7 @@ CONSUMERS, TOTAL, AMOUNT_MOST = 20, 1_000_000, 1000
 SHOWN_MOST = 3
 NODES = "node1", "node2", "node3"
 TIMEOUT_S = 120
+SWITCHES_WITHIN_S = 60
 
 
 class Connection:
@@ -177,6 +178,9 @@ def main():
         began = time.monotonic()
         with Switching(arguments.switch) as switching:
             attempts, stale, wrong = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
+            while switching.times < len(NODES) and arguments.switch is not None and time.monotonic() < began + SWITCHES_WITHIN_S:
+                more = race([berth.port for berth in berths], arguments.attempts, arguments.clients)
+                attempts, stale, wrong = attempts + more[0], stale + more[1], wrong + more[2]
         seconds = time.monotonic() - began
         score.case("no read is stale", f"{len(stale)} of {attempts}: {stale[:SHOWN_MOST]}" if stale else None)
         score.case("every request succeeds", f"{len(wrong)} of {attempts}: {wrong[:SHOWN_MOST]}" if wrong else None)

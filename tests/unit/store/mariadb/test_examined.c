@@ -317,7 +317,8 @@ static void test_very_many_rows(void **state)
     assert_int_equal(many.providers, providers);
     assert_int_equal(tables[0].rows, consumers + MANY);
     assert_int_equal(tables[1].rows, providers);
-    assert_in_range(many.most, 1, many.before + MEMORY_BYTES_MOST);
+    /* sanitizers' allocators tell nothing */
+    assert_in_range(many.most, many.before > 0, many.before + MEMORY_BYTES_MOST);
     assert_in_range(examination.horizon, examination.since, examination.since + 600);
     server_session_destroy(session);
     store_close(store);
