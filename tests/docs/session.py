@@ -15,7 +15,7 @@ ADDRESS = "127.0.0.1:8778"   # in the pages
 METAL = "127.0.0.1:6385"     # the same for the Bare Metal API
 VALET = "127.0.0.1:8090"     # and the Valet API
 STATE = "/var/lib/berth"     # in the pages: the directory of the run
-SECONDS = 60
+SECONDS = 180
 
 
 class Session:
