@@ -49,8 +49,31 @@ const struct catalog_row *name_row_find(const struct name_rows *rows, struct sli
     const struct catalog_row *row = catalog_find(rows->catalog, name);
     if (row != NULL || !store_find_alike(rows->plan->store, rows->insert, 0, name, &alike))
         return row;
-    row = catalog_find_id(rows->catalog, alike.id);
-    return row != NULL && slice_equal(catalog_name(row), alike.text) ? row : NULL;
+    return catalog_find(rows->catalog, alike.text);
+}
+
+/* The slot of a row that the request adds, or the free one where it belongs. */
+static struct hash_slot *fresh_slot(const struct name_rows *rows, struct slice name)
+{
+    struct hash_slot *slot;
+    HASH_MAP_FIND(slot, &rows->fresh_by_name, hash_text(name),
+                  slice_equal(rows->fresh[hash_slot_item(slot)].name, name));
+    return slot;
+}
+
+/* The row that the request adds for the name, or for one that the database takes for it. NULL:
+ * there is none; *slot is then where the name's belongs. */
+static const struct change_catalog *find_fresh(const struct name_rows *rows, struct slice name,
+                                               struct hash_slot **slot)
+{
+    struct store_alike alike;
+    *slot = fresh_slot(rows, name);
+    if (!hash_slot_is_free(*slot))
+        return &rows->fresh[hash_slot_item(*slot)];
+    if (!store_find_alike(rows->plan->store, rows->insert, 0, name, &alike))
+        return NULL;
+    const struct hash_slot *other = fresh_slot(rows, alike.text);
+    return hash_slot_is_free(other) ? NULL : &rows->fresh[hash_slot_item(other)];
 }
 
 int64_t name_row_id(struct name_rows *rows, struct slice name)
@@ -59,14 +82,12 @@ int64_t name_row_id(struct name_rows *rows, struct slice name)
     if (row != NULL)
         return row->id;
     struct arena *arena = rows->plan->arena;
-    uint64_t hash = hash_text(name);
     struct hash_slot *slot;
     hash_map_make_room(&rows->fresh_by_name, arena, rows->fresh_count);
-    HASH_MAP_FIND(slot, &rows->fresh_by_name, hash,
-                  slice_equal(rows->fresh[hash_slot_item(slot)].name, name));
-    if (!hash_slot_is_free(slot))
-        return rows->fresh[hash_slot_item(slot)].id;
-    hash_slot_put(slot, hash, (uint32_t)rows->fresh_count);
+    const struct change_catalog *known = find_fresh(rows, name, &slot);
+    if (known != NULL)
+        return known->id;
+    hash_slot_put(slot, hash_text(name), (uint32_t)rows->fresh_count);
     rows->fresh = arena_grow(arena, rows->fresh, rows->fresh_count, &rows->fresh_capacity,
                              sizeof(*rows->fresh));
     struct change_catalog *fresh = &rows->fresh[rows->fresh_count++];

@@ -27,7 +27,8 @@ struct name_rows name_rows_of(const struct plan *plan, enum change_kind insert);
  * none. */
 const struct catalog_row *name_row_find(const struct name_rows *rows, struct slice name);
 
-/* The id of that row; appends one with this name if there is none. */
+/* The id of that row, or of one that the request adds for an equal name; appends one with this name
+ * if there is none. */
 int64_t name_row_id(struct name_rows *rows, struct slice name);
 
 /* The same for a single name. */

@@ -28,40 +28,50 @@ static struct consumer_owner wanted_owner(struct namings *namings, const struct 
     return owner;
 }
 
-/* Writes a consumer whose claim is empty. If it held nothing before, it was created by the Python
- * service: it stays, with the owner that the claim names. */
-static void write_cleared(struct claim_set *set, struct namings *namings, size_t at)
-{
-    const struct consumer *consumer = set->consumers[at];
-    if (consumer == NULL)
-        return;
-    if (consumer->allocation_count > 0) {
-        allocations_drop(set->plan, consumer);
-        return;
-    }
-    struct consumer_owner owner = wanted_owner(namings, &set->claims[at], consumer);
-    allocations_set_owner(set->plan, consumer, &owner);
-}
-
 /* One claim to be written. */
 struct writing {
     struct slice consumer; /* first, because it is the sort key */
     size_t at;             /* the index of the claim */
     const struct claim_row *rows;
     size_t row_count; /* 0: the claim is empty */
+    struct consumer_owner owner;
     int64_t consumer_id;
 };
 
 enum { MANY = 8 };
 
-static void write_consumer(struct claim_set *set, struct namings *namings, struct writing *writing)
+/* Writes a consumer whose claim is empty. If it held nothing before, it was created by the Python
+ * service: it stays, with the owner that the claim names. */
+static void write_cleared(struct claim_set *set, const struct writing *writing)
 {
-    const struct claim *claim = &set->claims[writing->at];
     const struct consumer *consumer = set->consumers[writing->at];
-    struct consumer_owner owner = wanted_owner(namings, claim, consumer);
+    if (consumer == NULL)
+        return;
+    if (consumer->allocation_count > 0)
+        allocations_drop(set->plan, consumer);
+    else
+        allocations_set_owner(set->plan, consumer, &writing->owner);
+}
+
+static void write_consumer(struct claim_set *set, struct writing *writing)
+{
+    const struct consumer *consumer = set->consumers[writing->at];
     if (consumer != NULL)
         allocations_release(set->plan, consumer);
-    writing->consumer_id = allocations_put_consumer(set->plan, consumer, claim->consumer, &owner);
+    writing->consumer_id =
+        allocations_put_consumer(set->plan, consumer, writing->consumer, &writing->owner);
+}
+
+/* In the order of the request, because the database may take names for one another: the first one
+ * is then stored. */
+static void name_owner(const struct claim_set *set, struct namings *namings,
+                       struct writing *writing)
+{
+    const struct consumer *consumer = set->consumers[writing->at];
+    bool stays_empty =
+        writing->row_count == 0 && consumer != NULL && consumer->allocation_count == 0;
+    if (writing->row_count > 0 || stays_empty)
+        writing->owner = wanted_owner(namings, &set->claims[writing->at], consumer);
 }
 
 static void write_rows(const struct claim_set *set, const struct writing *writing)
@@ -76,7 +86,7 @@ static void write_rows(const struct claim_set *set, const struct writing *writin
 /* The claims in the order in which they are written. With many claims this is the order of their
  * consumers, which is also that of the database's indexes: each index page is then changed only
  * once. */
-static struct writing *order_claims(const struct claim_set *set)
+static struct writing *order_claims(const struct claim_set *set, struct namings *namings)
 {
     struct writing *writings =
         arena_array(set->plan->arena, set->claim_count, sizeof(struct writing));
@@ -87,6 +97,7 @@ static struct writing *order_claims(const struct claim_set *set)
         for (size_t p = 0; p < claim->provider_count; p++)
             writings[i].row_count += claim->providers[p].amount_count;
         rows += writings[i].row_count;
+        name_owner(set, namings, &writings[i]);
     }
     if (set->claim_count >= MANY)
         qsort(writings, set->claim_count, sizeof(*writings), slice_compare);
@@ -96,12 +107,12 @@ static struct writing *order_claims(const struct claim_set *set)
 /* Writes all consumers, then all rows: rows of one kind are written faster together. */
 static void write_claims(struct claim_set *set, struct namings *namings)
 {
-    struct writing *writings = order_claims(set);
+    struct writing *writings = order_claims(set, namings);
     for (size_t i = 0; i < set->claim_count; i++) {
         if (writings[i].row_count == 0)
-            write_cleared(set, namings, writings[i].at);
+            write_cleared(set, &writings[i]);
         else
-            write_consumer(set, namings, &writings[i]);
+            write_consumer(set, &writings[i]);
     }
     for (size_t i = 0; i < set->claim_count; i++)
         write_rows(set, &writings[i]);

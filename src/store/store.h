@@ -340,13 +340,14 @@ bool store_is_taken(const struct store *store, enum change_kind kind, unsigned f
 
 /* A row that the database takes for one with another text. */
 struct store_alike {
-    int64_t id;
+    int64_t id;        /* 0: of a project, user, consumer type or aggregate that was to be inserted
+                          by the same request: only the text tells whether there is one */
     struct slice text; /* the row's; valid until the next commit */
 };
 
 /* Whether the database is known to take the text in a unique column for that of a row, which memory
- * holds apart, so that a row with that text cannot be inserted. It becomes known by the refusal of
- * such a row. Memory may not have the row any more, or with another text: then it says nothing.
+ * holds apart, so that a row with that text cannot be inserted beside it. It becomes known by the
+ * refusal of such a row. Memory may not have the row, or with another text: then it says nothing.
  * `insert` is the change that inserts rows; `field` is 1 for a provider's uuid, otherwise 0. */
 bool store_find_alike(const struct store *store, enum change_kind insert, unsigned field,
                       struct slice text, struct store_alike *alike) BERTH_MUST_CHECK;

@@ -7,8 +7,8 @@
 #include "placement/write/plan_providers.h"
 
 /* The aggregates' ids in the order of the request. Unknown aggregates are created; those to which
- * the provider already belongs get id 0 and are marked in `kept`, which is indexed by number. So is
- * one that is named again, by another text that the database takes for its own. */
+ * the provider already belongs get id 0 and are marked in `kept`, which is indexed by number. One
+ * that is named again, by another text that the database takes for its own, also gets id 0. */
 static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
                                         const struct plan *plan, const struct provider *provider,
                                         bool *kept)
@@ -22,7 +22,9 @@ static int64_t *plan_aggregates_resolve(const struct plan_aggregates *input,
     for (size_t i = 0; i < input->uuid_count; i++) {
         const struct catalog_row *row = name_row_find(&rows, input->uuids[i]);
         if (row == NULL) {
-            ids[i] = name_row_id(&rows, input->uuids[i]);
+            size_t before = rows.fresh_count;
+            int64_t id = name_row_id(&rows, input->uuids[i]);
+            ids[i] = rows.fresh_count > before ? id : 0;
             continue;
         }
         ids[i] = member[row->number] || kept[row->number] ? 0 : row->id;

@@ -217,6 +217,76 @@ static void owners_alike(void **state)
     world_close(&world);
 }
 
+/* Two new names that the database takes for one another: the first one is stored, in either order,
+ * and used for the other one later. */
+static void new_owners_alike(void **state)
+{
+    (void)state;
+    for (unsigned is_swapped = 0; is_swapped < 2; is_swapped++) {
+        struct world world;
+        open_tens(&world);
+        const struct catalog *projects = &world.edit->version->projects;
+        struct claim claims[3] = {world_claim(&world, 1), world_claim(&world, 2),
+                                  world_claim(&world, 3)};
+        for (unsigned i = 0; i < 3; i++)
+            world_add(&world, &claims[i], 1, 'A', 1);
+        struct slice names[2] = {SLICE_LIT("demo"), SLICE_LIT("Demo")};
+        claims[0].project = names[is_swapped];
+        claims[1].project = names[!is_swapped];
+        world.database->alike.insert = CHANGE_PROJECT_INSERT;
+        world.database->alike.text = claims[1].project;
+        world.database->alike.row = (struct store_alike){0, claims[0].project};
+        assert_true(world_write(&world, claims, 2, CLAIM_BY_POST));
+        assert_int_equal(projects->by_id.count, 1);
+        assert_non_null(catalog_find(projects, claims[0].project));
+        assert_int_equal(world_consumer(&world, 2)->project, world_consumer(&world, 1)->project);
+        claims[2].project = claims[1].project;
+        assert_true(world_write(&world, &claims[2], 1, CLAIM_BY_PUT));
+        assert_int_equal(projects->by_id.count, 1);
+        assert_int_equal(world_consumer(&world, 3)->project, world_consumer(&world, 1)->project);
+        world_close(&world);
+    }
+}
+
+/* A name that the database takes for one which is not there is stored itself. */
+static void owner_alike_to_none(void **state)
+{
+    (void)state;
+    struct world world;
+    open_tens(&world);
+    struct claim claim = world_claim(&world, 1);
+    world_add(&world, &claim, 1, 'A', 1);
+    claim.project = SLICE_LIT("Demo");
+    world.database->alike.insert = CHANGE_PROJECT_INSERT;
+    world.database->alike.text = claim.project;
+    world.database->alike.row = (struct store_alike){0, SLICE_LIT("demo")};
+    assert_true(world_write(&world, &claim, 1, CLAIM_BY_PUT));
+    assert_non_null(catalog_find(&world.edit->version->projects, claim.project));
+    world_close(&world);
+}
+
+/* Of many claims, too, the first in the request names the project, and not the first consumer. */
+static void first_of_many(void **state)
+{
+    (void)state;
+    enum { MANY = 9 };
+    struct world world;
+    struct claim claims[MANY];
+    open_tens(&world);
+    for (unsigned i = 0; i < MANY; i++) {
+        claims[i] = world_claim(&world, MANY - i);
+        world_add(&world, &claims[i], 1, 'A', 1);
+        claims[i].project = i == 0 ? SLICE_LIT("demo") : SLICE_LIT("Demo");
+    }
+    world.database->alike.insert = CHANGE_PROJECT_INSERT;
+    world.database->alike.text = SLICE_LIT("Demo");
+    world.database->alike.row = (struct store_alike){0, SLICE_LIT("demo")};
+    assert_true(world_write(&world, claims, MANY, CLAIM_BY_POST));
+    assert_int_equal(world.edit->version->projects.by_id.count, 1);
+    assert_non_null(catalog_find(&world.edit->version->projects, SLICE_LIT("demo")));
+    world_close(&world);
+}
+
 /* A consumer that the database takes for a known one is not new. */
 static void consumers_alike(void **state)
 {
@@ -451,6 +521,9 @@ int main(void)
         cmocka_unit_test(nothing_for_a_new_consumer),
         cmocka_unit_test(owners),
         cmocka_unit_test(owners_alike),
+        cmocka_unit_test(new_owners_alike),
+        cmocka_unit_test(owner_alike_to_none),
+        cmocka_unit_test(first_of_many),
         cmocka_unit_test(consumers_alike),
         cmocka_unit_test(consumer_left_behind),
         cmocka_unit_test(names_that_are_not_there),

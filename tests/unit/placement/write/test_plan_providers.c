@@ -331,6 +331,19 @@ static void aggregates_alike(void **state)
     assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"Agg\"]");
 }
 
+/* Two spellings of a new aggregate: the first one is stored. */
+static void new_aggregates_alike(void **state)
+{
+    (void)state;
+    set_alike(CHANGE_AGGREGATE_INSERT, T("AGG"), 0, T("agg"));
+    assert_true(set_aggregates((struct slice[]){T("agg"), T("b"), T("AGG")}, 3, -1));
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"agg\", \"b\"]");
+    assert_int_equal(world.edit->version->aggregates.by_id.count, 2);
+    assert_true(set_aggregates(NULL, 0, -1));
+    assert_true(set_aggregates((struct slice[]){T("AGG"), T("agg")}, 2, -1)); /* now it is known */
+    assert_text(name_set_json(world_provider(&world, 1)->aggregates), "[\"agg\"]");
+}
+
 static void deleting(void **state)
 {
     (void)state;
@@ -365,9 +378,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(creating),        TEST(renaming),    TEST(moving),
-        TEST(moving_too_much), TEST(traits),      TEST(many_unknown_traits),
-        TEST(aggregates),      TEST(names_alike), TEST(aggregates_alike),
+        TEST(creating),         TEST(renaming),
+        TEST(moving),           TEST(moving_too_much),
+        TEST(traits),           TEST(many_unknown_traits),
+        TEST(aggregates),       TEST(names_alike),
+        TEST(aggregates_alike), TEST(new_aggregates_alike),
         TEST(deleting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
