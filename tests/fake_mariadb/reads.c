@@ -288,6 +288,8 @@ static enum outcome read_ids(struct call *call)
 
 /* ---- what is asked when something was refused ---- */
 
+#define NAMES "WITH n AS (SELECT 0 i, "
+
 static const struct rows_column *column_named(const struct call *call, struct slice name)
 {
     const struct rows_info *info = rows_info(asked.table);
@@ -296,6 +298,13 @@ static const struct rows_column *column_named(const struct call *call, struct sl
             (info->columns[i].flags & ROWS_OF_CONSUMER) == 0)
             return &info->columns[i];
     maria_give_up(call);
+}
+
+static struct slice text_in(const struct row *row, const struct rows_column *column)
+{
+    struct slice text;
+    memcpy(&text, (const char *)&row->image + column->at, sizeof(text));
+    return text;
 }
 
 /* "SELECT id, name FROM traits WHERE name='A'" */
@@ -309,13 +318,41 @@ static enum outcome read_namesakes(struct call *call)
         maria_give_up(call);
     maria_columns(call, "nt");
     for (uint32_t i = 0; i < rows->count; i++) {
-        struct slice text;
-        memcpy(&text, (const char *)&rows->row[i].image + column->at, sizeof(text));
+        struct slice text = text_in(&rows->row[i], column);
         if (!slice_equal(text, value.text))
             continue;
         maria_add_int(call, rows->row[i].image.row.id);
         maria_add_text(call, text);
     }
+    return OUTCOME_DONE;
+}
+
+/* "WITH n AS (SELECT 0 i, name name FROM traits WHERE FALSE UNION ALL SELECT 0, _ascii 'A' …)
+ * SELECT n.i, f.i, …": no two names of a request have equal bytes, so none is alike before it. */
+static enum outcome read_names_alike(struct call *call)
+{
+    const struct rows *rows = rows_of(call, asked.table);
+    struct slice at = slice_of(call->sql + strlen(NAMES));
+    const struct rows_column *column = column_named(call, slice_cut(&at, ' '));
+    struct value value;
+    int64_t number;
+    (void)maria_cut(&at, " WHERE FALSE");
+    maria_columns(call, "nnnt");
+    while (maria_skip(&at, " UNION ALL SELECT ")) {
+        if (!maria_take_int(&at, &number) || !maria_skip(&at, ", ") ||
+            !maria_take_literal(&at, &value))
+            maria_give_up(call);
+        for (uint32_t i = 0; i < rows->count; i++) {
+            if (!slice_equal(text_in(&rows->row[i], column), value.text))
+                continue;
+            maria_add_int(call, number);
+            maria_add_int(call, number);
+            maria_add_int(call, rows->row[i].image.row.id);
+            maria_add_text(call, value.text);
+        }
+    }
+    if (!maria_skip(&at, ") SELECT n.i, f.i, COALESCE(t.id, 0), t."))
+        maria_give_up(call);
     return OUTCOME_DONE;
 }
 
@@ -393,6 +430,10 @@ static enum outcome (*small_read_of(const char *sql))(struct call *)
 {
     struct slice at = slice_of(sql);
     struct slice columns = {0};
+    if (maria_skip(&at, NAMES))
+        return maria_cut(&at, " name FROM ").data != NULL && finds_table(slice_cut(&at, ' '))
+                   ? read_names_alike
+                   : NULL;
     if (maria_skip(&at, "SELECT COUNT(*) FROM "))
         return finds_table(at) ? count_rows : NULL;
     if (maria_skip(&at, "SELECT ") && (columns = maria_cut(&at, " FROM ")).data != NULL) {

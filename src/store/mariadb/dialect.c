@@ -195,6 +195,7 @@ const struct server_dialect mariadb_dialect = {
     .ids_reserve = mariadb_ids_reserve,
     .ids_mend = mariadb_ids_mend,
     .namesakes = mariadb_namesakes,
+    .names_alike = mariadb_names_alike,
     .row_holder = mariadb_row_holder,
     .stalled_end = mariadb_stalled_end,
     .ask_write = mariadb_ask_write,

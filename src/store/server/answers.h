@@ -79,7 +79,7 @@ struct log_oldest {
 
 /* A row of an entity that has a text which is to be unique. */
 struct namesake {
-    int64_t id;
+    int64_t id;        /* 0: it was to be inserted with it */
     unsigned field;    /* which of the texts */
     struct slice text; /* as the row has it; without data: as it was asked for */
 };

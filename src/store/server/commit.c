@@ -140,9 +140,8 @@ static enum store_result refuse(struct sending *sending, const struct server_ref
     if (is_duplicate)
         memcpy(store->refusal.columns, why->columns, sizeof(why->columns));
     if (store->refusal.memory_is_wrong)
-        store->refusal.memory_is_wrong = server_suspect_refused(
-            store, why->change == STORE_UNNAMED ? NULL : &sending->batch.changes[why->change],
-            is_duplicate);
+        store->refusal.memory_is_wrong =
+            server_suspect_refused(store, &sending->batch, why->change, is_duplicate);
     return STORE_REFUSED;
 }
 

@@ -192,6 +192,13 @@ struct server_dialect {
                                      const struct slice texts[static 2], struct arena *arena,
                                      struct namesakes *found, uint64_t deadline_us,
                                      struct err *err);
+    /* The same for names of a catalog that one request inserts, for all of them: each row has the
+     * index of the name as its field. If there is none for a name, but an equal one is before it,
+     * id 0 and the first of these. NULL: equal names have equal bytes. */
+    enum server_outcome (*names_alike)(struct server_session *session, enum entity entity,
+                                       const struct slice *names, size_t count, struct arena *arena,
+                                       struct namesakes *found, uint64_t deadline_us,
+                                       struct err *err);
     /* Who has locked a provider's row, for an operator; without data: not known. */
     enum server_outcome (*row_holder)(struct server_session *session, int64_t provider_id,
                                       struct arena *arena, struct slice *holder,

@@ -367,11 +367,12 @@ void server_note_load(struct server_store *store);
 void server_name_in_log(struct server_store *store, const struct difference *difference);
 /* What was suspected has been read again. */
 void server_end_suspicion(struct server_store *store);
-/* The change was refused because its row is not as memory has it (NULL: it is not known which), or
- * because it repeats the text of another row: the next news are what it concerns, or everything, if
- * that is not known or has not helped before. False: it is known that the database takes its text
- * for that of a row, and there is nothing to read. */
-bool server_suspect_refused(struct server_store *store, const struct change *change,
+/* The change at this index of the batch was refused because its row is not as memory has it
+ * (STORE_UNNAMED: it is not known which), or because it repeats the text of another row: the next
+ * news are what it concerns, or everything, if that is not known or has not helped before. Of
+ * names, what the database takes for one another is known from now on. False: that was known
+ * before, and there is nothing to read. */
+bool server_suspect_refused(struct server_store *store, const struct store_batch *batch, size_t at,
                             bool is_duplicate);
 
 /* lock_holder.c: logs who has locked a provider's row. */

@@ -1,13 +1,18 @@
 /* Entities that other programs may have written: those that are to be read again, and those that
  * were and that the next batch names in the log, because other instances may not know of them. A
  * program that writes no log is noticed when a row is not as memory has it. The writer only. */
+#include "base/arena.h"
 #include "store/reread.h"
 #include "store/server/dialect.h"
 #include "store/server/store_internal.h"
 
 enum {
     UNLOGGED_MOST = 20000, /* more are not named: other instances find them as this one did */
-    SUSPECTS_MOST = 4000   /* beyond this, everything is compared */
+    SUSPECTS_MOST = 4000,  /* beyond this, everything is compared */
+    /* If one request has more, they are not compared with one another; what is found out about them
+     * is kept together. */
+    NAMES_MOST = ALIKES_MOST,
+    NAMES_BYTES_MOST = 128 * 1024
 };
 
 /* A consumer is found by its uuid, so an entry without one names nothing, and cannot be written. */
@@ -192,9 +197,15 @@ static bool suspect_namesake(struct server_store *store, const struct names *nam
     return false;
 }
 
-/* Suspects all of them. False: they are not known. *are_old: there are some, and nothing about them
- * is new. */
-static bool suspect_namesakes(struct server_store *store, const struct names *names, bool *are_old)
+/* Rows because of which a change was refused. */
+struct namesakes_seen {
+    size_t count;
+    size_t old; /* about which nothing is new */
+};
+
+/* Suspects all of them. False: they are not known. */
+static bool suspect_namesakes(struct server_store *store, const struct names *names,
+                              struct namesakes_seen *seen)
 {
     struct err ignored = server_ignored(store);
     struct namesakes found = {0};
@@ -202,33 +213,85 @@ static bool suspect_namesakes(struct server_store *store, const struct names *na
               store->follower->dialect->namesakes(store->follower, names->entity, names->texts,
                                                   ignored.arena, &found, server_deadline(store),
                                                   &ignored) == SERVER_OK;
-    size_t old = 0;
-    size_t others = 0;
     for (size_t i = 0; ok && i < found.count; i++) {
         bool is_own = names->own_id != 0 && found.at[i].id == names->own_id;
-        others += !is_own;
+        seen->count += !is_own;
         if (is_own)
             server_suspect(&store->base, names->entity, names->own_id, (struct slice){0});
         else
-            old += suspect_namesake(store, names, &found.at[i]);
+            seen->old += suspect_namesake(store, names, &found.at[i]);
     }
-    *are_old = others > 0 && old == others;
     return ok;
 }
 
-bool server_suspect_refused(struct server_store *store, const struct change *change,
+/* Whether a request that only mentions a name inserts its row, maybe together with others. */
+static bool is_mentioned(enum change_kind insert)
+{
+    return insert == CHANGE_AGGREGATE_INSERT || insert == CHANGE_PROJECT_INSERT ||
+           insert == CHANGE_USER_INSERT || insert == CHANGE_CONSUMER_TYPE_INSERT;
+}
+
+/* The names that the request of the change inserts into the same catalog, in its order. None: they
+ * are too many. */
+static size_t names_beside(const struct store_batch *batch, size_t at, struct slice *names)
+{
+    size_t request = bundle_request_of(batch, at);
+    size_t bytes = 0;
+    size_t count = 0;
+    for (size_t i = request == 0 ? 0 : batch->ends[request - 1]; i < batch->ends[request]; i++) {
+        const struct change *change = &batch->changes[i];
+        if (change->kind != batch->changes[at].kind)
+            continue;
+        bytes += change->catalog.name.len;
+        if (count == NAMES_MOST || bytes > NAMES_BYTES_MOST)
+            return 0;
+        names[count++] = change->catalog.name;
+    }
+    return count;
+}
+
+/* The same for all names of the request, of which the database may take others for stored ones, or
+ * for one another. The follower has just been asked for the first. */
+static void suspect_names_beside(struct server_store *store, const struct names *names,
+                                 const struct store_batch *batch, size_t at,
+                                 struct namesakes_seen *seen)
+{
+    struct err ignored = server_ignored(store);
+    struct slice *texts = arena_array(ignored.arena, NAMES_MOST, sizeof(*texts));
+    size_t count = names_beside(batch, at, texts);
+    struct namesakes found = {0};
+    if (count < 2 || store->follower->dialect->names_alike(
+                         store->follower, names->entity, texts, count, ignored.arena, &found,
+                         server_deadline(store), &ignored) != SERVER_OK)
+        return;
+    for (size_t i = 0; i < found.count; i++) {
+        const struct namesake row = {.id = found.at[i].id, .text = found.at[i].text};
+        struct names one = *names;
+        bool is_alike;
+        one.texts[0] = texts[found.at[i].field];
+        seen->count++;
+        seen->old += row.id == 0 ? note_alike(store, &one, &row, &is_alike)
+                                 : suspect_namesake(store, &one, &row);
+    }
+}
+
+bool server_suspect_refused(struct server_store *store, const struct store_batch *batch, size_t at,
                             bool is_duplicate)
 {
+    const struct change *change = at == STORE_UNNAMED ? NULL : &batch->changes[at];
     struct difference entity;
     struct names names;
+    struct namesakes_seen seen = {0};
     size_t before = store->suspects.count;
     bool is_named = false;
-    bool are_old = false;
     if (change != NULL && written_entity(change, &entity))
         is_named = server_suspect(&store->base, entity.entity, entity.id, entity.uuid);
-    if (change != NULL && is_duplicate && names_of(change, &names))
-        is_named = suspect_namesakes(store, &names, &are_old);
-    if (are_old)
+    if (change != NULL && is_duplicate && names_of(change, &names)) {
+        is_named = suspect_namesakes(store, &names, &seen);
+        if (is_named && is_mentioned(change->kind) && store->follower->dialect->names_alike != NULL)
+            suspect_names_beside(store, &names, batch, at, &seen);
+    }
+    if (seen.count > 0 && seen.old == seen.count)
         return false;
     /* What has been read again since the last commit is still not as memory has it. */
     for (size_t i = before; i < store->suspects.count; i++) {

@@ -56,6 +56,10 @@ enum server_outcome mariadb_namesakes(struct server_session *session, enum entit
                                       const struct slice texts[static 2], struct arena *arena,
                                       struct namesakes *found, uint64_t deadline_us,
                                       struct err *err);
+enum server_outcome mariadb_names_alike(struct server_session *base, enum entity entity,
+                                        const struct slice *names, size_t count,
+                                        struct arena *arena, struct namesakes *found,
+                                        uint64_t deadline_us, struct err *err);
 enum server_outcome mariadb_row_holder(struct server_session *session, int64_t provider_id,
                                        struct arena *arena, struct slice *holder,
                                        uint64_t deadline_us, struct err *err);

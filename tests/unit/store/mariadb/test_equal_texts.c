@@ -119,6 +119,111 @@ static void write_name(struct world *world, size_t name, int64_t id, const char 
     expect_alike(world, &list.items[0]);
 }
 
+/* ---- many names of one request ---- */
+
+static bool has_project(const struct change_list *list, struct slice text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind == CHANGE_PROJECT_INSERT &&
+            slice_equal(list->items[i].catalog.name, text))
+            return true;
+    return false;
+}
+
+/* As a planner does it. */
+static bool is_known_as(struct world *world, const struct change_list *list, struct slice text)
+{
+    struct store_alike alike;
+    if (has_project(&world->written, text) || has_project(list, text))
+        return true;
+    return store_find_alike(world->store, CHANGE_PROJECT_INSERT, 0, text, &alike) &&
+           (has_project(&world->written, alike.text) || has_project(list, alike.text));
+}
+
+static struct change_list plan_projects(struct world *world, const char *const *texts, size_t count,
+                                        int64_t first_id)
+{
+    struct change_list list = changes_of(world->fixture);
+    for (size_t i = 0; i < count; i++) {
+        struct err err = {.arena = world->fixture->arena};
+        const struct change_list one = change_of(world, 0, first_id + (int64_t)i, texts[i]);
+        if (store_can_hold(world->store, &one.items[0], &err) &&
+            !is_known_as(world, &list, slice_of(texts[i])))
+            change_append_copy(&list, &one.items[0]);
+    }
+    return list;
+}
+
+/* Commits these projects; returns whether the request was refused once before. */
+static bool write_projects(struct world *world, const char *const *texts, size_t count,
+                           int64_t first_id)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    for (int refused = 0;; refused++) {
+        struct change_list list = plan_projects(world, texts, count, first_id);
+        enum store_result result =
+            take_news_and_commit(world->fixture, world->store, &list, &stamp, &foreign);
+        for (size_t i = 0; result == STORE_OK && i < list.count; i++)
+            change_append_copy(&world->written, &list.items[i]);
+        if (result == STORE_OK)
+            return refused > 0;
+        assert_int_equal(result, STORE_REFUSED);
+        assert_true(store_why_refused(world->store)->memory_is_wrong);
+        assert_int_equal(refused, 0);
+    }
+}
+
+/* What a program that inserts them one by one has in the end. */
+static void expect_as_of_other(struct world *world, const char *const *texts, size_t count,
+                               int64_t first_id)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum server_reason reason;
+        int64_t id = first_id + (int64_t)i;
+        bool is_inserted = other_inserts(world, 0, id, texts[i], &reason);
+        bool is_written = false;
+        for (size_t at = 0; at < world->written.count; at++)
+            is_written |= world->written.items[at].row.id == id;
+        assert_int_equal(is_written, is_inserted);
+    }
+}
+
+/* Each is stored by its first spelling, whether that is of this request or of the one before. */
+static void write_requests(struct world *world)
+{
+    const char *before[ODD_TEXTS_COUNT];
+    size_t count = 0;
+    for (size_t i = ODD_TEXTS_COUNT; i-- > 0;)
+        if (i % 3 == 1)
+            before[count++] = ODD_TEXTS[i];
+    bool was_refused = write_projects(world, before, count, FIRST_ID);
+    expect_as_of_other(world, before, count, FIRST_ID);
+    was_refused |= write_projects(world, ODD_TEXTS, ODD_TEXTS_COUNT, 2 * FIRST_ID);
+    expect_as_of_other(world, ODD_TEXTS, ODD_TEXTS_COUNT, 2 * FIRST_ID);
+    world->duplicates += was_refused;
+    assert_false(write_projects(world, ODD_TEXTS, ODD_TEXTS_COUNT, 3 * FIRST_ID));
+}
+
+/* So many that they are not compared. */
+static void refuse_many(struct world *world)
+{
+    enum { MANY = ALIKES_MOST + 1 };
+    const char *texts[MANY];
+    struct store_alike alike;
+    for (size_t i = 0; i < MANY; i++)
+        texts[i] = arena_printf(world->fixture->arena, "many %zu", i).data;
+    texts[MANY - 1] = "MANY 0";
+    const struct change_list list = plan_projects(world, texts, MANY, 4 * FIRST_ID);
+    assert_int_equal(list.count, MANY);
+    const struct store_refusal *why = refuse_changes(world->fixture, world->store, &list);
+    assert_true(why->is_duplicate);
+    assert_int_equal(why->change, MANY - 1);
+    assert_false(
+        store_find_alike(world->store, CHANGE_PROJECT_INSERT, 0, SLICE_LIT("MANY 0"), &alike));
+    assert_false(write_projects(world, texts + 1, MANY - 1, 4 * FIRST_ID));
+}
+
 /* ---- what is read ---- */
 
 static void take_name(void *cls, const struct change *change)
@@ -170,6 +275,14 @@ static struct world begin(struct fixture *fixture, const char *charset, const ch
     return world;
 }
 
+static void end(struct world *world)
+{
+    void *fixture = world->fixture;
+    server_session_destroy(world->other);
+    store_close(world->store);
+    fixture_teardown(&fixture);
+}
+
 static void test_collation(const char *charset, const char *collation, bool are_some_equal)
 {
     void *fixture;
@@ -181,9 +294,13 @@ static void test_collation(const char *charset, const char *collation, bool are_
     expect_read(&world);
     assert_int_equal(world.duplicates > 0, are_some_equal);
     assert_int_equal(world.unfit > 0, strcmp(charset, "utf8mb4") != 0);
-    server_session_destroy(world.other);
-    store_close(world.store);
-    fixture_teardown(&fixture);
+    end(&world);
+    assert_int_equal(fixture_setup(&fixture), 0);
+    world = begin(fixture, charset, collation);
+    write_requests(&world);
+    expect_read(&world);
+    assert_int_equal(world.duplicates > 0, are_some_equal);
+    end(&world);
 }
 
 static void test_of_old_clouds(void **state)
@@ -210,6 +327,16 @@ static void test_bytes(void **state)
     test_collation("utf8mb4", "nopad_bin", false);
 }
 
+static void test_many(void **state)
+{
+    (void)state;
+    void *fixture;
+    assert_int_equal(fixture_setup(&fixture), 0);
+    struct world world = begin(fixture, "utf8mb4", "general_ci");
+    refuse_many(&world);
+    end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_of_new_clouds),
         cmocka_unit_test(test_trailing_blanks),
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
