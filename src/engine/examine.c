@@ -1,13 +1,30 @@
-/* See examine.h. One thread, on a pinned version. */
+/* See examine.h.
+ *
+ * Where sums of ids and generations are known, every change of a service is found, whatever the
+ * clocks say, also one that the database has lost: its generation differs, or its id. What the
+ * recent rows explain is taken out of the difference first. If the rest is not explained by rows
+ * that are gone, all rows are compared. A row that memory cannot have, because it refers to a
+ * missing one, leaves a difference for good: once all rows were compared twice with the same
+ * result, the same difference makes that happen only once in so many looks.
+ *
+ * One thread, on a pinned version. */
 #include "engine/examine.h"
 
 #include <stdlib.h>
 
 #include "replica/compare.h"
 
+enum { ALL_AGAIN_LOOKS = 60, PRINT_OF_NONE = 1 };
+
 struct examining {
     struct suspects *suspects;
     const struct version *version;
+    struct examined_before *before;
+    struct examined_sums recent[ENTITY_CONSUMER + 1]; /* what the recent rows have more */
+    bool has_rest;                                    /* of the entity whose ids are passed next: */
+    struct examined_sums rest;                        /* what the recent rows do not explain */
+    uint64_t print;                    /* of the rows that differ, among all of that entity */
+    size_t older[ENTITY_CONSUMER + 1]; /* rows with a lower generation than memory's */
 };
 
 void suspects_add(void *cls, enum entity entity, int64_t id, struct slice uuid)
@@ -49,16 +66,6 @@ static enum entity entity_of(enum change_kind kind)
     }
 }
 
-static void examine_recent(void *cls, const struct change *change)
-{
-    struct examining *examining = cls;
-    if (compare_has(examining->version, change))
-        return;
-    enum entity entity = entity_of(change->kind);
-    suspect(examining, entity, change->row.id,
-            entity == ENTITY_CONSUMER ? change->consumer.uuid : (struct slice){0});
-}
-
 static const struct catalog *catalog_of(const struct version *version, enum entity entity)
 {
     return entity == ENTITY_CLASS       ? &version->classes
@@ -77,10 +84,161 @@ static const struct ptree *examine_rows_of(const struct version *version, enum e
                                        : &catalog_of(version, entity)->by_id;
 }
 
-static bool examine_count(void *cls, enum entity entity, uint64_t rows)
+/* ---- rows ---- */
+
+static void note_row(struct examined_sums *sums, int64_t rows, int64_t id, int64_t generation)
+{
+    sums->rows += rows;
+    sums->ids += rows * id;
+    sums->generations += rows * generation;
+}
+
+/* What the row has more than memory's. Whether it is older than that. */
+static bool add_difference(const struct version *version, const struct change *change,
+                           enum entity entity, struct examined_sums *sums)
+{
+    int64_t generation = 0, had = 0;
+    bool has_row = false;
+    if (entity == ENTITY_CONSUMER) {
+        const struct consumer *consumer = version_consumer(version, change->consumer.uuid);
+        generation = change->consumer.generation;
+        has_row = consumer != NULL;
+        had = has_row ? consumer->generation : 0;
+        if (has_row)
+            note_row(sums, -1, consumer->id, had);
+        note_row(sums, 1, change->consumer.id, generation);
+        return has_row && consumer->id == change->consumer.id && generation < had;
+    }
+    if (entity == ENTITY_PROVIDER) {
+        const struct provider *provider = version_provider_by_id(version, change->provider.id);
+        generation = change->provider.generation;
+        has_row = provider != NULL;
+        had = has_row ? provider->generation : 0;
+    } else {
+        has_row = catalog_find_id(catalog_of(version, entity), change->catalog.id) != NULL;
+    }
+    if (has_row)
+        note_row(sums, -1, change->row.id, had);
+    note_row(sums, 1, change->row.id, generation);
+    return has_row && generation < had;
+}
+
+static void add_to_print(struct examining *examining, const struct change *change,
+                         enum entity entity)
+{
+    const uint64_t numbers[] = {(uint64_t)change->row.id,
+                                entity == ENTITY_PROVIDER   ? (uint64_t)change->provider.generation
+                                : entity == ENTITY_CONSUMER ? (uint64_t)change->consumer.generation
+                                                            : 0};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        examining->print = (examining->print ^ numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void examine_row(void *cls, const struct change *change)
 {
     struct examining *examining = cls;
-    return examine_rows_of(examining->version, entity)->count == rows;
+    struct examined_sums ignored = {0};
+    enum entity entity = entity_of(change->kind);
+    if (compare_has(examining->version, change))
+        return;
+    examining->older[entity] +=
+        add_difference(examining->version, change, entity, &ignored) ? 1 : 0;
+    add_to_print(examining, change, entity);
+    suspect(examining, entity, change->row.id,
+            entity == ENTITY_CONSUMER ? change->consumer.uuid : (struct slice){0});
+}
+
+static void examine_recent(void *cls, const struct change *change)
+{
+    struct examining *examining = cls;
+    enum entity entity = entity_of(change->kind);
+    if (change->kind != CHANGE_PROVIDER_AGGREGATE_INSERT)
+        (void)add_difference(examining->version, change, entity, &examining->recent[entity]);
+    examine_row(cls, change);
+}
+
+/* ---- sums ---- */
+
+static int64_t generation_of(const struct version *version, enum entity entity,
+                             const struct ptree_entry *entry)
+{
+    if (entity == ENTITY_CONSUMER)
+        return ((const struct consumer *)(uintptr_t)entry->value)->generation;
+    return entity == ENTITY_PROVIDER
+               ? version_provider_by_id(version, (int64_t)entry->k1)->generation
+               : 0;
+}
+
+static int64_t examine_id_of(enum entity entity, const struct ptree_entry *entry)
+{
+    const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
+    return entity == ENTITY_CONSUMER ? consumer->id : (int64_t)entry->k1;
+}
+
+static struct examined_sums sums_of(const struct version *version, enum entity entity)
+{
+    struct examined_sums sums = {0};
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    ptree_seek(examine_rows_of(version, entity), 0, 0, &iter);
+    for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter))
+        note_row(&sums, 1, examine_id_of(entity, entry), generation_of(version, entity, entry));
+    return sums;
+}
+
+/* What nothing explains. */
+static struct examined_sums difference_of(const struct examining *examining, enum entity entity,
+                                          const struct store_sums *sums)
+{
+    const struct examined_sums *recent = &examining->recent[entity];
+    const struct examined_sums had = sums_of(examining->version, entity);
+    return (struct examined_sums){(int64_t)sums->rows - had.rows - recent->rows,
+                                  sums->ids - had.ids - recent->ids,
+                                  sums->generations - had.generations - recent->generations};
+}
+
+static bool is_nothing(const struct examined_sums *sums)
+{
+    return sums->rows == 0 && sums->ids == 0 && sums->generations == 0;
+}
+
+static bool examine_sums(void *cls, enum entity entity, const struct store_sums *sums)
+{
+    struct examining *examining = cls;
+    examining->has_rest = sums->has_sums;
+    if (!sums->has_sums)
+        return examine_rows_of(examining->version, entity)->count == sums->rows;
+    examining->rest = difference_of(examining, entity, sums);
+    if (!is_nothing(&examining->rest))
+        return false;
+    examining->before->rests[entity] = (struct examined_rest){0};
+    return true;
+}
+
+/* Whether all rows are to be compared, because of what rows that are gone do not explain. If there
+ * are too many suspects already, the next look does that. */
+static bool wants_all(struct examining *examining, enum entity entity)
+{
+    struct examined_rest *before = &examining->before->rests[entity];
+    const struct examined_sums *rest = &examining->rest;
+    if (!examining->has_rest || is_nothing(rest) || examining->suspects->is_full)
+        return false;
+    bool is_same = memcmp(rest, &before->sums, sizeof(*rest)) == 0;
+    if (is_same && before->stays && ++before->looks < ALL_AGAIN_LOOKS)
+        return false;
+    if (!is_same)
+        *before = (struct examined_rest){.sums = *rest};
+    examining->print = PRINT_OF_NONE;
+    examining->older[entity] = 0; /* the recent ones are passed again */
+    return true;
+}
+
+static void end_all(struct examining *examining, enum entity entity)
+{
+    struct examined_rest *before = &examining->before->rests[entity];
+    before->stays = before->print == examining->print;
+    before->print = examining->print;
+    before->looks = 0;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -90,8 +248,8 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* New rows are among the recent ones, so only those that are gone are looked for. */
-static void examine_ids(void *cls, enum entity entity, const int64_t *ids, size_t count)
+/* Those that are gone are looked for. */
+static bool examine_ids(void *cls, enum entity entity, const int64_t *ids, size_t count)
 {
     struct examining *examining = cls;
     struct ptree_iter iter;
@@ -99,11 +257,19 @@ static void examine_ids(void *cls, enum entity entity, const int64_t *ids, size_
     ptree_seek(examine_rows_of(examining->version, entity), 0, 0, &iter);
     for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
         const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
-        int64_t id = entity == ENTITY_CONSUMER ? consumer->id : (int64_t)entry->k1;
-        if (count == 0 || bsearch(&id, ids, count, sizeof(id), compare_ids) == NULL)
-            suspect(examining, entity, id,
-                    entity == ENTITY_CONSUMER ? consumer_uuid(consumer) : (struct slice){0});
+        int64_t id = examine_id_of(entity, entry);
+        if (count > 0 && bsearch(&id, ids, count, sizeof(id), compare_ids) != NULL)
+            continue;
+        note_row(&examining->rest, 1, id, generation_of(examining->version, entity, entry));
+        suspect(examining, entity, id,
+                entity == ENTITY_CONSUMER ? consumer_uuid(consumer) : (struct slice){0});
     }
+    return wants_all(examining, entity);
+}
+
+static void examine_rows_end(void *cls, enum entity entity)
+{
+    end_all(cls, entity);
 }
 
 static void examine_nothing(void *cls)
@@ -118,15 +284,47 @@ static bool examine_is_full(void *cls)
     return examining->suspects->is_full;
 }
 
-bool examine_rows(struct store_observer *rows, const struct version *version,
-                  struct suspects *suspects, struct err *err)
+static int compare_differences(const void *a, const void *b)
 {
-    struct examining examining = {suspects, version};
+    const struct difference *left = a, *right = b;
+    if (left->entity != right->entity)
+        return left->entity < right->entity ? -1 : 1;
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return slice_compare(&left->uuid, &right->uuid);
+}
+
+/* A row that is recent may have been passed with all rows, too; if there were too many suspects,
+ * fewer than EXAMINE_SUSPECTS_MOST are left, but some. */
+static void fold(struct differences *list)
+{
+    size_t kept = 0;
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof(list->items[0]), compare_differences);
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || compare_differences(&list->items[kept - 1], &list->items[i]) != 0)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+bool examine_rows(struct store_observer *rows, const struct version *version,
+                  struct examined_before *before, struct suspects *suspects, struct err *err)
+{
+    struct examined_before now = *before;
+    struct examining examining = {.suspects = suspects, .version = version, .before = &now};
     const struct store_examiner examiner = {.recent = examine_recent,
-                                            .has_count = examine_count,
+                                            .has_sums = examine_sums,
                                             .ids = examine_ids,
+                                            .row = examine_row,
+                                            .rows_end = examine_rows_end,
                                             .unknown = examine_nothing,
                                             .is_full = examine_is_full,
                                             .cls = &examining};
-    return store_observer_examine(rows, &examiner, err);
+    bool ok = store_observer_examine(rows, &examiner, err);
+    if (ok)
+        *before = now; /* otherwise what differed is not read again, and will differ again */
+    fold(&suspects->list);
+    for (int entity = 0; entity <= ENTITY_CONSUMER; entity++)
+        suspects->older += examining.older[entity];
+    return ok;
 }

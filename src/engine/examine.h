@@ -12,6 +12,7 @@ struct suspects {
     struct arena *arena;
     struct differences list;
     size_t capacity;
+    size_t older;       /* rows with a lower generation than memory's, also those left out */
     bool is_incomplete; /* the writer has to read everything */
     bool is_full;       /* there are more than EXAMINE_SUSPECTS_MOST: those are left out */
 };
@@ -20,13 +21,30 @@ struct suspects {
  * look finds the next ones, as it would if the program had changed them one after the other. */
 enum { EXAMINE_SUSPECTS_MOST = 100000 };
 
+/* What the sums of an entity's rows have more than memory's; all zero: nothing. */
+struct examined_sums {
+    int64_t rows, ids, generations;
+};
+
+/* What an examination knows of those before it, after each of which all suspects were read again;
+ * all zero: there was none. */
+struct examined_before {
+    struct examined_rest {
+        struct examined_sums sums; /* because of them, all rows were compared */
+        uint64_t print;            /* of the rows that differed */
+        bool stays;                /* it was the same the time before */
+        unsigned looks;            /* since then */
+    } rests[ENTITY_CONSUMER + 1];
+};
+
 /* The uuid is copied. cls is the struct suspects. */
 void suspects_add(void *cls, enum entity entity, int64_t id, struct slice uuid);
 
-/* Appends whatever differs, up to EXAMINE_SUSPECTS_MOST. The version is pinned, and has the state
- * of the observer's snapshot. False: err is set, and what was appended may be incomplete. Any one
- * thread. */
+/* Appends whatever differs, each once, up to EXAMINE_SUSPECTS_MOST. The version is pinned, and has
+ * the state of the observer's snapshot. False: err is set, and what was appended may be incomplete.
+ * Any one thread. */
 bool examine_rows(struct store_observer *rows, const struct version *version,
-                  struct suspects *suspects, struct err *err) BERTH_MUST_CHECK;
+                  struct examined_before *before, struct suspects *suspects,
+                  struct err *err) BERTH_MUST_CHECK;
 
 #endif

@@ -50,6 +50,7 @@ struct observer {
     struct pipeline_request request; /* while it is on its way, only others use it */
     struct differences portion;      /* the request's */
     struct suspects suspects;
+    struct examined_before before; /* this look */
     const struct version *version; /* pinned, while a snapshot of its state is open */
     uint64_t look_at_us;           /* not before then */
     uint64_t looks_us[LOOKS_KEPT]; /* how long the last ones took */
@@ -137,11 +138,12 @@ static bool refresh(struct observer *observer)
     return await_request(observer) && !err_is_set(&observer->request.err);
 }
 
-/* The writer reads the suspects again, a few at a time. */
-static void hand_over(struct observer *observer)
+/* The writer reads the suspects again, a few at a time. False: not all of them, so far. */
+static bool hand_over(struct observer *observer)
 {
     const struct differences *all = &observer->suspects.list;
     size_t at = 0;
+    bool ok = true;
     bool again = all->count > 0 || observer->suspects.is_incomplete;
     for (; again; at += SUSPECTS_EACH, again = at < all->count) {
         size_t left = all->count - at;
@@ -152,8 +154,10 @@ static void hand_over(struct observer *observer)
         observer->request.suspects = &observer->portion;
         observer->writer.submit(observer->writer.cls, &observer->request);
         if (!await_request(observer))
-            return;
+            return false;
+        ok &= !err_is_set(&observer->request.err);
     }
+    return ok;
 }
 
 /* ---- one state ---- */
@@ -233,6 +237,20 @@ static void tell_looked(struct observer *observer, uint64_t now_us)
     buf_free(&buf);
 }
 
+/* A program raises generations, and nothing lowers one but a database that has lost commits. */
+static void tell_older(const struct observer *observer)
+{
+    struct buf buf = {0};
+    if (observer->suspects.older == 0)
+        return;
+    append_found(&buf, &observer->suspects.list);
+    log_write(LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
+              "the database has lost commits of another program: %zu rows are older there than in "
+              "memory; what differs is read again: %.*s",
+              observer->suspects.older, SLICE_ARG(buf_slice(&buf)));
+    buf_free(&buf);
+}
+
 static void tell_scrubbed(const struct observer *observer)
 {
     struct buf buf = {0};
@@ -270,7 +288,8 @@ static bool compare_in_one_state(struct observer *observer, comparison *compare,
 
 static bool compare_recent(struct observer *observer, struct err *err)
 {
-    return examine_rows(observer->rows, observer->version, &observer->suspects, err);
+    return examine_rows(observer->rows, observer->version, &observer->before, &observer->suspects,
+                        err);
 }
 
 /* A look may have waited for the processor, or for a paused machine, so the shortest of the last
@@ -305,9 +324,11 @@ static void look(struct observer *observer)
     histogram_add(&observer->look_us, &OBSERVER_LOOK_SHAPE_US, took_us);
     plan_next_look(observer, began_us, took_us);
     count_found(observer, observer->looked);
+    tell_older(observer);
     if (observer->suspects.list.count > 0)
         tell_looked(observer, began_us);
-    hand_over(observer);
+    if (!hand_over(observer))
+        observer->before = (struct examined_before){0};
 }
 
 /* ---- the scrub ---- */
@@ -365,7 +386,7 @@ static void scrub_step(struct observer *observer)
         return;
     count_found(observer, observer->differed);
     tell_scrubbed(observer);
-    hand_over(observer);
+    (void)hand_over(observer);
 }
 
 static void begin_scrub(struct observer *observer, uint64_t now_us)

@@ -233,14 +233,26 @@ bool store_observer_begin(struct store_observer *observer, struct store_stamp *s
                           struct err *err) BERTH_MUST_CHECK;
 void store_observer_end(struct store_observer *observer);
 
+/* Of all rows of an entity that a load would pass. */
+struct store_sums {
+    uint64_t rows;
+    bool has_sums;       /* the next two are known */
+    int64_t ids;         /* their sum */
+    int64_t generations; /* the same; 0 of a catalog */
+};
+
 /* Compares rows with memory. */
 struct store_examiner {
     store_sink *recent; /* receives, as from a load, each row of a catalog, each provider, aggregate
-                           of a provider and consumer that was written lately by anybody */
-    /* Whether memory has that many. */
-    bool (*has_count)(void *cls, enum entity entity, uint64_t rows);
-    /* Otherwise, receives the ids of all of them in ascending order. */
-    void (*ids)(void *cls, enum entity entity, const int64_t *ids, size_t count);
+                           of a provider and consumer that was written lately by anybody; each row
+                           once, before the sums */
+    /* Whether memory has the same sums, as far as the recent rows do not explain what differs. */
+    bool (*has_sums)(void *cls, enum entity entity, const struct store_sums *sums);
+    /* Otherwise, receives the ids of all of them in ascending order; if the sums had sums, returns
+     * whether `row` is to receive all rows. */
+    bool (*ids)(void *cls, enum entity entity, const int64_t *ids, size_t count);
+    store_sink *row;
+    void (*rows_end)(void *cls, enum entity entity);
     /* Instead of all others: nobody knows what was written since the last time. The next read of
      * the writer's has STORE_NEWS_RELOAD. */
     void (*unknown)(void *cls);

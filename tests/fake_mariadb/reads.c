@@ -270,10 +270,21 @@ static enum outcome read_since(struct call *call)
     return OUTCOME_DONE;
 }
 
-static enum outcome count_rows(struct call *call)
+static enum outcome add_up(struct call *call)
 {
-    maria_columns(call, "n");
-    maria_add_int(call, rows_of(call, asked.table)->count);
+    const struct rows *rows = rows_of(call, asked.table);
+    int64_t ids = 0, generations = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct change *image = &rows->row[i].image;
+        ids += image->row.id;
+        generations += asked.table == ROWS_PROVIDERS   ? image->provider.generation
+                       : asked.table == ROWS_CONSUMERS ? image->consumer.generation
+                                                       : 0;
+    }
+    maria_columns(call, "nnn");
+    maria_add_int(call, rows->count);
+    maria_add_int(call, ids);
+    maria_add_int(call, generations);
     return OUTCOME_DONE;
 }
 
@@ -434,8 +445,10 @@ static enum outcome (*small_read_of(const char *sql))(struct call *)
         return maria_cut(&at, " name FROM ").data != NULL && finds_table(slice_cut(&at, ' '))
                    ? read_names_alike
                    : NULL;
-    if (maria_skip(&at, "SELECT COUNT(*) FROM "))
-        return finds_table(at) ? count_rows : NULL;
+    if (maria_skip(&at, "SELECT COUNT(*), ")) {
+        (void)maria_cut(&at, " FROM ");
+        return finds_table(at) ? add_up : NULL;
+    }
     if (maria_skip(&at, "SELECT ") && (columns = maria_cut(&at, " FROM ")).data != NULL) {
         struct slice name = slice_cut(&at, ' ');
         bool is_id = slice_equal(columns, SLICE_LIT("id"));

@@ -143,6 +143,7 @@ static void begin_seed(uint64_t seed)
     fleet.digest = seed;
     fleet.step = 0;
     fleet.is_quiet = fleet.has_foreign = false;
+    fleet.foreign_clock_us = 0;
     memset(fleet.remembered, 0, sizeof(fleet.remembered));
     fleet.asked = NULL;
     fleet.batches = NULL;
@@ -430,7 +431,7 @@ static bool report(uint64_t seeds)
         {"accepted", tally->accepted, 2000},
         {"refused", tally->refused, 1000},
         {"accepted by the Bare Metal API", tally->metal, 100},
-        {"with an unknown outcome", tally->unknown, 10},
+        {"with an unknown outcome", tally->unknown, 1},
         {"without an answer", tally->unanswered, 50},
         {"reads", tally->reads, 2000},
         {"answered", tally->answered_reads, 1500},

@@ -153,10 +153,11 @@ struct fleet {
     bool is_quiet;    /* nothing goes wrong any more */
     struct rng rng;
     int permille[FLEET_FAULT_COUNT];
-    bool has_foreign; /* another program has written */
-    bool has_metal;   /* there are requests at the Bare Metal API */
-    int at_workers;   /* of 8 requests, as many come to an instance's worker */
-    int lag;          /* how seldom a node of a cluster applies a commit */
+    bool has_foreign;         /* another program has written */
+    int64_t foreign_clock_us; /* its clock minus the right one */
+    bool has_metal;           /* there are requests at the Bare Metal API */
+    int at_workers;           /* of 8 requests, as many come to an instance's worker */
+    int lag;                  /* how seldom a node of a cluster applies a commit */
     int count;
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */
     int favourite; /* the instance to which most requests are sent */

@@ -37,7 +37,7 @@ static int64_t next_id(enum table table)
 
 static int64_t now_us(void)
 {
-    return clock_wall_us() / 1000000 * 1000000;
+    return (clock_wall_us() + fleet.foreign_clock_us) / 1000000 * 1000000;
 }
 
 /* ---- rows ---- */

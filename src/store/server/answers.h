@@ -54,7 +54,10 @@ typedef void server_take(void *cls, size_t at, struct cell *cells);
 struct examined_table {
     enum rows_table table;
     bool is_counted;
-    int64_t rows; /* how many it has, if is_counted */
+    bool has_generations; /* its rows do */
+    int64_t rows;         /* how many it has, if is_counted */
+    bool has_sums;        /* the next two are known, which depends on the server alone */
+    int64_t ids, generations;
 };
 
 struct examination {

@@ -6,6 +6,12 @@
  * tables were copied, has numbers of its own, and after a promotion what other programs wrote may
  * be gone: there, everything is compared once.
  *
+ * Where a server keeps no such number (MariaDB), rows are found by the times that programs write
+ * into them. A program with a late clock, or a server that has lost commits, hides rows from that.
+ * So the ids and the generations of all rows are added up, and where memory has other sums, all
+ * rows of the table are compared. Rows that a load has left out are unknown to memory: a table that
+ * has some has only a count.
+ *
  * Not examined are tables of rows that no service changes without raising the generation of their
  * provider: inventories, traits of providers, allocations. They can be read by id.
  *
@@ -157,24 +163,64 @@ static void pass_recent(void *cls, size_t at, struct cell *cells)
         examiner->recent(examiner->cls, &change);
 }
 
-/* Whether memory has as many rows of that table. */
-static bool has_all(const struct server_observer *observer, size_t at,
-                    const struct examined_table *examined, const struct store_examiner *examiner)
+static struct store_sums sums_of(const struct server_observer *observer,
+                                 const struct examined_table *examined)
 {
-    uint64_t rows = (uint64_t)examined->rows - observer->load.skipped[examined->table];
-    return !examined->is_counted || examiner->has_count(examiner->cls, tables[at].entity, rows);
+    uint64_t skipped = observer->load.skipped[examined->table];
+    return (struct store_sums){.rows = (uint64_t)examined->rows - skipped,
+                               .has_sums = examined->has_sums && skipped == 0,
+                               .ids = examined->ids,
+                               .generations = examined->generations};
 }
 
+/* *wants_rows: whether all rows are to be passed, too. */
 static bool pass_ids(struct server_observer *observer, size_t at,
-                     const struct store_examiner *examiner, struct err *err)
+                     const struct store_examiner *examiner, bool *wants_rows, struct err *err)
 {
     struct row_ids ids;
     bool ok = observer->session->dialect->rows_ids(observer->session, tables[at].table, &ids,
                                                    deadline(observer), err) == SERVER_OK;
-    if (ok)
-        examiner->ids(examiner->cls, tables[at].entity, ids.at, ids.count);
+    *wants_rows = ok && examiner->ids(examiner->cls, tables[at].entity, ids.at, ids.count);
     free(ids.at);
     return ok;
+}
+
+struct passed_table {
+    const struct store_examiner *examiner;
+    enum rows_table table;
+};
+
+static void pass_row(void *cls, size_t at, struct cell *cells)
+{
+    const struct passed_table *passed = cls;
+    struct change change;
+    (void)at;
+    if (rows_change(passed->table, cells, NULL, &change))
+        passed->examiner->row(passed->examiner->cls, &change);
+}
+
+static bool pass_rows(struct server_observer *observer, size_t at,
+                      const struct store_examiner *examiner, struct err *err)
+{
+    struct passed_table passed = {examiner, tables[at].table};
+    bool ok = observer->session->dialect->rows_stream(observer->session, tables[at].table, pass_row,
+                                                      &passed, observer->store->timeout_us,
+                                                      err) == SERVER_OK;
+    if (ok)
+        examiner->rows_end(examiner->cls, tables[at].entity);
+    return ok;
+}
+
+static bool compare_sums(struct server_observer *observer, size_t at,
+                         const struct examined_table *examined,
+                         const struct store_examiner *examiner, struct err *err)
+{
+    const struct store_sums sums = sums_of(observer, examined);
+    bool wants_rows = false;
+    if (!examined->is_counted || examiner->has_sums(examiner->cls, tables[at].entity, &sums))
+        return true;
+    return pass_ids(observer, at, examiner, &wants_rows, err) &&
+           (!wants_rows || pass_rows(observer, at, examiner, err));
 }
 
 static bool observer_look(struct server_observer *observer, struct examination *examination,
@@ -185,8 +231,7 @@ static bool observer_look(struct server_observer *observer, struct examination *
                                                        &passed, observer->store->timeout_us,
                                                        err) == SERVER_OK;
     for (size_t i = 0; ok && i < TABLES; i++)
-        if (!has_all(observer, i, &examination->tables[i], examiner))
-            ok = pass_ids(observer, i, examiner, err);
+        ok = compare_sums(observer, i, &examination->tables[i], examiner, err);
     return ok;
 }
 
@@ -206,8 +251,11 @@ static bool observer_examine(struct store_observer *base, const struct store_exa
     struct examination examination = {
         .tables = examined, .count = TABLES, .since = observer->examined_from};
     for (size_t i = 0; i < TABLES; i++)
-        examined[i] = (struct examined_table){.table = tables[i].table,
-                                              .is_counted = tables[i].entity != ENTITY_COUNT};
+        examined[i] =
+            (struct examined_table){.table = tables[i].table,
+                                    .is_counted = tables[i].entity != ENTITY_COUNT,
+                                    .has_generations = tables[i].entity == ENTITY_PROVIDER ||
+                                                       tables[i].entity == ENTITY_CONSUMER};
     check(observer->is_open);
     if (!observer_look(observer, &examination, examiner, err))
         return fail(observer, err);

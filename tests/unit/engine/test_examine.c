@@ -19,10 +19,13 @@ struct world {
     struct arena *arena;
     struct replica *replica;
     struct suspects suspects;
+    struct examined_before before;
     struct change_list recent;
-    uint64_t counts[ENTITY_COUNT];
-    int64_t ids[IDS_MOST]; /* of the entity whose count differs */
+    struct store_sums sums[ENTITY_COUNT];
+    int64_t ids[IDS_MOST]; /* of the entity whose sums differ */
     size_t id_count;
+    struct change_list all; /* its rows, if they are wanted */
+    unsigned passes;        /* so often they were */
     bool fails;
     bool is_unknown; /* what was written */
     bool is_full;    /* the examiner, at the end */
@@ -36,8 +39,13 @@ static bool play(void *cls, const struct store_examiner *examiner, struct err *e
     for (size_t i = 0; i < world->recent.count; i++)
         examiner->recent(examiner->cls, &world->recent.items[i]);
     for (int entity = 0; entity <= ENTITY_CONSUMER; entity++)
-        if (!examiner->has_count(examiner->cls, (enum entity)entity, world->counts[entity]))
-            examiner->ids(examiner->cls, (enum entity)entity, world->ids, world->id_count);
+        if (!examiner->has_sums(examiner->cls, (enum entity)entity, &world->sums[entity]) &&
+            examiner->ids(examiner->cls, (enum entity)entity, world->ids, world->id_count)) {
+            world->passes++;
+            for (size_t i = 0; i < world->all.count; i++)
+                examiner->row(examiner->cls, &world->all.items[i]);
+            examiner->rows_end(examiner->cls, (enum entity)entity);
+        }
     world->is_full = examiner->is_full(examiner->cls);
     return !world->fails || err_set(err, 503, NULL, "the snapshot is gone");
 }
@@ -74,7 +82,7 @@ static int setup(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
-    world->arena = world->suspects.arena = world->recent.arena = arena_create();
+    world->arena = world->suspects.arena = world->recent.arena = world->all.arena = arena_create();
     memory_database_init(&world->database);
     world->store = memory_store_open(&world->database);
     world->store->observer = &observer;
@@ -93,7 +101,7 @@ static int setup(void **state)
     append_consumer(&list, 1, 3, "first");
     append_consumer(&list, 2, 3, "second");
     for (int entity = 0; entity <= ENTITY_CONSUMER; entity++)
-        world->counts[entity] = 2;
+        world->sums[entity].rows = 2;
     struct edit *edit = replica_edit_empty(world->replica);
     struct version_stamp stamp = {{1}};
     apply_changes(edit, &list);
@@ -118,7 +126,10 @@ static bool examine(struct world *world)
 {
     struct err err = {.arena = world->arena};
     world->suspects.list.count = 0;
-    return examine_rows(world->rows, replica_newest(world->replica), &world->suspects, &err);
+    world->suspects.older = 0;
+    world->suspects.is_full = false;
+    return examine_rows(world->rows, replica_newest(world->replica), &world->before,
+                        &world->suspects, &err);
 }
 
 static void assert_suspects(struct world *world, size_t count)
@@ -162,11 +173,11 @@ static void recent_rows_differ(void **state)
     assert_suspects(world, ENTITY_PROVIDER + 5);
     for (int entity = 0; entity < ENTITY_PROVIDER; entity++)
         assert_suspect(world, (size_t)entity, (enum entity)entity, 3, "");
-    assert_suspect(world, ENTITY_PROVIDER, ENTITY_PROVIDER, 2, "");
-    assert_suspect(world, ENTITY_PROVIDER + 1, ENTITY_PROVIDER, 1, "");
-    assert_suspect(world, ENTITY_PROVIDER + 2, ENTITY_CONSUMER, 9, "third");
-    assert_suspect(world, ENTITY_PROVIDER + 3, ENTITY_CONSUMER, 2, "second");
-    assert_suspect(world, ENTITY_PROVIDER + 4, ENTITY_CONSUMER, 7, "first");
+    assert_suspect(world, ENTITY_PROVIDER, ENTITY_PROVIDER, 1, "");
+    assert_suspect(world, ENTITY_PROVIDER + 1, ENTITY_PROVIDER, 2, "");
+    assert_suspect(world, ENTITY_PROVIDER + 2, ENTITY_CONSUMER, 2, "second");
+    assert_suspect(world, ENTITY_PROVIDER + 3, ENTITY_CONSUMER, 7, "first");
+    assert_suspect(world, ENTITY_PROVIDER + 4, ENTITY_CONSUMER, 9, "third");
 }
 
 /* A row of each kind, and then all. */
@@ -174,14 +185,14 @@ static void rows_are_gone(void **state)
 {
     struct world *world = *state;
     for (int entity = 0; entity <= ENTITY_CONSUMER; entity++) {
-        world->counts[entity] = 1;
+        world->sums[entity].rows = 1;
         world->ids[0] = 2;
         world->id_count = 1;
         assert_suspects(world, 1);
         assert_suspect(world, 0, (enum entity)entity, 1, entity == ENTITY_CONSUMER ? "first" : "");
         world->id_count = 0;
         assert_suspects(world, 2);
-        world->counts[entity] = 2;
+        world->sums[entity].rows = 2;
     }
 }
 
@@ -189,10 +200,152 @@ static void rows_are_gone(void **state)
 static void a_count_is_higher(void **state)
 {
     struct world *world = *state;
-    world->counts[ENTITY_PROVIDER] = 3;
+    world->sums[ENTITY_PROVIDER].rows = 3;
     for (world->id_count = 0; world->id_count < 3; world->id_count++)
         world->ids[world->id_count] = (int64_t)world->id_count + 1;
     assert_suspects(world, 0);
+}
+
+/* ---- sums ---- */
+
+static void add_up(struct world *world)
+{
+    for (int entity = 0; entity <= ENTITY_CONSUMER; entity++)
+        world->sums[entity] = (struct store_sums){.rows = 2, .has_sums = true, .ids = 3};
+    world->sums[ENTITY_PROVIDER].generations = 10;
+    world->sums[ENTITY_CONSUMER].generations = 6;
+    world->ids[0] = 1;
+    world->ids[1] = 2;
+    world->id_count = 2;
+}
+
+static void expect_passes(const struct world *world, unsigned passes)
+{
+    assert_int_equal(world->passes, passes);
+}
+
+static void sums_are_equal(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    assert_suspects(world, 0);
+    expect_passes(world, 0);
+}
+
+/* Recent rows and gone ones: nothing else is compared. */
+static void sums_are_explained(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    append_provider(&world->recent, 2, 8, "two");
+    append_provider(&world->recent, 4, 2, "four");
+    append_provider(&world->recent, 1, 5, "one");
+    world->sums[ENTITY_PROVIDER] = (struct store_sums){3, true, 7, 15};
+    append_consumer(&world->recent, 7, 1, "first"); /* deleted, and made again */
+    append_consumer(&world->recent, 9, 1, "third");
+    world->sums[ENTITY_CONSUMER] = (struct store_sums){3, true, 18, 5};
+    append_catalog(world, &world->recent, CHANGE_TRAIT_INSERT, 3);
+    world->sums[ENTITY_TRAIT] = (struct store_sums){3, true, 6, 0};
+    assert_suspects(world, 5);
+    expect_passes(world, 0);
+    world->recent.count = 0;
+    add_up(world);
+    world->sums[ENTITY_CONSUMER] = (struct store_sums){1, true, 2, 3};
+    world->ids[0] = 2;
+    world->id_count = 1;
+    assert_suspects(world, 1);
+    assert_suspect(world, 0, ENTITY_CONSUMER, 1, "first");
+    expect_passes(world, 0);
+    assert_int_equal(world->suspects.older, 0);
+}
+
+/* A program with a late clock has raised a consumer, and another one is lost with its commit. */
+static void a_generation_differs(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    append_consumer(&world->all, 1, 2, "first");
+    append_consumer(&world->all, 2, 5, "second");
+    append_consumer(&world->recent, 2, 5, "second");
+    world->sums[ENTITY_CONSUMER].generations = 7;
+    assert_suspects(world, 2);
+    assert_suspect(world, 0, ENTITY_CONSUMER, 1, "first");
+    assert_suspect(world, 1, ENTITY_CONSUMER, 2, "second");
+    expect_passes(world, 1);
+    assert_int_equal(world->suspects.older, 1);
+}
+
+static void a_row_is_not_recent(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    append_catalog(world, &world->all, CHANGE_USER_INSERT, 2);
+    append_catalog(world, &world->all, CHANGE_USER_INSERT, 4);
+    world->sums[ENTITY_USER].ids = 6;
+    world->ids[0] = 2;
+    world->ids[1] = 4;
+    assert_suspects(world, 2);
+    assert_suspect(world, 0, ENTITY_USER, 1, "");
+    assert_suspect(world, 1, ENTITY_USER, 4, "");
+    expect_passes(world, 1);
+}
+
+/* A row that memory cannot have makes all rows compared twice, and then now and then only; anything
+ * else does so at once. */
+static void a_difference_stays(void **state)
+{
+    struct world *world = *state;
+    enum { LOOKS = 60 };
+    add_up(world);
+    append_provider(&world->all, 7, 0, "orphan");
+    world->sums[ENTITY_PROVIDER] = (struct store_sums){3, true, 10, 10};
+    assert_suspects(world, 1);
+    for (unsigned look = 1; look < LOOKS; look++) {
+        assert_suspects(world, look == 1 ? 1 : 0);
+        expect_passes(world, 2);
+    }
+    assert_suspects(world, 0);
+    assert_suspects(world, 1);
+    expect_passes(world, 3);
+    world->sums[ENTITY_PROVIDER].generations++;
+    assert_suspects(world, 1);
+    expect_passes(world, 4);
+}
+
+/* What a look that fails has compared is not read again, so it does not count. */
+static void it_fails_behind_the_rows(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    append_provider(&world->all, 2, 6, "two");
+    world->sums[ENTITY_PROVIDER].generations++;
+    world->fails = true;
+    assert_false(examine(world));
+    expect_passes(world, 1);
+    world->fails = false;
+    assert_suspects(world, 1);
+    assert_suspects(world, 1);
+    expect_passes(world, 3);
+    assert_suspects(world, 0);
+}
+
+/* The same provider is raised by one before each look, hidden by a late clock. */
+static void a_difference_returns(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    world->sums[ENTITY_PROVIDER].generations++;
+    for (unsigned look = 1; look <= 4; look++) {
+        world->all.count = 0;
+        append_provider(&world->all, 2, 5 + look, "two");
+        assert_suspects(world, 1);
+        expect_passes(world, look);
+    }
+    add_up(world);
+    assert_suspects(world, 0);
+    world->sums[ENTITY_PROVIDER].generations++;
+    assert_suspects(world, 1);
+    expect_passes(world, 5);
 }
 
 static void it_is_not_known(void **state)
@@ -206,7 +359,7 @@ static void it_is_not_known(void **state)
 }
 
 /* Those that are left out are found by the next look. */
-static void too_many_differ(void **state)
+static void too_many_are_recent(void **state)
 {
     struct world *world = *state;
     for (int64_t id = 3; id < EXAMINE_SUSPECTS_MOST + 3; id++)
@@ -214,10 +367,46 @@ static void too_many_differ(void **state)
     assert_suspects(world, EXAMINE_SUSPECTS_MOST);
     assert_false(world->is_full);
     append_provider(&world->recent, EXAMINE_SUSPECTS_MOST + 3, 1, "many");
-    world->counts[ENTITY_CONSUMER] = 0;
+    world->sums[ENTITY_CONSUMER].rows = 0;
     assert_suspects(world, EXAMINE_SUSPECTS_MOST);
     assert_true(world->is_full);
     assert_false(world->suspects.is_incomplete);
+}
+
+/* A program with a late clock has written them, so that all rows are compared; a recent one is
+ * among them. */
+static void too_many_are_late(void **state)
+{
+    struct world *world = *state;
+    const int64_t end = EXAMINE_SUSPECTS_MOST + 10;
+    add_up(world);
+    append_provider(&world->recent, 3, 1, "many");
+    for (int64_t id = 3; id <= end; id++)
+        append_provider(&world->all, id, 1, "many");
+    world->sums[ENTITY_PROVIDER] =
+        (struct store_sums){(uint64_t)end, true, end * (end + 1) / 2, 10 + end - 2};
+    assert_suspects(world, EXAMINE_SUSPECTS_MOST - 1);
+    assert_true(world->is_full);
+    expect_passes(world, 1);
+}
+
+/* As long as recent rows alone are too many, only those are read again. */
+static void late_rows_wait(void **state)
+{
+    struct world *world = *state;
+    add_up(world);
+    for (int64_t id = 3; id < EXAMINE_SUSPECTS_MOST + 4; id++)
+        append_provider(&world->recent, id, 1, "many");
+    append_consumer(&world->all, 2, 4, "second");
+    world->sums[ENTITY_CONSUMER].generations++;
+    assert_suspects(world, EXAMINE_SUSPECTS_MOST);
+    assert_true(world->is_full);
+    expect_passes(world, 0);
+    world->recent.count = 0;
+    assert_suspects(world, 1);
+    assert_suspect(world, 0, ENTITY_CONSUMER, 2, "second");
+    assert_false(world->is_full);
+    expect_passes(world, 1);
 }
 
 static void it_fails(void **state)
@@ -234,8 +423,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(recent_rows_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_count_is_higher, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_are_equal, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_are_explained, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_generation_differs, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_row_is_not_recent, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_difference_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_difference_returns, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_fails_behind_the_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(it_is_not_known, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_many_differ, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_many_are_recent, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_many_are_late, setup, teardown),
+        cmocka_unit_test_setup_teardown(late_rows_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(it_fails, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

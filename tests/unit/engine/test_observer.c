@@ -26,6 +26,8 @@ struct world {
     bool is_elsewhere;          /* the snapshots have a state that memory does not have */
     bool is_down;               /* no snapshot begins */
     bool lacks_row;             /* the trait's row is not found by a scrub */
+    bool has_late_row;          /* only the sums of a look tell of it */
+    unsigned passes;            /* of all rows, because of it */
     unsigned look_takes_us;     /* by the fake clock */
     bool is_configured_by_look; /* the next look sets the interval of scrubs */
     unsigned begun, ended;      /* snapshots */
@@ -91,6 +93,19 @@ static void play_end(void *cls)
     pthread_mutex_unlock(&world->lock);
 }
 
+static void play_late_row(struct world *world, const struct store_examiner *examiner)
+{
+    static const int64_t ids[] = {1, 2};
+    const struct store_sums sums = {.rows = 2, .has_sums = true, .ids = 3};
+    const struct change row = {.kind = CHANGE_TRAIT_INSERT, .catalog = {2, SLICE_LIT("CUSTOM_L")}};
+    if (examiner->has_sums(examiner->cls, ENTITY_TRAIT, &sums) ||
+        !examiner->ids(examiner->cls, ENTITY_TRAIT, ids, 2))
+        return;
+    examiner->row(examiner->cls, &row);
+    examiner->rows_end(examiner->cls, ENTITY_TRAIT);
+    change_world(world, &world->passes, world->passes + 1);
+}
+
 static bool play_look(void *cls, const struct store_examiner *examiner, struct err *err)
 {
     struct world *world = cls;
@@ -102,6 +117,7 @@ static bool play_look(void *cls, const struct store_examiner *examiner, struct e
     world->looks++;
     unsigned takes_us = world->look_takes_us;
     bool configures = world->is_configured_by_look;
+    bool has_late_row = world->has_late_row;
     world->is_configured_by_look = false;
     pthread_mutex_unlock(&world->lock);
     if (configures)
@@ -113,6 +129,8 @@ static bool play_look(void *cls, const struct store_examiner *examiner, struct e
                                    .catalog = {id, SLICE_LIT("CUSTOM_NEW")}};
         examiner->recent(examiner->cls, &row);
     }
+    if (has_late_row)
+        play_late_row(world, examiner);
     return true;
 }
 
@@ -213,6 +231,38 @@ static void a_look_finds(void **state)
     assert_int_equal(histogram_count(&found.look_us), 1);
 }
 
+static void look_for_times(struct world *world, unsigned looks)
+{
+    enum { LOOK_EVERY_US = 1000000 };
+    fake_clock_stop();
+    world->has_late_row = true;
+    start(world);
+    for (unsigned look = 1; look <= looks; look++) {
+        AWAIT(read_world(world, &world->looks) >= look);
+        fake_clock_add_us(LOOK_EVERY_US);
+    }
+    AWAIT(read_world(world, &world->looks) > looks);
+    fake_clock_run();
+}
+
+/* It has been read again, and memory cannot have it. */
+static void a_late_row_stays(void **state)
+{
+    struct world *world = *state;
+    look_for_times(world, 4);
+    assert_int_equal(read_world(world, &world->passes), 2);
+}
+
+/* As long as the database does not let it be read again, memory may yet have it. */
+static void a_late_row_is_not_read(void **state)
+{
+    struct world *world = *state;
+    world->database.stamps_never_current = true;
+    world->database.faults.permille[MEMORY_BEGIN_READ_FAILS] = MEMORY_ALWAYS;
+    look_for_times(world, 4);
+    assert_true(read_world(world, &world->passes) >= 4);
+}
+
 /* Memory does not have the state: nothing is compared until it does. */
 static void another_state(void **state)
 {
@@ -301,6 +351,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_look_finds, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_late_row_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_late_row_is_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(another_state, setup, teardown),
         cmocka_unit_test_setup_teardown(the_server_is_down, setup, teardown),
         cmocka_unit_test_setup_teardown(a_scrub_finds, setup, teardown),

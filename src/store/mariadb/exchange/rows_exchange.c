@@ -109,7 +109,17 @@ static void append_recent(const struct examined_table *table, int64_t since, str
 {
     mariadb_rows_sql_since(table->table, since, sql);
     if (table->is_counted)
-        buf_printf(sql, "SELECT COUNT(*) FROM %s;", rows_name(table->table));
+        buf_printf(sql,
+                   "SELECT COUNT(*), CAST(COALESCE(SUM(id), 0) AS SIGNED),"
+                   " CAST(COALESCE(SUM(%s), 0) AS SIGNED) FROM %s;",
+                   table->has_generations ? "generation" : "0", rows_name(table->table));
+}
+
+static bool read_sums(const struct mariadb_rows *row, struct examined_table *table)
+{
+    table->has_sums = true;
+    return mariadb_rows_int(row, 0, 0, &table->rows) && mariadb_rows_int(row, 0, 1, &table->ids) &&
+           mariadb_rows_int(row, 0, 2, &table->generations);
 }
 
 static enum server_outcome lacks_figure(const struct server_session *base, struct err *err)
@@ -120,8 +130,8 @@ static enum server_outcome lacks_figure(const struct server_session *base, struc
 
 /* What the rows of a result are. */
 struct recent_result {
-    size_t table;    /* of the examination */
-    int64_t *figure; /* the only row's; NULL: the rows are the table's */
+    enum { RECENT_TIME, RECENT_ROWS, RECENT_SUMS } of;
+    size_t table; /* of the examination, if they are of one */
 };
 
 /* All statements are one text, the results of which are in `results`. */
@@ -130,20 +140,38 @@ static void append_examination(struct examination *examination, struct recent_re
 {
     size_t count = 0;
     buf_append_lit(sql, "SELECT UNIX_TIMESTAMP();");
-    results[count++].figure = &examination->horizon;
+    results[count++] = (struct recent_result){.of = RECENT_TIME};
     for (size_t i = 0; i < examination->count; i++) {
         struct examined_table *table = &examination->tables[i];
         append_recent(table, examination->since - LATELY_S, sql);
-        results[count++] = (struct recent_result){.table = i};
+        results[count++] = (struct recent_result){RECENT_ROWS, i};
         if (table->is_counted)
-            results[count++] = (struct recent_result){.table = i, .figure = &table->rows};
+            results[count++] = (struct recent_result){RECENT_SUMS, i};
     }
+}
+
+/* False: it is not what was asked for. */
+static bool take_result_row(const struct mariadb_rows *row, struct examination *examination,
+                            const struct recent_result *result, server_take *take, void *cls)
+{
+    struct mariadb_cells cells;
+    switch (result->of) {
+    case RECENT_TIME:
+        return mariadb_rows_int(row, 0, 0, &examination->horizon);
+    case RECENT_SUMS:
+        return read_sums(row, &examination->tables[result->table]);
+    case RECENT_ROWS:
+        mariadb_cells_begin(&cells, examination->tables[result->table].table);
+        read_cells(&cells, row, 0);
+        take(cls, result->table, cells.at);
+    }
+    return true;
 }
 
 /* A program may have changed a million rows since the last time, so that they are not all read
  * before the first one is passed. */
 static enum server_outcome take_recent(struct mariadb_session *session,
-                                       const struct examination *examination,
+                                       struct examination *examination,
                                        const struct recent_result *results, server_take *take,
                                        void *cls, uint64_t timeout_us, struct err *err)
 {
@@ -156,15 +184,8 @@ static enum server_outcome take_recent(struct mariadb_session *session,
             deadline_us = clock_monotonic_us() + timeout_us;
         before = session->progress.results;
         outcome = mariadb_stream_next(session, &row, deadline_us, err);
-        if (outcome != SERVER_OK)
-            break;
-        const struct recent_result *result = &results[session->progress.results];
-        if (result->figure == NULL) {
-            struct mariadb_cells cells;
-            mariadb_cells_begin(&cells, examination->tables[result->table].table);
-            read_cells(&cells, &row, 0);
-            take(cls, result->table, cells.at);
-        } else if (!mariadb_rows_int(&row, 0, 0, result->figure)) {
+        if (outcome == SERVER_OK &&
+            !take_result_row(&row, examination, &results[session->progress.results], take, cls)) {
             mariadb_session_close(session);
             outcome = lacks_figure(&session->base, err);
         }

@@ -245,6 +245,115 @@ static void note_id(void *cls, size_t at, struct cell *cells)
     *sum += cells[0].integer;
 }
 
+/* ---- looks ---- */
+
+struct looked {
+    struct store_sums sums[ENTITY_CONSUMER + 1];
+    enum entity differs; /* memory has other sums of it */
+    size_t ids, rows, ends;
+};
+
+static void ignore_recent(void *cls, const struct change *change)
+{
+    (void)cls;
+    (void)change;
+}
+
+static bool take_sums(void *cls, enum entity entity, const struct store_sums *sums)
+{
+    struct looked *looked = cls;
+    looked->sums[entity] = *sums;
+    return entity != looked->differs;
+}
+
+static bool take_ids(void *cls, enum entity entity, const int64_t *ids, size_t count)
+{
+    struct looked *looked = cls;
+    assert_int_equal(entity, looked->differs);
+    assert_int_equal(ids[count - 1], FIRST_ID + ROWS);
+    looked->ids += count;
+    return true;
+}
+
+static void take_row(void *cls, const struct change *change)
+{
+    struct looked *looked = cls;
+    assert_int_equal(change->kind, CHANGE_CONSUMER_INSERT);
+    looked->rows++;
+}
+
+static void take_end(void *cls, enum entity entity)
+{
+    struct looked *looked = cls;
+    assert_int_equal(entity, looked->differs);
+    looked->ends++;
+}
+
+static bool is_never_full(void *cls)
+{
+    (void)cls;
+    return false;
+}
+
+static struct looked look(struct fixture *fixture, struct store_observer *observer)
+{
+    struct looked looked = {.differs = ENTITY_CONSUMER};
+    const struct store_examiner examiner = {.recent = ignore_recent,
+                                            .has_sums = take_sums,
+                                            .ids = take_ids,
+                                            .row = take_row,
+                                            .rows_end = take_end,
+                                            .is_full = is_never_full,
+                                            .cls = &looked};
+    struct store_stamp stamp;
+    assert_true(store_observer_begin(observer, &stamp, &fixture->err));
+    assert_true(store_observer_examine(observer, &examiner, &fixture->err));
+    store_observer_end(observer);
+    return looked;
+}
+
+static void expect_sums(struct fixture *fixture, const struct store_sums *sums, const char *table,
+                        const char *generation)
+{
+    struct arena *arena = fixture->arena;
+    assert_true(sums->has_sums);
+    assert_int_equal(
+        sums->rows,
+        peer_execute(fixture, arena_printf(arena, "SELECT COUNT(*) FROM %s", table).data));
+    assert_int_equal(
+        sums->ids,
+        peer_execute(fixture,
+                     arena_printf(arena, "SELECT CAST(SUM(id) AS SIGNED) FROM %s", table).data));
+    assert_int_equal(
+        sums->generations,
+        peer_execute(
+            fixture,
+            arena_printf(arena, "SELECT CAST(SUM(%s) AS SIGNED) FROM %s", generation, table).data));
+}
+
+/* Another program whose clock is years behind: only the sums tell of what it has written. */
+static void test_sums(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_filled(fixture);
+    struct store_observer *observer = store_observe(store, &fixture->err);
+    const struct looked before = look(fixture, observer);
+    (void)peer_execute(fixture, "UPDATE consumers SET generation = generation + 3,"
+                                " updated_at = '2001-01-01' WHERE uuid = 'c100007'");
+    const struct looked after = look(fixture, observer);
+    assert_int_equal(after.sums[ENTITY_CONSUMER].generations,
+                     before.sums[ENTITY_CONSUMER].generations + 3);
+    assert_int_equal(after.sums[ENTITY_CONSUMER].ids, before.sums[ENTITY_CONSUMER].ids);
+    expect_sums(fixture, &after.sums[ENTITY_CONSUMER], "consumers", "generation");
+    expect_sums(fixture, &after.sums[ENTITY_PROVIDER], "resource_providers", "generation");
+    expect_sums(fixture, &after.sums[ENTITY_TRAIT], "traits", "0");
+    assert_int_equal(after.ids, after.sums[ENTITY_CONSUMER].rows);
+    assert_int_equal(after.rows, after.ids);
+    assert_int_equal(after.ends, 1);
+    store_observer_free(observer);
+    store_close(store);
+}
+
 /* Times of rows are those of statements: a transaction may be committed seconds later. */
 static void test_committed_late(void **state)
 {
@@ -315,6 +424,10 @@ static void test_very_many_rows(void **state)
                      SERVER_OK);
     assert_in_range(many.count, 2 * MANY, 2 * (MANY + consumers) + providers);
     assert_int_equal(many.providers, providers);
+    assert_int_equal(session->dialect->rows_stream(session, ROWS_CONSUMERS, measure, &many,
+                                                   60000000, &fixture->err),
+                     SERVER_OK);
+    assert_in_range(many.count, 3 * MANY, 3 * (MANY + consumers) + providers);
     assert_int_equal(tables[0].rows, consumers + MANY);
     assert_int_equal(tables[1].rows, providers);
     /* sanitizers' allocators tell nothing */
@@ -329,10 +442,8 @@ static void test_very_many_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_batches),        TEST(test_ids),
-        TEST(test_namesakes),      TEST(test_log),
-        TEST(test_rows),           TEST(test_committed_late),
-        TEST(test_very_many_rows),
+        TEST(test_batches), TEST(test_ids),  TEST(test_namesakes),      TEST(test_log),
+        TEST(test_rows),    TEST(test_sums), TEST(test_committed_late), TEST(test_very_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

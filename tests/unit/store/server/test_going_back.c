@@ -377,11 +377,11 @@ static void ignore_change(void *cls, const struct change *change)
     (void)change;
 }
 
-static bool has_count(void *cls, enum entity entity, uint64_t rows)
+static bool has_sums(void *cls, enum entity entity, const struct store_sums *sums)
 {
     (void)cls;
     (void)entity;
-    (void)rows;
+    (void)sums;
     return true;
 }
 
@@ -401,7 +401,7 @@ static bool look_knows(struct fixture *fixture, struct store_observer *observer)
 {
     bool is_unknown = false;
     const struct store_examiner examiner = {.recent = ignore_change,
-                                            .has_count = has_count,
+                                            .has_sums = has_sums,
                                             .unknown = note_unknown,
                                             .is_full = is_never_full,
                                             .cls = &is_unknown};

@@ -24,11 +24,11 @@ static void take(void *cls, const struct change *change)
                           slice_equal(change->provider.name, SLICE_LIT("renamed"));
 }
 
-static bool has_count(void *cls, enum entity entity, uint64_t rows)
+static bool has_sums(void *cls, enum entity entity, const struct store_sums *sums)
 {
     (void)cls;
     (void)entity;
-    (void)rows;
+    (void)sums;
     return true;
 }
 
@@ -47,7 +47,7 @@ static struct taker look(struct fixture *fixture, struct store_observer *observe
 {
     struct taker taker = {.most = most};
     const struct store_examiner examiner = {.recent = take,
-                                            .has_count = has_count,
+                                            .has_sums = has_sums,
                                             .unknown = must_be_known,
                                             .is_full = is_full,
                                             .cls = &taker};
