@@ -92,6 +92,17 @@ static void interrupt_commit(struct session *session)
     fake_server_deliver(session, call.result);
 }
 
+/* The node keeps the snapshots of its sessions, and those that have one go on in it once the node
+ * is back. It keeps the other transactions as well, which the node's return may end: here, all end.
+ */
+static void end_transaction(struct session *session)
+{
+    if (session->transaction.has_snapshot)
+        return;
+    session->maria.is_beaten |= session->transaction.is_explicit;
+    transaction_roll_back(session);
+}
+
 void maria_leave(int node)
 {
     server.is_apart[node] = true;
@@ -100,12 +111,10 @@ void maria_leave(int node)
         struct session *session = &server.sessions[s];
         if (!session->is_used || session->node != node)
             continue;
-        if (is_committing(session)) {
+        if (is_committing(session))
             interrupt_commit(session);
-            continue;
-        }
-        session->maria.is_beaten |= session->transaction.is_explicit;
-        transaction_roll_back(session);
+        else
+            end_transaction(session);
     }
     server.changes++;
 }
