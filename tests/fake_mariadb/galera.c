@@ -149,14 +149,39 @@ static bool catch_up_others(uint64_t newest)
     return is_missed;
 }
 
-/* Whether another program has written one of the newest commits. What it loses is not in the log,
- * so that only looks find it. */
-static bool are_foreign(uint64_t count)
+static bool has_other_names(const struct tables *before, const struct tables *after)
+{
+    for (int t = 0; t <= TABLE_PROVIDERS; t++)
+        if (after->rows[t].count != before->rows[t].count)
+            return true;
+    return false;
+}
+
+static bool has_ended_allocations(const struct tables *before, const struct tables *after)
+{
+    const struct rows *rows = &before->rows[TABLE_ALLOCATIONS];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (tables_find(after, TABLE_ALLOCATIONS, rows->row[i].image.allocation.id) == NULL)
+            return true;
+    return false;
+}
+
+/* Whether another program has written in one of the newest commits what no later write compares.
+ * That is not in the log, so that only a look finds that it is gone. Until then, instances write
+ * rows that refer to a name or a provider that is gone, move a tree without a provider that is
+ * back, or claim what an allocation has that is back: its end has raised no provider's generation.
+ */
+static bool are_foreign_and_unseen(uint64_t count)
 {
     uint64_t at = server.states.newest;
     for (; count > 0 && at > 0; count--) {
         const struct state *state = states_at(&server.states, at);
-        if (state == NULL || state->line == NULL)
+        const struct state *before =
+            state == NULL ? NULL : states_at(&server.states, state->follows);
+        if (before == NULL)
+            return true;
+        if (state->line == NULL && (has_other_names(&before->tables, &state->tables) ||
+                                    has_ended_allocations(&before->tables, &state->tables)))
             return true;
         at = state->follows;
     }
@@ -176,7 +201,8 @@ bool maria_lose_newest(void)
 {
     const uint64_t newest = server.states.newest;
     const struct state *state = states_newest(&server.states);
-    if (newest == 0 || state->follows + 1 != newest || are_foreign(1) || !catch_up_others(newest))
+    if (newest == 0 || state->follows + 1 != newest || are_foreign_and_unseen(1) ||
+        !catch_up_others(newest))
         return false;
     if (!states_go_back(&server.states, 1))
         return false;
@@ -192,7 +218,7 @@ bool maria_lose_newest(void)
 
 bool maria_lose_cluster(uint64_t by)
 {
-    bool is_other = are_foreign(by) || rng_below(server.rng, 2) == 0;
+    bool is_other = are_foreign_and_unseen(by) || rng_below(server.rng, 2) == 0;
     if (!fake_server_go_back(by))
         return false;
     memset(maria.counters, 0, sizeof(maria.counters));

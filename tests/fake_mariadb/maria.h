@@ -82,7 +82,8 @@ void maria_return(int node);
  * those that do not. False: that is not possible. */
 bool maria_lose_newest(void);
 /* All nodes are killed, and the newest `by` commits are gone. The cluster that is started in its
- * place may have the old one's identity, unless another program has written one of them. */
+ * place may have the old one's identity, unless another program has created a name or a provider
+ * in one of them, or has deleted a provider or an allocation. */
 bool maria_lose_cluster(uint64_t by);
 
 /* ---- statements ---- */

@@ -144,6 +144,7 @@ static void begin_seed(uint64_t seed)
     fleet.step = 0;
     fleet.is_quiet = fleet.has_foreign = false;
     fleet.foreign_clock_us = 0;
+    fleet.foreign_lost = (struct foreign_highest){0};
     memset(fleet.remembered, 0, sizeof(fleet.remembered));
     fleet.asked = NULL;
     fleet.batches = NULL;

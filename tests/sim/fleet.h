@@ -155,9 +155,13 @@ struct fleet {
     int permille[FLEET_FAULT_COUNT];
     bool has_foreign;         /* another program has written */
     int64_t foreign_clock_us; /* its clock minus the right one */
-    bool has_metal;           /* there are requests at the Bare Metal API */
-    int at_workers;           /* of 8 requests, as many come to an instance's worker */
-    int lag;                  /* how seldom a node of a cluster applies a commit */
+    /* Of all providers and consumers that there were when commits were last lost. */
+    struct foreign_highest {
+        int64_t id, generation;
+    } foreign_lost;
+    bool has_metal; /* there are requests at the Bare Metal API */
+    int at_workers; /* of 8 requests, as many come to an instance's worker */
+    int lag;        /* how seldom a node of a cluster applies a commit */
     int count;
     int reads; /* among the requests, in percent: without them, others' writes are learnt late */
     int favourite; /* the instance to which most requests are sent */
@@ -241,6 +245,8 @@ void turns_ask(void);
 
 /* Another program executes a transaction, or fails to. */
 void foreign_write(void);
+/* Commits are about to be lost, of which instances may notice nothing. */
+void foreign_note_loss(void);
 
 /* ---- fleet_faults.c ---- */
 

@@ -1,7 +1,9 @@
 /* What another program writes to the fleet's database: the Python service, which shares it during a
  * switch. It follows the rules of the tables and of capacity, raises generations as it does there,
  * takes ids from the sequences, and writes no log. Each of its transactions is committed at once,
- * unless an open one has written the same rows. One thread. */
+ * unless an open one has written the same rows. An id or a generation that it has lost does not
+ * return with other contents: until it has looked, an instance could not tell them apart. One
+ * thread. */
 #include "base/clock.h"
 #include "fake_postgres/process.h"
 #include "fleet.h"
@@ -30,10 +32,44 @@ static void insert(struct foreign *foreign, enum table table, const struct chang
     put(foreign, table, &(struct row){.birth = ++server.states.clock, .image = *image}, false);
 }
 
+/* ---- after a loss ---- */
+
+static void note_highest(int64_t id, int64_t generation)
+{
+    struct foreign_highest *lost = &fleet.foreign_lost;
+    lost->id = id > lost->id ? id : lost->id;
+    lost->generation = generation > lost->generation ? generation : lost->generation;
+}
+
+void foreign_note_loss(void)
+{
+    const struct rows *rows = states_newest(&server.states)->tables.rows;
+    for (uint32_t i = 0; i < rows[TABLE_PROVIDERS].count; i++) {
+        const struct change_provider *row = &rows[TABLE_PROVIDERS].row[i].image.provider;
+        note_highest(row->id, row->generation);
+    }
+    for (uint32_t i = 0; i < rows[TABLE_CONSUMERS].count; i++) {
+        const struct change_consumer *row = &rows[TABLE_CONSUMERS].row[i].image.consumer;
+        note_highest(row->id, row->generation);
+    }
+}
+
 static int64_t next_id(enum table table)
 {
-    return fleet_database.next_id(table);
+    bool may_be_lost = table == TABLE_PROVIDERS || table == TABLE_CONSUMERS;
+    int64_t id = fleet_database.next_id(table);
+    while (may_be_lost && id <= fleet.foreign_lost.id)
+        id = fleet_database.next_id(table);
+    return id;
 }
+
+static int64_t raised(int64_t generation)
+{
+    int64_t lost = fleet.foreign_lost.generation;
+    return generation > lost ? generation + 1 : lost + 1;
+}
+
+/* ---- times ---- */
 
 static int64_t now_us(void)
 {
@@ -84,7 +120,7 @@ static const struct row *find_consumer(const struct foreign *foreign, struct sli
 static void raise_provider(struct foreign *foreign, int64_t id)
 {
     struct row row = *tables_find(foreign->tables, TABLE_PROVIDERS, id);
-    row.image.provider.generation++;
+    row.image.provider.generation = raised(row.image.provider.generation);
     row.image.updated_at_us = now_us();
     put(foreign, TABLE_PROVIDERS, &row, false);
 }
@@ -126,7 +162,7 @@ static void put_consumer(struct foreign *foreign, int number)
     const struct row *known = find_consumer(foreign, uuid);
     if (known != NULL) {
         struct row row = *known;
-        row.image.consumer.generation++;
+        row.image.consumer.generation = raised(row.image.consumer.generation);
         row.image.consumer.expected_generation = row.image.consumer.generation;
         row.image.updated_at_us = now_us();
         put(foreign, TABLE_CONSUMERS, &row, false);

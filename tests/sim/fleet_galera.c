@@ -136,10 +136,17 @@ static void leave_or_return(void)
     }
 }
 
+static bool go_back(uint64_t by)
+{
+    foreign_note_loss();
+    return maria_lose_cluster(by);
+}
+
 /* As if the node had lied that it had replicated it. */
 static void lose(void)
 {
     uint64_t before = server.states.newest;
+    foreign_note_loss();
     if (!maria_is_galera() || !maria_lose_newest())
         return;
     galera.lost++;
@@ -211,7 +218,7 @@ const struct fleet_database fleet_database = {
     .draw_load = draw_load,
     .instances_least = 2,
     .write_url = write_url,
-    .go_back = maria_lose_cluster,
+    .go_back = go_back,
     .strike = strike,
     .next_id = maria_next_id,
     .end_faults = end_faults,
