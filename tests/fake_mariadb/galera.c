@@ -59,6 +59,14 @@ static bool is_committing(const struct session *session)
            session->transaction.key_count > 0 && strcmp(session->first->sql, "COMMIT") == 0;
 }
 
+bool maria_is_committing(void)
+{
+    for (int s = 0; s < server.session_count; s++)
+        if (server.sessions[s].is_used && is_committing(&server.sessions[s]))
+            return true;
+    return false;
+}
+
 static void forget_messages(struct session *session)
 {
     while (session->first != NULL) {

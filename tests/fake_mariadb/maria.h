@@ -75,6 +75,8 @@ static inline bool maria_is_galera(void)
 /* The node leaves the primary component. Of the transactions that it is committing, some are
  * replicated nevertheless. */
 void maria_leave(int node);
+/* Whether some session's transaction is being committed. */
+bool maria_is_committing(void);
 /* It is back, or another one with its name is in its place: with a state transfer then, or if it
  * has missed too much, and with the counters of ids that follow from its rows. */
 void maria_return(int node);

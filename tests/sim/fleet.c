@@ -287,6 +287,8 @@ static void make_step(void)
 {
     int draw = rng_below(&fleet.rng, 100);
     process_pass_us((uint64_t)rng_below(&fleet.rng, 300));
+    if (fleet_database.watch != NULL)
+        fleet_database.watch();
     if (fleet.in_turns && draw >= 50 && turns_is_answered())
         turns_ask();
     else if (!fleet.in_turns && draw < 8)
@@ -411,7 +413,8 @@ static void run_shrunk(const struct seed_options *options, int *failed_at)
 
 /* ---- the program ---- */
 
-enum { SEEDS_TO_CHECK_BY = 150 };
+/* The minima are so low that any so many seeds reach them. */
+enum { SEEDS_TO_CHECK_BY = 200 };
 
 /* Prints them. False: so little has happened that it proves nothing. */
 static bool report_events(const struct fleet_event *events, size_t count, uint64_t seeds)
@@ -431,31 +434,31 @@ static bool report(uint64_t seeds)
         {"writes", tally->writes, 5000},
         {"accepted", tally->accepted, 2000},
         {"refused", tally->refused, 1000},
-        {"accepted by the Bare Metal API", tally->metal, 100},
-        {"with an unknown outcome", tally->unknown, 1},
+        {"accepted by the Bare Metal API", tally->metal, 70},
+        {"with an unknown outcome", tally->unknown, fleet_database.unknown_least},
         {"without an answer", tally->unanswered, 50},
         {"reads", tally->reads, 2000},
         {"answered", tally->answered_reads, 1500},
         {"failed", tally->failed_reads, 50},
         {"batches committed", tally->commits, 500},
-        {"without their client", tally->late_commits, 6},
+        {"without their client", tally->late_commits, 1},
         {"numbers taken after an unknown commit", tally->taken_numbers, 5},
         {"batches lost when the database went back", tally->lost_batches, 10},
         {"of them acknowledged", tally->lost_acknowledged, 5},
         {"times an instance noticed that", tally->gone_backs, 20},
         {"losses named", tally->named_losses, 20},
-        {"times a new process noticed it of an earlier one", tally->gone_before_restart, 2},
+        {"times a new process noticed it of an earlier one", tally->gone_before_restart, 1},
         {"epochs begun", tally->epochs, 5},
         {"batches planned again", tally->taken, 50},
         {"follows", tally->follows, 100},
-        {"batches committed by workers", tally->direct, 20},
+        {"batches committed by workers", tally->direct, 8},
         {"begun by workers, and left to the writer", tally->taken_over, 10},
         {"queries of workers answered", tally->own_answers, 200},
         {"and not answered", tally->vain_questions, 3},
         {"reloads", tally->reloads, 50},
         {"transactions of another program", tally->foreign_writes, 50},
         {"looks for writes of other programs", tally->looks, 100},
-        {"scrubs", tally->scrubs, 20},
+        {"scrubs", tally->scrubs, 12},
     };
     bool enough = report_events(events, sizeof(events) / sizeof(events[0]), seeds);
     struct fleet_event others[FLEET_EVENTS_MOST];

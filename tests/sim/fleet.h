@@ -277,6 +277,7 @@ struct fleet_database {
     void (*begin)(void); /* after the faults of the seed were drawn */
     void (*draw_load)(void);
     int instances_least;
+    unsigned unknown_least; /* per 100 seeds, so many answers leave open what has happened */
     void (*write_url)(int node, char *url, size_t room);
     /* Another time of day. */
     void (*set_clock)(struct process *process);
@@ -284,6 +285,7 @@ struct fleet_database {
     bool (*go_back)(uint64_t by);
     /* False: it is not a fault of this kind of database alone. */
     bool (*strike)(enum fleet_fault fault);
+    void (*watch)(void); /* before each step: it may be the moment for a fault; NULL: never */
     /* For a row of another program. */
     int64_t (*next_id)(enum table table);
     void (*end_faults)(void);

@@ -11,6 +11,9 @@
 #include "store/mariadb/report/facts.h"
 #include "store/mariadb/schema/migrate.h"
 
+enum { LAG_MOST = 12 }; /* in some seeds, nodes are far behind */
+enum { SPLIT_STEPS = 50, SPLIT_US = 20000000 };
+
 /* To which node the proxy passes a connection. */
 enum proxy {
     PROXY_NONE, /* each instance has a node of its own */
@@ -20,8 +23,10 @@ enum proxy {
 
 static struct {
     enum proxy proxy;
-    int node; /* PROXY_ONE */
-    uint64_t switches, moved, left, lost;
+    int node;          /* PROXY_ONE */
+    bool is_splitting; /* at the next COMMIT, all nodes leave */
+    int split_steps;   /* until that lasts for long; 0: it does, or has not happened */
+    uint64_t switches, moved, left, lost, splits;
 } galera;
 
 /* ---- what the linker replaces ---- */
@@ -108,15 +113,24 @@ static void begin(void)
     maria.tears = fleet.permille[FLEET_TEAR] * 20;
     galera.proxy = proxies[rng_below(&fleet.rng, 4)];
     galera.node = rng_below(&fleet.rng, server.node_count);
+    galera.is_splitting = false;
+    galera.split_steps = 0;
+    if (rng_below(&fleet.rng, 4) == 0)
+        fleet.lag = LAG_MOST;
     if (rng_below(&fleet.rng, 2) == 0)
         fleet.foreign_clock_us = draw_clock_us();
 }
 
-/* In most seeds, all instances write at the same time. */
+/* In most seeds, all instances write at the same time. In some of the others, workers get all
+ * requests, and can commit many of them themselves. */
 static void draw_load(void)
 {
-    if (rng_below(&fleet.rng, 4) > 0)
+    if (rng_below(&fleet.rng, 4) > 0) {
         fleet.loyalty = 1;
+    } else if (rng_below(&fleet.rng, 2) == 0) {
+        fleet.loyalty = 60;
+        fleet.at_workers = 8;
+    }
 }
 
 static void write_url(int node, char *url, size_t room)
@@ -125,8 +139,25 @@ static void write_url(int node, char *url, size_t room)
     snprintf(url, room, "mysql+pymysql://berth:secret@127.0.0.1/placement");
 }
 
+/* No component has a majority from within a COMMIT on. Its instance begins to find out what has
+ * become of the batch, and often gives up before there is one again. */
+static void split(void)
+{
+    if (galera.split_steps > 0 && --galera.split_steps == 0)
+        process_pass_us((uint64_t)rng_below(&fleet.rng, SPLIT_US));
+    if (!galera.is_splitting || !maria_is_committing())
+        return;
+    galera.is_splitting = false;
+    galera.split_steps = SPLIT_STEPS;
+    galera.splits++;
+    for (int n = 0; n < server.node_count; n++)
+        if (!server.is_apart[n])
+            maria_leave(n);
+}
+
 static void leave_or_return(void)
 {
+    galera.is_splitting |= maria_is_galera() && rng_below(&fleet.rng, 8) == 0;
     int node = rng_below(&fleet.rng, server.node_count);
     if (server.is_apart[node]) {
         maria_return(node);
@@ -176,6 +207,8 @@ static bool strike(enum fleet_fault fault)
 static void end_faults(void)
 {
     maria.tears = 0;
+    galera.is_splitting = false;
+    galera.split_steps = 0;
     for (int n = 0; n < server.node_count; n++)
         if (server.is_apart[n])
             maria_return(n);
@@ -191,14 +224,15 @@ static void set_clock(struct process *process)
 static size_t list_events(struct fleet_event *events)
 {
     const struct fleet_event all[] = {
-        {"transactions ended by another node's commit", maria.beaten, 30},
-        {"and not told so", maria.torn, 3},
+        {"transactions ended by another node's commit", maria.beaten, 20},
+        {"and not told so", maria.torn, 1},
         {"texts that failed behind their COMMIT", maria.late, 5},
-        {"commits refused by certification", maria.refused, 3},
+        {"commits refused by certification", maria.refused, 1},
         {"reads that waited for the cluster", maria.stale, 100},
         {"times a node left", galera.left, 50},
-        {"times a node was replaced", maria.replaced, 20},
-        {"commits lost by the cluster", galera.lost, 5},
+        {"times a node was replaced", maria.replaced, 15},
+        {"times no component had a majority", galera.splits, 5},
+        {"commits lost by the cluster", galera.lost, 3},
         {"times the proxy switched", galera.switches, 50},
         {"sessions that it has continued on another node", galera.moved, 30},
     };
@@ -217,9 +251,11 @@ const struct fleet_database fleet_database = {
     .set_clock = set_clock,
     .draw_load = draw_load,
     .instances_least = 2,
+    .unknown_least = 8,
     .write_url = write_url,
     .go_back = go_back,
     .strike = strike,
+    .watch = split,
     .next_id = maria_next_id,
     .end_faults = end_faults,
     .list_events = list_events,

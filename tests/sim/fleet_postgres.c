@@ -80,6 +80,7 @@ const struct fleet_database fleet_database = {
     .set_clock = set_clock,
     .draw_load = begin,
     .instances_least = 1,
+    .unknown_least = 1,
     .write_url = write_url,
     .go_back = fake_server_go_back,
     .strike = strike,
