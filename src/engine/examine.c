@@ -93,43 +93,62 @@ static void note_row(struct examined_sums *sums, int64_t rows, int64_t id, int64
     sums->generations += rows * generation;
 }
 
-/* What the row has more than memory's. Whether it is older than that. */
-static bool add_difference(const struct version *version, const struct change *change,
-                           enum entity entity, struct examined_sums *sums)
+/* The aggregate of a provider has neither an id nor a generation of its own. */
+static bool is_link(const struct change *change)
 {
-    int64_t generation = 0, had = 0;
-    bool has_row = false;
+    return change->kind == CHANGE_PROVIDER_AGGREGATE_INSERT;
+}
+
+static int64_t generation_in(const struct change *change, enum entity entity)
+{
+    return entity == ENTITY_CONSUMER                       ? change->consumer.generation
+           : entity == ENTITY_PROVIDER && !is_link(change) ? change->provider.generation
+                                                           : 0;
+}
+
+struct memory_row {
+    bool is_there;
+    int64_t id, generation;
+};
+
+/* A consumer is known by its uuid. */
+static struct memory_row row_of_memory(const struct version *version, const struct change *change,
+                                       enum entity entity)
+{
+    int64_t id = change->row.id;
     if (entity == ENTITY_CONSUMER) {
         const struct consumer *consumer = version_consumer(version, change->consumer.uuid);
-        generation = change->consumer.generation;
-        has_row = consumer != NULL;
-        had = has_row ? consumer->generation : 0;
-        if (has_row)
-            note_row(sums, -1, consumer->id, had);
-        note_row(sums, 1, change->consumer.id, generation);
-        return has_row && consumer->id == change->consumer.id && generation < had;
+        return consumer == NULL ? (struct memory_row){0}
+                                : (struct memory_row){true, consumer->id, consumer->generation};
     }
     if (entity == ENTITY_PROVIDER) {
-        const struct provider *provider = version_provider_by_id(version, change->provider.id);
-        generation = change->provider.generation;
-        has_row = provider != NULL;
-        had = has_row ? provider->generation : 0;
-    } else {
-        has_row = catalog_find_id(catalog_of(version, entity), change->catalog.id) != NULL;
+        const struct provider *provider = version_provider_by_id(version, id);
+        return provider == NULL ? (struct memory_row){0}
+                                : (struct memory_row){true, id, provider->generation};
     }
-    if (has_row)
-        note_row(sums, -1, change->row.id, had);
-    note_row(sums, 1, change->row.id, generation);
-    return has_row && generation < had;
+    return (struct memory_row){catalog_find_id(catalog_of(version, entity), id) != NULL, id, 0};
+}
+
+/* Adds what the row has more than memory's. */
+static void add_difference(const struct version *version, const struct change *change,
+                           enum entity entity, struct examined_sums *sums)
+{
+    const struct memory_row had = row_of_memory(version, change, entity);
+    note_row(sums, had.is_there ? -1 : 0, had.id, had.generation);
+    note_row(sums, 1, change->row.id, generation_in(change, entity));
+}
+
+static bool is_older(const struct version *version, const struct change *change, enum entity entity)
+{
+    const struct memory_row had = row_of_memory(version, change, entity);
+    return !is_link(change) && had.is_there && had.id == change->row.id &&
+           generation_in(change, entity) < had.generation;
 }
 
 static void add_to_print(struct examining *examining, const struct change *change,
                          enum entity entity)
 {
-    const uint64_t numbers[] = {(uint64_t)change->row.id,
-                                entity == ENTITY_PROVIDER   ? (uint64_t)change->provider.generation
-                                : entity == ENTITY_CONSUMER ? (uint64_t)change->consumer.generation
-                                                            : 0};
+    const uint64_t numbers[] = {(uint64_t)change->row.id, (uint64_t)generation_in(change, entity)};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         examining->print = (examining->print ^ numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -137,12 +156,10 @@ static void add_to_print(struct examining *examining, const struct change *chang
 static void examine_row(void *cls, const struct change *change)
 {
     struct examining *examining = cls;
-    struct examined_sums ignored = {0};
     enum entity entity = entity_of(change->kind);
     if (compare_has(examining->version, change))
         return;
-    examining->older[entity] +=
-        add_difference(examining->version, change, entity, &ignored) ? 1 : 0;
+    examining->older[entity] += is_older(examining->version, change, entity);
     add_to_print(examining, change, entity);
     suspect(examining, entity, change->row.id,
             entity == ENTITY_CONSUMER ? change->consumer.uuid : (struct slice){0});
@@ -152,8 +169,8 @@ static void examine_recent(void *cls, const struct change *change)
 {
     struct examining *examining = cls;
     enum entity entity = entity_of(change->kind);
-    if (change->kind != CHANGE_PROVIDER_AGGREGATE_INSERT)
-        (void)add_difference(examining->version, change, entity, &examining->recent[entity]);
+    if (!is_link(change))
+        add_difference(examining->version, change, entity, &examining->recent[entity]);
     examine_row(cls, change);
 }
 

@@ -178,6 +178,7 @@ static void recent_rows_differ(void **state)
     assert_suspect(world, ENTITY_PROVIDER + 2, ENTITY_CONSUMER, 2, "second");
     assert_suspect(world, ENTITY_PROVIDER + 3, ENTITY_CONSUMER, 7, "first");
     assert_suspect(world, ENTITY_PROVIDER + 4, ENTITY_CONSUMER, 9, "third");
+    assert_int_equal(world->suspects.older, 0); /* an aggregate has no generation */
 }
 
 /* A row of each kind, and then all. */
