@@ -87,7 +87,7 @@ static void foreign_log_append_insert(const struct log_row *row, struct buf *sql
     mariadb_literal_binary(sql, row->before);
     buf_append_lit(sql, ", UTC_TIMESTAMP(6), ");
     /* nothing, if the notes are of rows that no consumer's row makes visible */
-    mariadb_literal_binary(sql, row->entries.len == 0 ? SLICE_LIT("") : row->entries);
+    mariadb_literal_blob(sql, row->entries);
     buf_append_lit(sql, ");");
 }
 

@@ -87,7 +87,7 @@ void mariadb_log_sql_insert(const struct log_row *row, const struct log_state *b
     buf_append_lit(sql, ", ");
     mariadb_literal_instant(sql, clock_wall_us());
     buf_append_lit(sql, ", ");
-    mariadb_literal_binary(sql, row->entries.len == 0 ? SLICE_LIT("") : row->entries);
+    mariadb_literal_blob(sql, row->entries);
     if (row->number > 1) {
         buf_printf(sql,
                    " FROM berth_log WHERE number = %lld AND mark = ", (long long)row->number - 1);

@@ -8,11 +8,10 @@
  * different names. JSON is text: MySQL's type would reorder it. One thread at a time. */
 #include "store/mariadb/schema/own_tables.h"
 
-#include "store/mariadb/log/locks.h"
-
 #include <stdarg.h>
 
 #include "base/buf.h"
+#include "store/mariadb/log/locks.h"
 #include "store/record_tables.h"
 
 enum { KEY_NAME_MOST = 64 };

@@ -96,6 +96,11 @@ void mariadb_literal_binary(struct buf *sql, struct slice bytes)
         append_hex(sql, bytes);
 }
 
+void mariadb_literal_blob(struct buf *sql, struct slice bytes)
+{
+    mariadb_literal_binary(sql, bytes.data == NULL ? SLICE_LIT("") : bytes);
+}
+
 void mariadb_literal_int(struct buf *sql, int64_t value)
 {
     buf_append_int(sql, value);

@@ -18,8 +18,9 @@ void mariadb_literal_compared(struct buf *sql, struct slice text);
 /* The most bytes that either literal of the text takes. */
 size_t mariadb_literal_bytes(struct slice text);
 
-/* Binary. Without data: NULL. */
+/* Binary. Without data: NULL; the second: empty. */
 void mariadb_literal_binary(struct buf *sql, struct slice bytes);
+void mariadb_literal_blob(struct buf *sql, struct slice bytes);
 
 void mariadb_literal_int(struct buf *sql, int64_t value);
 

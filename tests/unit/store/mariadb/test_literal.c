@@ -63,6 +63,10 @@ static void test_binary(void **state)
     EXPECT(&sql, "x'00ff27'");
     mariadb_literal_binary(&sql, (struct slice){NULL, 0});
     EXPECT(&sql, "NULL");
+    mariadb_literal_blob(&sql, (struct slice){NULL, 0});
+    EXPECT(&sql, "x''");
+    mariadb_literal_blob(&sql, SLICE_LIT("\xff"));
+    EXPECT(&sql, "x'ff'");
 }
 
 static void test_numbers(void **state)
