@@ -29,6 +29,7 @@ LOGS = "build/check"
 CCACHE = {"CCACHE_BASEDIR": ROOT, "CCACHE_NOHASHDIR": "1"}  # where the clone is makes no difference
 PART_TIMEOUT_S = 1500  # the tests under TSan take 430 s on a slow machine that does nothing else
 SHOWN_LINES = 150
+SHOWN_FAILURES, SHOWN_CHARACTERS = 20, 300  # of each part, at the end
 
 children = set()  # running commands
 
@@ -487,6 +488,7 @@ class Schedule:
 class Score:
     def __init__(self):
         self.passed = self.failed = 0
+        self.failures = []  # lines to be shown once more at the end, where a log that is cut still has them
         self.lock = threading.Lock()
 
     def tell(self, part, seconds, cpu, passed, failed, text):
@@ -494,6 +496,8 @@ class Score:
             self.passed, self.failed = self.passed + passed, self.failed + failed
             if failed:
                 print("\n".join(text.splitlines()[-SHOWN_LINES:]))
+                cases = [line[:SHOWN_CHARACTERS] for line in text.splitlines() if re.match("FAILED |not ok ", line)]
+                self.failures += [f"{part.name}: {case}" for case in cases[:SHOWN_FAILURES] or ["no case is named"]]
             print("%-6s %-23s %6.1f s   CPU %6.1f s   %d passed, %d failed" % (
                 "FAILED" if failed else "ok", part.name, seconds, cpu, passed, failed), flush=True)
 
@@ -549,6 +553,8 @@ def main():
         for pid in list(children):
             end_group(pid)
         raise
+    for failure in score.failures:
+        print(failure)
     print("%.1f s in all" % (time.monotonic() - began))
     print(f"{score.passed} passed, {score.failed} failed")
     return 1 if score.failed else 0
