@@ -431,6 +431,16 @@ def check_named_tests():
             check(os.path.exists(os.path.join(ROOT, name)), path, f"names {name}, which does not exist")
 
 
+def check_database_tests():
+    """HACKING.md names every program of tests/databases/."""
+    text = read("HACKING.md")
+    programs = [path for path in files("tests/databases/*.py") if os.access(os.path.join(ROOT, path), os.X_OK)]
+    check(len(programs) > 20, "tests/databases/", f"only {len(programs)} programs found")
+    for path in programs:
+        name = os.path.basename(path)
+        check(re.search(rf"`{re.escape(name)}[` ]", text), path, "HACKING.md does not name it")
+
+
 def check_differences():
     """The tests and the documentation have the same list."""
     lists = files("tests/diff/*.py", "tests/cli/intended.py", "tests/conf/intended.py")
@@ -514,6 +524,7 @@ def main():
     check_handlers()
     check_routes()
     check_named_tests()
+    check_database_tests()
     check_differences()
     check_fuzzers()
     check_options()
