@@ -120,10 +120,12 @@ QUESTIONS = {q.name: q for q in (
 
 
 def write_file(name, requests, work):
+    """Replaces the file of that name as a whole: a client that was just started may be reading it."""
     path = os.path.join(work, f"{name}.requests")
-    with open(path, "wb") as file:
+    with open(path + ".new", "wb") as file:
         for text in requests:
             file.write(b"REQ %d\n%s" % (len(text), text))
+    os.replace(path + ".new", path)
     return path
 
 
