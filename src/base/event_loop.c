@@ -21,7 +21,9 @@ struct event_loop {
     int fds[WATCHERS_MOST]; /* the last ones that they have watched; -1: none */
     bool wants_idle[WATCHERS_MOST];
     unsigned wanted;
-    uint64_t since_us; /* when the first of these was */
+    uint64_t since_us;  /* when the first of these was */
+    uint64_t gather_us; /* how long, from then on, the thread waits for more events before it is
+                           idle */
 };
 
 static _Thread_local struct event_loop here;
@@ -64,14 +66,16 @@ static unsigned find_or_add(struct event_watcher *watcher)
     return here.watcher_count++;
 }
 
-void event_loop_when_idle(struct event_watcher *watcher)
+void event_loop_when_idle(struct event_watcher *watcher, uint64_t gather_us)
 {
     unsigned at = find_or_add(watcher);
-    if (here.wants_idle[at])
-        return;
-    here.wants_idle[at] = true;
-    if (here.wanted++ == 0)
+    if (!here.wants_idle[at] && here.wanted++ == 0) {
         here.since_us = clock_monotonic_us();
+        here.gather_us = gather_us;
+    }
+    here.wants_idle[at] = true;
+    if (gather_us < here.gather_us)
+        here.gather_us = gather_us;
 }
 
 bool event_loop_watch(struct event_watcher *watcher, int fd)
@@ -132,15 +136,26 @@ void event_loop_run_own(void)
     }
 }
 
+/* What is ready now, or while the thread still gathers events before it is idle. */
+static int wait_a_little(int epoll_fd, struct epoll_event *events, int events_max, uint64_t left_us)
+{
+    const struct timespec left = {.tv_nsec = (long)left_us * 1000};
+    return left_us == 0 ? epoll_pwait(epoll_fd, events, events_max, 0, NULL)
+                        : epoll_pwait2(epoll_fd, events, events_max, &left, NULL);
+}
+
 int event_loop_wait(int epoll_fd, struct epoll_event *events, int events_max, int timeout_ms)
 {
     int count = 0;
     here.epoll_fd = epoll_fd;
     if (here.wanted > 0) {
         /* a timeout of 0: the library itself has more to do */
-        bool is_late = clock_monotonic_us() - here.since_us >= POSTPONED_MOST_US;
+        uint64_t passed_us = clock_monotonic_us() - here.since_us;
+        bool gathers = timeout_ms != 0 && passed_us < here.gather_us;
+        bool is_late = passed_us >= POSTPONED_MOST_US;
         if (!is_late)
-            count = epoll_pwait(epoll_fd, events, events_max, 0, NULL);
+            count = wait_a_little(epoll_fd, events, events_max,
+                                  gathers ? here.gather_us - passed_us : 0);
         if (is_late || (count <= 0 && timeout_ms != 0))
             run_idle();
         else if (count <= 0)

@@ -32,8 +32,10 @@ uint64_t event_loop_number(void);
 
 /* Has `idle` called once, before the thread next goes to sleep: as long as other events are ready,
  * these come first, so that what they need can be begun together; but not for longer than 200 us.
- * Does nothing if that is already to happen. */
-void event_loop_when_idle(struct event_watcher *watcher);
+ * With gather_us > 0, the thread first waits up to that long for more events, counted from the
+ * first call; a later call, by anyone, with less or 0 shortens that. Does nothing else if `idle` is
+ * already to be called. */
+void event_loop_when_idle(struct event_watcher *watcher, uint64_t gather_us);
 
 /* Has `readable` called whenever the descriptor is readable, has ended or has failed, until it is
  * closed. May be repeated. False: that is not possible. */

@@ -42,9 +42,10 @@ static struct watched *find(struct event_watcher *watcher)
     return free;
 }
 
-void __wrap_event_loop_when_idle(struct event_watcher *watcher);
-void __wrap_event_loop_when_idle(struct event_watcher *watcher)
+void __wrap_event_loop_when_idle(struct event_watcher *watcher, uint64_t gather_us);
+void __wrap_event_loop_when_idle(struct event_watcher *watcher, uint64_t gather_us)
 {
+    (void)gather_us; /* how much happens before a worker's turn comes, the seed decides */
     find(watcher)->wants_idle = true;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/event_loop.h"
 #include "unit.h"
 
@@ -24,12 +25,15 @@ static struct {
     struct watch two;
 } bench;
 
+static uint64_t idled_us; /* when the last one was */
+
 static void idle(struct event_watcher *watcher)
 {
     struct watch *watch = (struct watch *)watcher;
     watch->idled++;
+    idled_us = clock_monotonic_us();
     if (watch->wants_idle_again)
-        event_loop_when_idle(watcher);
+        event_loop_when_idle(watcher, 0);
     watch->wants_idle_again = false;
 }
 
@@ -166,7 +170,7 @@ static void test_only_what_is_the_watchers(void **state)
     (void)state;
     assert_true(event_loop_watch(&bench.one.watcher, bench.one.fd));
     signal_fd(bench.connection);
-    event_loop_when_idle(&bench.two.watcher);
+    event_loop_when_idle(&bench.two.watcher, 0);
     event_loop_run_own();
     assert_int_equal(bench.two.idled, 1);
     assert_int_equal(bench.one.read, 0);
@@ -183,9 +187,9 @@ static void test_only_what_is_the_watchers(void **state)
 static void test_idle_once_before_the_thread_sleeps(void **state)
 {
     (void)state;
-    event_loop_when_idle(&bench.one.watcher);
-    event_loop_when_idle(&bench.one.watcher);
-    event_loop_when_idle(&bench.two.watcher);
+    event_loop_when_idle(&bench.one.watcher, 0);
+    event_loop_when_idle(&bench.one.watcher, 0);
+    event_loop_when_idle(&bench.two.watcher, 0);
     assert_int_equal(turn(1), 0);
     assert_int_equal(bench.one.idled, 1);
     assert_int_equal(bench.two.idled, 1);
@@ -198,7 +202,7 @@ static void test_idle_again_from_within(void **state)
 {
     (void)state;
     bench.one.wants_idle_again = true;
-    event_loop_when_idle(&bench.one.watcher);
+    event_loop_when_idle(&bench.one.watcher, 0);
     assert_int_equal(turn(-1), 0); /* it does not sleep yet */
     assert_int_equal(turn(1), 0);
     assert_int_equal(bench.one.idled, 2);
@@ -209,7 +213,7 @@ static void test_busy_loop_is_not_idle_for_some_time(void **state)
     (void)state;
     unsigned turns = 0;
     signal_fd(bench.connection);
-    event_loop_when_idle(&bench.one.watcher);
+    event_loop_when_idle(&bench.one.watcher, 0);
     for (; bench.one.idled == 0; turns++)
         assert_int_equal(turn(-1), 1);
     assert_true(turns > 1);
@@ -221,10 +225,51 @@ static void test_library_that_does_not_wait_is_busy(void **state)
 {
     (void)state;
     unsigned turns = 0;
-    event_loop_when_idle(&bench.one.watcher);
+    event_loop_when_idle(&bench.one.watcher, 0);
     for (; bench.one.idled == 0; turns++)
         assert_int_equal(turn(0), 0);
     assert_true(turns > 1);
+}
+
+/* With no event, the thread is idle once that time is over. */
+static void test_gathers_for_some_time(void **state)
+{
+    enum { GATHER_US = 150 };
+    (void)state;
+    uint64_t begun_us = clock_monotonic_us();
+    event_loop_when_idle(&bench.one.watcher, GATHER_US);
+    assert_int_equal(turn(1), 0);
+    assert_int_equal(bench.one.idled, 1);
+    assert_true(idled_us - begun_us >= GATHER_US);
+}
+
+/* The event ends the wait, and nothing is idle. */
+static void test_gathers_an_event(void **state)
+{
+    (void)state;
+    signal_fd(bench.connection);
+    event_loop_when_idle(&bench.one.watcher, 150);
+    assert_int_equal(turn(1), 1);
+    assert_int_equal(bench.one.idled, 0);
+    drain(bench.connection);
+    assert_int_equal(turn(1), 0);
+    assert_int_equal(bench.one.idled, 1);
+}
+
+/* One that does not gather is not kept waiting by one that does, whichever comes first. */
+static void test_gathers_no_longer_than_the_least(void **state)
+{
+    enum { LONG_US = 1000000 };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t begun_us = clock_monotonic_us();
+        event_loop_when_idle(&bench.one.watcher, i == 0 ? LONG_US : 0);
+        event_loop_when_idle(&bench.two.watcher, i == 0 ? 0 : LONG_US);
+        assert_int_equal(turn(1), 0);
+        assert_true(clock_monotonic_us() - begun_us < LONG_US / 2);
+    }
+    assert_int_equal(bench.one.idled, 2);
+    assert_int_equal(bench.two.idled, 2);
 }
 
 static void *number_of_thread(void *number)
@@ -265,6 +310,9 @@ int main(void)
         TEST(test_idle_once_before_the_thread_sleeps),
         TEST(test_idle_again_from_within),
         TEST(test_busy_loop_is_not_idle_for_some_time),
+        TEST(test_gathers_for_some_time),
+        TEST(test_gathers_an_event),
+        TEST(test_gathers_no_longer_than_the_least),
         TEST(test_library_that_does_not_wait_is_busy),
         TEST(test_numbers_are_unique),
     };

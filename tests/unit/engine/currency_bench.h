@@ -10,7 +10,7 @@
 #include "base/event_loop.h"
 #include "engine/currency.h"
 
-enum { REQUESTS = 6 };
+enum { REQUESTS = 40 };
 
 struct unanswered {
     void (*answered)(void *cls, const struct store_head *head); /* NULL: there is none */

@@ -14,7 +14,19 @@ enum { PATIENCE_MS = 1000, SHORT_PATIENCE_MS = 250 };
 static struct {
     int epoll;
     int connection;
+    unsigned gathered; /* how often the thread has waited for more requests */
 } loop;
+
+int __real_epoll_pwait2(int fd, struct epoll_event *events, int most,
+                        const struct timespec *timeout, const sigset_t *mask);
+int __wrap_epoll_pwait2(int fd, struct epoll_event *events, int most,
+                        const struct timespec *timeout, const sigset_t *mask);
+int __wrap_epoll_pwait2(int fd, struct epoll_event *events, int most,
+                        const struct timespec *timeout, const sigset_t *mask)
+{
+    loop.gathered++;
+    return __real_epoll_pwait2(fd, events, most, timeout, mask);
+}
 
 /* One turn of the loop; returns whether the connection was ready. */
 static bool turn(void)
@@ -43,6 +55,7 @@ static int set_up_loop(void **state)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop};
     set_up(state);
+    loop.gathered = 0;
     loop.epoll = epoll_create1(EPOLL_CLOEXEC);
     loop.connection = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     script.asker_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -83,6 +96,62 @@ static void test_requests_that_have_gathered_share_a_query(void **state)
     assert_int_equal(script.sent, 0);
     assert_int_equal(figures().queries, 2);
     assert_int_equal(figures().requests, 3);
+}
+
+/* A query that takes that long, for this many requests from the given one on. */
+static void answer_all(unsigned from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        submit(from + i);
+    (void)turn();
+    fake_clock_add_us(400);
+    asker_takes(STORE_ASKED_ANSWERED, 1);
+}
+
+/* Those that were answered at once ask again at about the same time, and share the next query, too;
+ * but one that is alone is not kept waiting. */
+static void test_waits_for_those_that_it_has_answered(void **state)
+{
+    (void)state;
+    answer_all(0, 2);
+    assert_int_equal(loop.gathered, 0);
+    submit(2);
+    (void)turn();
+    assert_int_equal(loop.gathered, 1);
+    assert_int_equal(script.asked, 2); /* the other one did not come */
+    asker_takes(STORE_ASKED_ANSWERED, 1);
+    answer_all(3, 1);
+    answer_all(4, 2);
+    assert_int_equal(loop.gathered, 1);
+    assert_requests("dddddd");
+}
+
+/* Both are there. */
+static void test_waits_for_no_more_than_it_has_answered(void **state)
+{
+    (void)state;
+    answer_all(0, 2);
+    answer_all(2, 2);
+    assert_int_equal(loop.gathered, 0);
+    assert_int_equal(script.asked, 2);
+}
+
+/* Requests of many clients, none of which waits for its answer before the next one is sent. */
+static void test_does_not_wait_in_vain_again_and_again(void **state)
+{
+    enum { ROUNDS = 17 };
+    (void)state;
+    answer_all(0, 2);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        submit(2 * i + 2);
+        (void)turn();
+        submit(2 * i + 3); /* while the query is on its way */
+        fake_clock_add_us(400);
+        asker_takes(STORE_ASKED_ANSWERED, 1);
+        (void)turn();
+        asker_takes(STORE_ASKED_ANSWERED, 1);
+    }
+    assert_int_equal(loop.gathered, 2);
 }
 
 static void test_other_connections_come_first_but_not_for_long(void **state)
@@ -331,6 +400,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_requests_that_have_gathered_share_a_query),
+        TEST(test_waits_for_those_that_it_has_answered),
+        TEST(test_waits_for_no_more_than_it_has_answered),
+        TEST(test_does_not_wait_in_vain_again_and_again),
         TEST(test_other_connections_come_first_but_not_for_long),
         TEST(test_part_of_an_answer_decides_nothing),
         TEST(test_news_are_taken_by_the_writer),

@@ -160,7 +160,7 @@ static enum http_step on_request(struct http_exchange *exchange, void *cls)
         return hold(harness, exchange);
     if (slice_equal(exchange->target, SLICE_LIT("/idle"))) {
         harness->idle.idle = idle;
-        event_loop_when_idle(&harness->idle);
+        event_loop_when_idle(&harness->idle, 0);
         return hold(harness, exchange);
     }
     if (slice_equal(exchange->target, SLICE_LIT("/early"))) {
