@@ -64,6 +64,7 @@ static void provider_insert(struct edit *edit, const struct change *change)
     ptree_set(&edit->cow, &version->provider_by_id, (uint64_t)row->id, 0, provider->no.v);
     ptree_set(&edit->cow, &version->provider_by_uuid, hash_text(row->uuid), provider->no.v, 0);
     ptree_set(&edit->cow, &version->provider_by_name, hash_text(row->name), provider->no.v, 0);
+    row_sums_add(&version->provider_sums, row->id, provider->generation);
     if (edit->is_loading) {
         loading_append(edit, provider, row->parent_id);
         return;
@@ -132,7 +133,10 @@ static void provider_generation(struct edit *edit, const struct change *change)
 {
     struct provider *provider =
         edit_own_provider(edit, apply_provider_no(edit, change->generation.provider_id));
+    struct row_sums *sums = &edit->version->provider_sums;
+    row_sums_subtract(sums, provider->id, provider->generation);
     provider->generation = (int32_t)change->generation.next;
+    row_sums_add(sums, provider->id, provider->generation);
     provider->modified_at_us = apply_modified_at(change); /* a follow's row may have no
                                                            * updated_at */
 }
@@ -147,6 +151,7 @@ static void provider_delete(struct edit *edit, const struct change *change)
     ptree_remove(&edit->cow, &version->provider_by_id, (uint64_t)provider->id, 0);
     ptree_remove(&edit->cow, &version->provider_by_uuid, hash_text(provider_uuid(provider)), no.v);
     ptree_remove(&edit->cow, &version->provider_by_name, hash_text(provider_name(provider)), no.v);
+    row_sums_subtract(&version->provider_sums, provider->id, provider->generation);
     forest_remove(edit, no);
     ptree_set(&edit->cow, &version->free_numbers, no.v, 0, 0);
     name_sets_release(&edit->cow, &version->trait_sets, provider->traits);

@@ -72,6 +72,7 @@ static void consumer_insert(struct edit *edit, const struct change_consumer *row
     consumer->uuid_len = (uint8_t)row->uuid.len;
     memcpy(consumer->uuid, row->uuid.data, row->uuid.len);
     put_owner(edit, consumer, row);
+    row_sums_add(&edit->version->consumer_sums, consumer->id, consumer->generation);
     consumer_store(edit, consumer);
 }
 
@@ -80,8 +81,11 @@ static void consumer_update(struct edit *edit, const struct change_consumer *row
     const struct consumer *old = consumer_at(edit, row->uuid, row->id);
     check(old != NULL);
     usage_account(&edit->cow, edit->version, old, -1);
+    struct row_sums *sums = &edit->version->consumer_sums;
+    row_sums_subtract(sums, old->id, old->generation);
     struct consumer *consumer = consumer_own(edit, old, old->allocation_capacity);
     put_owner(edit, consumer, row);
+    row_sums_add(sums, consumer->id, consumer->generation);
     usage_account(&edit->cow, edit->version, consumer, 1);
 }
 
@@ -125,6 +129,7 @@ static void consumer_delete(struct edit *edit, struct slice uuid, int64_t id)
     const struct consumer *consumer = consumer_at(edit, uuid, id);
     check(consumer != NULL && consumer->allocation_count == 0);
     ptree_remove(&edit->cow, &edit->version->consumers, hash_text(uuid), (uint64_t)id);
+    row_sums_subtract(&edit->version->consumer_sums, id, consumer->generation);
     cow_drop(&edit->cow, consumer);
 }
 

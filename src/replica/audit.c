@@ -16,6 +16,8 @@ struct audit {
     uint32_t nested;
     uint64_t provider_consumers;
     uint64_t allocations;
+    struct row_sums provider_sums;
+    struct row_sums consumer_sums;
     uint64_t strays;
     uint64_t markers;        /* links of racks and zones to aggregates */
     uint64_t *trait_members; /* number of live providers that refer to the number */
@@ -27,6 +29,11 @@ struct audit {
 };
 
 #define AUDIT(condition, ...) AUDIT_INTO(audit->why, condition, __VA_ARGS__)
+
+static bool has_sums(const struct row_sums *kept, const struct row_sums *added_up)
+{
+    return kept->ids == added_up->ids && kept->generations == added_up->generations;
+}
 
 static bool audit_place(struct audit *audit, uint32_t slot, const struct place *place)
 {
@@ -169,6 +176,7 @@ static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
                           const uint64_t *members)
 {
     uint64_t rows = 0;
+    struct row_sums sums = {0};
     for (uint32_t number = 0; number < catalog->limit; number++) {
         const struct catalog_entry *entry = catalog_at(catalog, number);
         if (members != NULL)
@@ -177,6 +185,7 @@ static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
         if (entry->row == NULL)
             continue;
         rows++;
+        row_sums_add(&sums, entry->row->id, 0);
         AUDIT(catalog_find(catalog, catalog_name(entry->row)) == entry->row &&
                   catalog_find_id(catalog, entry->row->id) == entry->row,
               "number %u: an index misses the row", number);
@@ -184,6 +193,7 @@ static bool audit_catalog(struct audit *audit, const struct catalog *catalog,
     AUDIT(catalog->by_id.count == rows && catalog->by_name.count == rows &&
               catalog->free.count == catalog->limit - rows,
           "catalog: counts differ");
+    AUDIT(has_sums(&catalog->sums, &sums), "catalog: sums differ");
     return true;
 }
 
@@ -214,6 +224,7 @@ static bool audit_consumers(struct audit *audit)
                 again = again || consumer->allocation[j].provider.v == allocation->provider.v;
             audit->provider_consumers += !again;
         }
+        row_sums_add(&audit->consumer_sums, consumer->id, consumer->generation);
         usage_account(&audit->cow, &sums, consumer, 1);
         audit->usages = sums.usages;
         audit->allocations = sums.allocation_count;
@@ -221,6 +232,7 @@ static bool audit_consumers(struct audit *audit)
     }
     AUDIT(version->provider_consumers.count == audit->provider_consumers,
           "providers know consumers that are gone");
+    AUDIT(has_sums(&version->consumer_sums, &audit->consumer_sums), "consumers: sums differ");
     return true;
 }
 
@@ -252,6 +264,7 @@ static bool audit_all(struct audit *audit)
             continue;
         audit->providers++;
         const struct provider *provider = place->provider;
+        row_sums_add(&audit->provider_sums, provider->id, provider->generation);
         if (!audit_place(audit, slot, place) || !audit_inventories(audit, slot, provider) ||
             !audit_links(audit, slot, &version->traits, provider->traits, audit->trait_members) ||
             !audit_links(audit, slot, &version->aggregates, provider->aggregates,
@@ -265,6 +278,7 @@ static bool audit_all(struct audit *audit)
               version->provider_by_uuid.count == audit->providers &&
               version->provider_by_name.count == audit->providers,
           "provider indexes: counts differ");
+    AUDIT(has_sums(&version->provider_sums, &audit->provider_sums), "providers: sums differ");
     if (!audit_sets(audit, &version->trait_sets) || !audit_sets(audit, &version->aggregate_sets))
         return false;
     AUDIT(version->nested_count == audit->nested, "nested count differs");

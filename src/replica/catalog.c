@@ -1,5 +1,6 @@
-/* Catalogs. Invariants: 1. by_id, by_name and entries contain the same rows; 2. a free number's
- * slot set is empty. Written by the writer's edit, read in any published version. */
+/* Catalogs. Invariants: 1. by_id, by_name and entries contain the same rows, whose ids are in the
+ * sums; 2. a free number's slot set is empty. Written by the writer's edit, read in any published
+ * version. */
 #include "replica/catalog.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ const struct catalog_row *catalog_insert(struct cow *cow, struct catalog *catalo
     own_entry(cow, catalog, number)->row = row;
     ptree_set(cow, &catalog->by_id, (uint64_t)id, 0, number);
     ptree_set(cow, &catalog->by_name, hash_text(name), number, 0);
+    row_sums_add(&catalog->sums, id, 0);
     return row;
 }
 
@@ -99,6 +101,7 @@ void catalog_delete(struct cow *cow, struct catalog *catalog, uint32_t number)
     ptree_remove(cow, &catalog->by_id, (uint64_t)entry->row->id, 0);
     ptree_remove(cow, &catalog->by_name, hash_text(catalog_name(entry->row)), number);
     ptree_set(cow, &catalog->free, number, 0, 0);
+    row_sums_subtract(&catalog->sums, entry->row->id, 0);
     cow_drop(cow, entry->row);
     entry->row = NULL;
 }

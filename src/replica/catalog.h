@@ -14,6 +14,7 @@
 #include "base/cow.h"
 #include "base/ptree.h"
 #include "base/slice.h"
+#include "replica/row_sums.h"
 #include "replica/slotset.h"
 
 struct catalog_row {
@@ -36,6 +37,7 @@ struct catalog {
     struct ptree by_name; /* (hash, number) -> 0 */
     struct ptree free;    /* (number, 0) -> 0 */
     struct cow_array entries;
+    struct row_sums sums;
     uint32_t limit; /* all numbers are below this */
 };
 

@@ -57,6 +57,7 @@ struct version {
     struct ptree provider_by_id;   /* (id, 0) -> number: the order of the rows */
     struct ptree provider_by_uuid; /* (hash, number) -> 0 */
     struct ptree provider_by_name; /* (hash, number) -> 0 */
+    struct row_sums provider_sums;
 
     struct catalog classes;
     struct catalog traits;
@@ -68,7 +69,8 @@ struct version {
     struct name_sets trait_sets;
     struct name_sets aggregate_sets;
 
-    struct ptree consumers;          /* (hash of uuid, id) -> struct consumer * */
+    struct ptree consumers; /* (hash of uuid, id) -> struct consumer * */
+    struct row_sums consumer_sums;
     struct ptree provider_consumers; /* (provider number, consumer id) -> hash of uuid */
     struct ptree usages;             /* see replica/usage.h */
     struct ptree stray_uses;         /* the same */

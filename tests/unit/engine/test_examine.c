@@ -233,6 +233,123 @@ static void sums_are_equal(void **state)
     expect_passes(world, 0);
 }
 
+/* ---- sums of memory ---- */
+
+enum { WRITES = 400, ROWS_MOST = 12 };
+
+/* What has been written, by id; generation 0: there is no such row. */
+struct written {
+    int64_t providers[ROWS_MOST];
+    int64_t consumers[ROWS_MOST];
+    bool catalogs[ENTITY_PROVIDER][ROWS_MOST];
+};
+
+static const char *name_of(struct world *world, int64_t id)
+{
+    return arena_printf(world->arena, "name-%d%c", (int)id, 0).data;
+}
+
+static void write_provider(struct world *world, struct change_list *list, int64_t *generation,
+                           int64_t id)
+{
+    if (*generation == 0) {
+        *generation = 1 + random() % 9;
+        append_provider(list, id, *generation, name_of(world, id));
+    } else if (random() % 3 == 0) {
+        *generation = 0;
+        change_append(list, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){.id = id};
+    } else {
+        int64_t before = *generation;
+        *generation = 1 + random() % 9;
+        change_append(list, CHANGE_PROVIDER_GENERATION)->generation =
+            (struct change_generation){id, before, *generation};
+    }
+}
+
+static void write_consumer(struct world *world, struct change_list *list, int64_t *generation,
+                           int64_t id)
+{
+    static const enum change_kind GONE[] = {CHANGE_CONSUMER_DELETE, CHANGE_FOLLOW_CONSUMER_RESET};
+    bool is_new = *generation == 0;
+    bool is_gone = !is_new && random() % 3 == 0;
+    *generation = is_gone ? 0 : 1 + random() % 9;
+    append_consumer(list, id, *generation, name_of(world, id));
+    if (!is_new)
+        list->items[list->count - 1].kind = is_gone ? GONE[random() % 2] : CHANGE_CONSUMER_UPDATE;
+}
+
+static void write_catalog(struct world *world, struct change_list *list, enum entity entity,
+                          bool *is_there, int64_t id)
+{
+    if (*is_there)
+        change_append(list, CHANGE_MERGE_CATALOG_DELETE)->merged =
+            (struct change_merged){.row = {.id = id}, .of = catalogs[entity]};
+    else
+        append_catalog(world, list, catalogs[entity], id);
+    *is_there = !*is_there;
+}
+
+static void write_anything(struct world *world, struct change_list *list, struct written *written)
+{
+    int64_t id = 3 + random() % (ROWS_MOST - 3); /* those of the setup stay */
+    enum entity entity = (enum entity)(random() % (ENTITY_CONSUMER + 1));
+    if (entity == ENTITY_PROVIDER)
+        write_provider(world, list, &written->providers[id], id);
+    else if (entity == ENTITY_CONSUMER)
+        write_consumer(world, list, &written->consumers[id], id);
+    else
+        write_catalog(world, list, entity, &written->catalogs[entity][id], id);
+}
+
+static void add_row(struct store_sums *sums, bool is_there, int64_t id, int64_t generation)
+{
+    if (!is_there)
+        return;
+    sums->rows++;
+    sums->ids += id;
+    sums->generations += generation;
+}
+
+/* The sums that the database has, over all of its rows. */
+static void add_up_written(struct world *world, const struct written *written)
+{
+    add_up(world);
+    for (int64_t id = 3; id < ROWS_MOST; id++) {
+        add_row(&world->sums[ENTITY_PROVIDER], written->providers[id] != 0, id,
+                written->providers[id]);
+        add_row(&world->sums[ENTITY_CONSUMER], written->consumers[id] != 0, id,
+                written->consumers[id]);
+        for (int entity = 0; entity < ENTITY_PROVIDER; entity++)
+            add_row(&world->sums[entity], written->catalogs[entity][id], id, 0);
+    }
+}
+
+/* Memory has the sums of all of its rows after any writes, also those of abandoned edits. */
+static void sums_follow_writes(void **state)
+{
+    struct world *world = *state;
+    struct written written = {0};
+    srandom(25);
+    for (unsigned i = 0; i < WRITES; i++) {
+        struct change_list list = {.arena = world->arena};
+        struct edit *edit = replica_edit(world->replica);
+        struct written next = written;
+        const struct version_stamp stamp = {{1}};
+        for (long n = random() % 4; n >= 0; n--)
+            write_anything(world, &list, &next);
+        apply_changes(edit, &list);
+        if (i % 5 == 0) {
+            replica_abandon(world->replica, edit);
+        } else {
+            replica_publish(world->replica, edit, &stamp);
+            written = next;
+        }
+        add_up_written(world, &written);
+        assert_suspects(world, 0);
+        expect_passes(world, 0);
+    }
+}
+
 /* Recent rows and gone ones: nothing else is compared. */
 static void sums_are_explained(void **state)
 {
@@ -425,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_are_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_count_is_higher, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_equal, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_follow_writes, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_explained, setup, teardown),
         cmocka_unit_test_setup_teardown(a_generation_differs, setup, teardown),
         cmocka_unit_test_setup_teardown(a_row_is_not_recent, setup, teardown),

@@ -210,6 +210,21 @@ static void free_number(struct edit *edit)
     ptree_set(&edit->cow, &edit->version->users.free, 0, 0, 0);
 }
 
+static void raise_consumer(struct edit *edit)
+{
+    row_sums_add(&edit->version->consumer_sums, 0, 1);
+}
+
+static void raise_provider(struct edit *edit)
+{
+    child(edit)->generation++;
+}
+
+static void count_trait_twice(struct edit *edit)
+{
+    row_sums_add(&edit->version->traits.sums, TRAIT, 0);
+}
+
 static void key_nothing(struct edit *edit)
 {
     ptree_set(&edit->cow, &edit->version->valet[VALET_PLANS].by[0], 1, 1, 0);
@@ -242,6 +257,9 @@ static const struct {
     {give_room, "headroom of another"},
     {lose_trait_name, "an index misses the row"},
     {free_number, "catalog: counts differ"},
+    {raise_consumer, "consumers: sums differ"},
+    {raise_provider, "providers: sums differ"},
+    {count_trait_twice, "catalog: sums differ"},
     {key_nothing, "key 0: counts differ"},
 };
 
