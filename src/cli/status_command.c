@@ -286,8 +286,10 @@ static void print_page(const json_t *page, bool is_ready)
     print_name("", 0);
     print_text_of(json_object_get(checks, "schema"), "detail");
     json_int_t providers = number_of(page, "providers");
-    printf(", %" JSON_INTEGER_FORMAT " resource provider%s\n", providers,
-           providers == 1 ? "" : "s");
+    printf(", %" JSON_INTEGER_FORMAT " resource provider%s", providers, providers == 1 ? "" : "s");
+    if (number_of(page, "over_capacity") > 0)
+        printf(", %" JSON_INTEGER_FORMAT " over capacity", number_of(page, "over_capacity"));
+    putchar('\n');
     print_server(page);
     print_addresses(page);
     print_checks(page, is_ready);

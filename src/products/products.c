@@ -13,7 +13,7 @@ const struct rules *products_open(struct products *products, const struct metal 
                 .count = 3,
                 .rows =
                     {
-                        {&capacity_rule, NULL},
+                        {&capacity_rule, &products->over_capacity},
                         {&valet_rule, &products->scan},
                         {&node_rule, (void *)(uintptr_t)metal},
                     },

@@ -4,11 +4,13 @@
 
 #include "baremetal/write/metal.h"
 #include "engine/rules.h"
+#include "placement/write/over_capacity_log.h"
 #include "valet/write/foreign_write_scan.h"
 
 /* Initially all zero; must exist as long as the pipeline. */
 struct products {
-    struct foreign_write_scan scan; /* used by the writer only */
+    struct foreign_write_scan scan; /* used by the writer only, as the next one */
+    struct over_capacity_log over_capacity;
     struct rules rules;
 };
 

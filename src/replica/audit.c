@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "replica/audit_internal.h"
 #include "replica/markers.h"
+#include "replica/over_capacity.h"
 #include "replica/usage.h"
 
 struct audit {
@@ -19,6 +20,8 @@ struct audit {
     struct row_sums provider_sums;
     struct row_sums consumer_sums;
     uint64_t strays;
+    uint64_t over; /* inventories over their capacity */
+    uint64_t over_providers;
     uint64_t markers;        /* links of racks and zones to aggregates */
     uint64_t *trait_members; /* number of live providers that refer to the number */
     uint64_t *aggregate_members;
@@ -62,6 +65,27 @@ static bool audit_place(struct audit *audit, uint32_t slot, const struct place *
               version_provider_by_name(version, provider_name(provider)) == provider &&
               version_provider_by_id(version, provider->id) == provider,
           "slot %u: an index misses the provider", slot);
+    return true;
+}
+
+static bool audit_capacity(struct audit *audit, uint32_t slot, const struct provider *provider)
+{
+    const struct version *version = audit->version;
+    uint64_t before = audit->over;
+    for (uint32_t i = 0; i < provider->inventory_count; i++) {
+        const struct provider_inventory *inventory = &provider->inventory[i];
+        struct class_no class_no = inventory->class_no;
+        uint64_t since;
+        uint64_t value;
+        bool is_over = ptree_find(&version->over_capacity, provider->no.v, class_no.v, &since);
+        AUDIT(is_over == over_capacity_is(inventory), "slot %u class %u: over capacity differs",
+              slot, class_no.v);
+        AUDIT(!is_over || ptree_find(&version->over_capacity_since, since,
+                                     over_capacity_key(provider->no, class_no), &value),
+              "slot %u class %u: over capacity since another version", slot, class_no.v);
+        audit->over += is_over;
+    }
+    audit->over_providers += audit->over > before;
     return true;
 }
 
@@ -266,6 +290,7 @@ static bool audit_all(struct audit *audit)
         const struct provider *provider = place->provider;
         row_sums_add(&audit->provider_sums, provider->id, provider->generation);
         if (!audit_place(audit, slot, place) || !audit_inventories(audit, slot, provider) ||
+            !audit_capacity(audit, slot, provider) ||
             !audit_links(audit, slot, &version->traits, provider->traits, audit->trait_members) ||
             !audit_links(audit, slot, &version->aggregates, provider->aggregates,
                          audit->aggregate_members) ||
@@ -273,6 +298,10 @@ static bool audit_all(struct audit *audit)
             return false;
     }
     AUDIT(version->markers.count == audit->markers, "markers: counts differ");
+    AUDIT(version->over_capacity.count == audit->over &&
+              version->over_capacity_since.count == audit->over &&
+              version->over_capacity_providers == audit->over_providers,
+          "over capacity: counts differ");
     AUDIT(version->stray_uses.count == audit->strays, "use of nobody without inventory");
     AUDIT(version->provider_by_id.count == audit->providers &&
               version->provider_by_uuid.count == audit->providers &&

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replica/over_capacity.h"
+
 static unsigned log2_ceil(uint32_t n)
 {
     return n <= 1 ? 0 : 32 - (unsigned)__builtin_clz(n - 1);
@@ -358,14 +360,19 @@ void forest_refresh(struct edit *edit, const struct provider *provider,
                     const struct provider_inventory *inventory)
 {
     put_headroom(edit, version_slot(edit->version, provider->no), inventory);
+    over_capacity_update(&edit->cow, edit->version, provider->no, inventory);
 }
 
 void forest_clear_contents(struct edit *edit, struct provider_no no)
 {
-    slot_clear_contents(edit, version_provider(edit->version, no), version_slot(edit->version, no));
+    const struct provider *provider = version_provider(edit->version, no);
+    slot_clear_contents(edit, provider, version_slot(edit->version, no));
+    for (uint32_t i = 0; i < provider->inventory_count; i++)
+        over_capacity_clear(&edit->cow, edit->version, no, provider->inventory[i].class_no);
 }
 
 void forest_clear_class(struct edit *edit, struct provider_no no, struct class_no class_no)
 {
     column_clear(&edit->cow, own_column(edit, class_no), version_slot(edit->version, no));
+    over_capacity_clear(&edit->cow, edit->version, no, class_no);
 }

@@ -30,14 +30,15 @@ uint64_t forest_move_work(const struct version *version, struct provider_no no,
 void forest_layout(struct edit *edit, struct provider **providers, uint32_t count);
 
 /* Writes one inventory's headroom to its column after its figures or its used amount have
- * changed. */
+ * changed, and notes whether it is over its capacity. */
 void forest_refresh(struct edit *edit, const struct provider *provider,
                     const struct provider_inventory *inventory);
 
-/* Removes the provider from every column and slot set that its row refers to; the row stays. */
+/* Removes the provider from every column and slot set that its row refers to, and from those that
+ * are over their capacity; the row stays. */
 void forest_clear_contents(struct edit *edit, struct provider_no no);
 
-/* Removes the provider from the column of a class of which it has no inventory any more. */
+/* The same, for the column of a class of which it has no inventory any more. */
 void forest_clear_class(struct edit *edit, struct provider_no no, struct class_no class_no);
 
 #endif

@@ -76,6 +76,10 @@ struct version {
     struct ptree stray_uses;         /* the same */
     uint64_t allocation_count;       /* of all consumers; updated with the usages */
 
+    struct ptree over_capacity;       /* see replica/over_capacity.h */
+    struct ptree over_capacity_since; /* the same */
+    uint64_t over_capacity_providers; /* the number of different providers in it */
+
     /* bare metal, see replica/nodes.h: rows by id, then the trees in which their ids are found; ids
      * are above 0 */
     struct ptree nodes;                   /* (id, 0) -> struct record_row * */

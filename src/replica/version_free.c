@@ -89,6 +89,8 @@ static bool free_part(struct version *version, uint64_t birth, unsigned part)
         ptree_free(&version->provider_consumers, birth, NULL, NULL);
         ptree_free(&version->usages, birth, NULL, NULL);
         ptree_free(&version->stray_uses, birth, NULL, NULL);
+        ptree_free(&version->over_capacity, birth, NULL, NULL);
+        ptree_free(&version->over_capacity_since, birth, NULL, NULL);
         ptree_free(&version->markers, birth, NULL, NULL);
         return true;
     case 7:

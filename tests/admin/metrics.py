@@ -1,6 +1,7 @@
 """/metrics: what is counted for known traffic, and that nothing else is exported."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -243,6 +244,42 @@ class Metrics(Case):
             expect(page.get("berth_writer_loads_total") == loads + 1, "loads")
             expect(page.get("berth_writer_merges_total") == merges + 1, "merges")
             expect(page.get("berth_replica_version") > version, "version")
+
+    def over_capacity(self):
+        """Providers over their capacity, whoever has exceeded it; the log names what another program has done."""
+        with self.berthd() as server:
+            client = server.client()
+            build(client)
+            client.claim(consumer(0), None, **{HOST: {"VCPU": 16}, ALONE: {"VCPU": 8, "IPV4_ADDRESS": 4}})
+
+            def figure():
+                count = server.scrape().get("berth_providers_over_capacity")
+                expect(json.loads(server.page("/status")[2])["over_capacity"] == count, "the status differs")
+                return count
+
+            def lower(uuid, **inventory):
+                generation = client.must(200, "GET", f"/resource_providers/{uuid}")["generation"]
+                client.must(200, "PUT", f"/resource_providers/{uuid}/inventories/VCPU",
+                            {"resource_provider_generation": generation, **inventory})
+
+            expect(figure() == 0, "full is not over")
+            lower(HOST, total=16, reserved=16)
+            expect(figure() == 0, "reserved as a whole")
+            lower(HOST, total=16, reserved=1)
+            expect(figure() == 1, "reserved in part")
+            lower(ALONE, total=8, allocation_ratio=0.5)
+            expect(figure() == 2, "a lower ratio")
+            lower(ALONE, total=8)
+            lower(HOST, total=16)
+            expect(figure() == 0, "raised again")
+            expect("exceeds the capacity" not in server.log(), "what operators do is not reported")
+            rows(server.database, "UPDATE inventories SET total = 3 WHERE total = 4")
+            client.must(200, "GET", f"/resource_providers/{ALONE}")
+            expect(figure() == 1, "another program")
+            named = f"such as IPV4_ADDRESS of resource provider {ALONE} (alone): 4 of 3"
+            expect(server.log().count(named) == 1, server.log()[-2000:])
+            client.must(204, "DELETE", "/allocations/" + consumer(0))
+            expect(figure() == 0, "released")
 
     def process(self):
         """The standard metrics of a process, and of the build."""

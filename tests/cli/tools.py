@@ -212,6 +212,9 @@ class Tools:
             assert done.returncode == 1 and f" ({shown})\n" in done.stdout, done
         assert "\nstate          NOT READY\n               database: locked\n" in done.stdout, done.stdout
         assert "schema: " not in done.stdout, done.stdout
+        for count, shown in ((0, "fine, 9 resource providers\n"), (2, "fine, 9 resource providers, 2 over capacity\n")):
+            done = self.played_status({**page, "providers": 9, "over_capacity": count})
+            assert shown in done.stdout, done.stdout
         assert self.played_status({**page, "ready": True}).returncode == 0
 
     def status_without_an_answer(self):

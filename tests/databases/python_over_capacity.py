@@ -12,11 +12,13 @@ The binary log tells such a case from a fault of berth's (over_capacity.py), whi
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
 import types
+import urllib.request
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,10 +48,12 @@ class Cases:
     def __init__(self, program, stack):
         self.stack = stack
         self.server = stack.enter_context(Mariadb(options=KOLLA))
-        self.berth = self.start(servers.Berthd, program)
+        self.admin = servers.free_port()
+        self.berth = self.start(servers.Berthd, program, options=("[berth]", f"admin_listen = 127.0.0.1:{self.admin}"))
         self.pythons = [self.start(servers.PythonService, sync=False) for _ in range(2)]
         self.careful = self.start(servers.PythonService, sync=False, options=ONE_ATTEMPT)
         self.client = servers.Client(self.berth.port)
+        self.exceeded = []  # providers, in that order
 
     def start(self, kind, *words, **more):
         directory = tempfile.mkdtemp(prefix="berth-over-")
@@ -118,9 +122,29 @@ class Cases:
             wait_until(lambda: self.client.must(200, "GET", path)["usages"] == {"VCPU": TOTAL + 1}, "", 20)
         found = self.client.must(200, "GET", path)["usages"]
         yield "and shows how much is allocated", found == {"VCPU": TOTAL + 1}, found
+        found = self.count_over()
+        yield "and counts the provider", found == 1, found
+        self.exceeded.append(provider)
+        yield "and names the first one, once", self.is_named(), self.berth.log()[-2000:]
         consumer = next(iter(self.client.must(200, "GET", f"/resource_providers/{provider}/allocations")["allocations"]))
         found = self.client.ask("DELETE", f"/allocations/{consumer}")[0]
         yield "and lets go of a claim", found == 204, found
+        while self.finding(provider) is not None:
+            consumer = next(iter(self.client.must(200, "GET", f"/resource_providers/{provider}/allocations")["allocations"]))
+            self.client.must(204, "DELETE", f"/allocations/{consumer}")
+        found = self.count_over()
+        yield "and no longer counts it when enough is released", found == 0, found
+
+    def count_over(self):
+        """What berthd's gauge says."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}/metrics", timeout=30) as answer:
+            return float(re.search(r"^berth_providers_over_capacity (.+)$", answer.read().decode(), re.M)[1])
+
+    def is_named(self):
+        """Whether the log does; the next ones may come within the same minute."""
+        log = self.berth.log()
+        first, *others = [log.count(f"VCPU of resource provider {provider} (") for provider in self.exceeded]
+        return first == 1 and all(count <= 1 for count in others) and f": {TOTAL + 1} of {TOTAL}" in log
 
     def write(self, provider, is_berth=False, generation="generation + 1"):
         """A claim of one unit by a transaction as berth's or as another program's."""

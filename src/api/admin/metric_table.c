@@ -78,6 +78,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_REPLICA_AGE, GAUGE, "berth_replica_age_seconds", "", "0 if memory is known to be as new as the database at this moment, else the time since it was."),
     ROW(METRIC_REPLICA_BEHIND, GAUGE, "berth_replica_batches_behind", "", "Batches in the log of changes that memory does not have yet."),
     ROW(METRIC_REPLICA_ROWS, GAUGE, "berth_replica_rows", "table", "Rows in memory."),
+    ROW(METRIC_PROVIDERS_OVER_CAPACITY, GAUGE, "berth_providers_over_capacity", "", "Resource providers of which more is allocated than the capacity of an inventory that is not reserved as a whole."),
     ROW(METRIC_REPLICA_MEMORY, GAUGE, "berth_replica_memory_bytes", "", "Memory of the newest version."),
     ROW(METRIC_REPLICA_RETAINED, GAUGE, "berth_replica_versions_retained", "", "Older versions that are kept, at least in part, for readers."),
     ROW(METRIC_REPLICA_RETAINED_MEMORY, GAUGE, "berth_replica_retained_bytes", "", "Memory used only by those versions."),

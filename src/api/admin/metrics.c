@@ -361,6 +361,7 @@ static void write_replica(const struct admin *admin, const struct version *versi
     write_seconds(exposition, METRIC_REPLICA_AGE, is_current ? 0 : figures->fresh_us);
     exposition_single(exposition, METRIC_REPLICA_BEHIND, store_figures(admin->store).behind);
     write_rows(version, exposition);
+    exposition_single(exposition, METRIC_PROVIDERS_OVER_CAPACITY, version->over_capacity_providers);
     exposition_single(exposition, METRIC_REPLICA_MEMORY, replica.bytes);
     exposition_single(exposition, METRIC_REPLICA_RETAINED, replica.retained);
     exposition_single(exposition, METRIC_REPLICA_RETAINED_MEMORY, replica.retained_bytes);

@@ -62,13 +62,15 @@ void status_write(struct admin *admin, const struct readiness_report *report,
     struct replica_reader *reader = thread_reader(admin->api->replica);
     const struct version *version = replica_pin(reader);
     uint64_t providers = version->provider_by_id.count;
+    uint64_t over_capacity = version->over_capacity_providers;
     replica_unpin(reader);
     buf_printf(out, "{\"version\": \"%s\", \"pid\": %ld, \"started\": %lld, \"uptime\": %lld",
                BERTH_VERSION, (long)getpid(), (long long)(admin->started_us / 1000000),
                (long long)((clock_wall_us() - admin->started_us) / 1000000));
     write_files(out, &admin->about);
     status_page_write_text(out, "database", admin->about.database);
-    buf_printf(out, ", \"providers\": %llu", (unsigned long long)providers);
+    buf_printf(out, ", \"providers\": %llu, \"over_capacity\": %llu", (unsigned long long)providers,
+               (unsigned long long)over_capacity);
     buf_append_lit(out, ", ");
     health_write_checks(report, out);
     server_report_write_json(admin->store, out);

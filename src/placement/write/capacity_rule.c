@@ -5,6 +5,7 @@
 #include "placement/write/capacity_rule.h"
 
 #include "base/sums.h"
+#include "placement/write/over_capacity_log.h"
 #include "placement/write/taken_names.h"
 #include "replica/provider_consumers.h"
 
@@ -154,7 +155,15 @@ static bool check_effects(void *context, const struct effects *effects, const st
     return check_capacity(effects, plan, err) && taken_names_check(effects, plan, err);
 }
 
+static void foreign(void *context, enum foreign_write kind, const struct version *before,
+                    const struct version *after, struct arena *arena)
+{
+    (void)arena;
+    over_capacity_log_foreign(context, kind, before, after);
+}
+
 const struct rule capacity_rule = {
     .name = "placement",
     .check_effects = check_effects,
+    .foreign = foreign,
 };

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "replica/apply.h"
 #include "replica/audit.h"
+#include "replica/forest.h"
 #include "replica/replica.h"
 #include "unit.h"
 
@@ -225,6 +226,33 @@ static void count_trait_twice(struct edit *edit)
     row_sums_add(&edit->version->traits.sums, TRAIT, 0);
 }
 
+static void exceed(struct edit *edit)
+{
+    uint32_t number = catalog_find_id(&edit->version->classes, CLASS)->number;
+    struct provider_no no = child(edit)->no;
+    ptree_set(&edit->cow, &edit->version->over_capacity, no.v, number, 1);
+}
+
+static void exceed_nothing(struct edit *edit)
+{
+    ptree_set(&edit->cow, &edit->version->over_capacity, 77, 0, 1);
+}
+
+static void exceed_before(struct edit *edit)
+{
+    struct provider *provider = child(edit);
+    struct provider_inventory *inventory = &provider->inventory[0];
+    inventory->figures.total = 2;
+    provider_inventory_summarise(inventory);
+    forest_refresh(edit, provider, inventory);
+    remove_first(edit, &edit->version->over_capacity_since);
+}
+
+static void count_exceeded(struct edit *edit)
+{
+    edit->version->over_capacity_providers++;
+}
+
 static void key_nothing(struct edit *edit)
 {
     ptree_set(&edit->cow, &edit->version->valet[VALET_PLANS].by[0], 1, 1, 0);
@@ -260,6 +288,10 @@ static const struct {
     {raise_consumer, "consumers: sums differ"},
     {raise_provider, "providers: sums differ"},
     {count_trait_twice, "catalog: sums differ"},
+    {exceed, "over capacity differs"},
+    {exceed_nothing, "over capacity: counts differ"},
+    {exceed_before, "over capacity since another version"},
+    {count_exceeded, "over capacity: counts differ"},
     {key_nothing, "key 0: counts differ"},
 };
 
