@@ -510,6 +510,8 @@ enum store_received server_receive(struct store *base, struct store_stamp *stamp
         (void)commit_decide(store, STORE_OK, stamp);
         return STORE_RECEIVED_COMMIT;
     }
+    if (outcome == SERVER_OK)
+        server_head_note_seen(store->head, sending->row.number);
     sending->has_outcome = !sending->is_unknown;
     sending->outcome = outcome;
     sending->outcome_err = err;

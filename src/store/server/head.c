@@ -5,6 +5,11 @@
  * was sent means that the database went back. It is passed on as a state that memory does not
  * contain, so that the writer looks.
  *
+ * So does an answer that is older than one that had arrived when the query was sent, although
+ * memory had neither. What another instance has written may wait here until the writer takes it,
+ * and be lost meanwhile: once the writer publishes it, the older answer would pass for an earlier
+ * state of the same history. A snapshot that is begun later shows that the newer answer is gone.
+ *
  * A commit or a snapshot of a server that has been replaced may be lost by then, although the news
  * of it are still on their way. So what memory had is read after the session has joined the
  * lineage, and a state is noted, under the same lock, only while its server has not been replaced:
@@ -50,6 +55,7 @@ struct server_head {
     struct foreign_view foreign;
     bool has_started; /* memory has, or had, a state: the server is there */
     int64_t seen;     /* the number in the last answer */
+    int64_t highest;  /* the highest one, unless it is known to be gone */
     struct head_news news;
     uint64_t facts_due_us;
     struct store_server server;
@@ -100,8 +106,45 @@ void server_head_prepare(struct server_head *head, struct question *question)
 {
     pthread_mutex_lock(&head->lock);
     question->known = newest_known(head);
+    question->seen = head->highest;
     question->coexists = copy_view(head, &question->foreign);
     pthread_mutex_unlock(&head->lock);
+}
+
+/* Under the lock. */
+static void note_seen(struct server_head *head, int64_t number)
+{
+    if (head->highest < number)
+        head->highest = number;
+}
+
+void server_head_note_seen(struct server_head *head, int64_t number)
+{
+    pthread_mutex_lock(&head->lock);
+    note_seen(head, number);
+    pthread_mutex_unlock(&head->lock);
+}
+
+int64_t server_head_highest(struct server_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    int64_t number = head->highest;
+    pthread_mutex_unlock(&head->lock);
+    return number;
+}
+
+void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t number)
+{
+    struct log_newest gone = {0};
+    pthread_mutex_lock(&head->lock);
+    if (number < before && head->highest == before) {
+        head->highest = number;
+        gone = head->news.newest;
+        head->news = (struct head_news){0};
+    }
+    note_seen(head, number);
+    pthread_mutex_unlock(&head->lock);
+    log_rows_free(&gone.rows);
 }
 
 /* What was known before is of no use beside it. */
@@ -113,6 +156,7 @@ void server_head_note_answer(struct server_head *head, const struct question *qu
     bool is_next = state->number == question->known.number + 1;
     pthread_mutex_lock(&head->lock);
     head->seen = state->number;
+    note_seen(head, state->number);
     if (is_next) {
         old = head->news.newest;
         head->news = (struct head_news){*newest, *stamp, *server};

@@ -68,6 +68,16 @@ bool server_head_coexists(struct server_head *head);
  * copied is how often new rows have been taken in. Any thread. */
 bool server_head_view(struct server_head *head, struct foreign_view *view);
 
+/* The database has answered with a row of that number, which memory does not have yet. Any thread.
+ */
+void server_head_note_seen(struct server_head *head, int64_t number);
+
+/* The highest number in an answer so far; 0: none. Any thread. */
+int64_t server_head_highest(struct server_head *head);
+
+/* A snapshot has that newest number, and was begun when `before` was the highest. The writer. */
+void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t number);
+
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t server_head_newest(struct server_head *head);
 

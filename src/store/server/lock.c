@@ -24,6 +24,14 @@ struct store_turn server_turn(const struct store *base)
     return turns_next(&store->turns, turns_node(store->writer->node), clock_monotonic_us());
 }
 
+/* Nobody reads these rows before the writer takes them, and they may be lost by then. */
+static void note_seen(const struct server_store *store)
+{
+    const struct log_rows *since = &store->locked_news.since;
+    if (since->count > 0)
+        server_head_note_seen(store->head, since->at[since->count - 1].number);
+}
+
 static bool send_lock(struct server_store *store, struct err *err)
 {
     const struct log_range since = server_since(store);
@@ -80,6 +88,7 @@ enum store_lock server_lock(struct store *base, struct err *err)
         return lock_failed(store, outcome, err);
     store->is_locking = store->has_lost_lock = false;
     store->is_locked = true;
+    note_seen(store);
     store->wanted_us = 0;
     return STORE_LOCKED;
 }

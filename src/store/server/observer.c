@@ -16,7 +16,7 @@
  * provider: inventories, traits of providers, allocations. They can be read by id.
  *
  * An observer has a session of its own. Of the store it uses nothing but what never changes, and
- * what is guarded by a lock. Its thread, except for server_note_load(). */
+ * what is guarded by a lock, as the head is. Its thread, except for server_note_load(). */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -118,8 +118,10 @@ static bool begin_with_stamp(struct server_observer *observer, struct store_stam
                                                        is_view_of_server, &answer,
                                                        deadline(observer), err) == SERVER_OK &&
               log_newest_state(&answer.newest, NULL, &state) == LOG_FOUND_STATE;
-    if (ok)
+    if (ok) {
+        server_head_note_seen(observer->store->head, state.number);
         *stamp = answer.has_notes ? log_stamp_of_none() : log_state_stamp(&state, view.taken);
+    }
     log_rows_free(&answer.newest.rows);
     foreign_view_free(&view);
     return ok;

@@ -145,8 +145,8 @@ void server_close(struct store *base)
     struct server_store *store = server_store_of(base);
     housekeeping_stop(store->housekeeping);
     server_connector_destroy(store->connector);
+    server_unknown_destroy(store->unknown); /* its thread uses the head */
     server_head_destroy(store->head);
-    server_unknown_destroy(store->unknown);
     server_session_destroy(store->writer);
     server_session_destroy(store->follower);
     server_lineage_destroy(store->lineage);

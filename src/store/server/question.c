@@ -20,8 +20,8 @@ bool question_state(const struct question *question, const struct question_answe
 {
     if (log_newest_state(&answer->newest, &question->known, state) != LOG_FOUND_STATE)
         return false;
-    bool is_unlike_memory =
-        answer->has_notes || question->is_promoted || state->number < question->known.number;
+    bool went_back = state->number < question->known.number || state->number < question->seen;
+    bool is_unlike_memory = answer->has_notes || question->is_promoted || went_back;
     *stamp =
         is_unlike_memory ? log_stamp_of_none() : log_state_stamp(state, question->foreign.taken);
     return true;

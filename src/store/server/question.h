@@ -10,7 +10,8 @@
 /* What memory had when the query was sent. Initialise it with zeroes. */
 struct question {
     struct log_state known; /* its newest state; all zero: none */
-    bool coexists;          /* notes of other programs' writes are looked for, after this view */
+    int64_t seen;  /* the highest number in an answer so far, also if memory does not have it yet */
+    bool coexists; /* notes of other programs' writes are looked for, after this view */
     struct foreign_view foreign;
     bool is_view_of_server; /* otherwise all notes are new */
     bool is_promoted;       /* the view is one of another cluster, or from before a promotion */

@@ -25,6 +25,7 @@ static bool take_snapshot(struct server_store *store, struct snapshot_answer *an
         .view = server_head_coexists(store->head) ? &store->foreign : NULL,
         .is_view_of_server = server_is_view_of_server(store),
     };
+    store->read.highest_before = server_head_highest(store->head);
     bool ok = store->follower->dialect->snapshot_begin(store->follower, &question, answer,
                                                        server_deadline(store), err) == SERVER_OK;
     if (!ok)
@@ -75,6 +76,8 @@ bool server_read_head(struct server_store *store, struct snapshot_answer *answer
     epochs_note(&store->epochs, &answer->epochs);
     if (found == LOG_FOUND_STANDBY)
         server_session_close(store->follower); /* the next one may lead to the primary */
+    if (found == LOG_FOUND_STATE)
+        server_head_note_snapshot(store->head, store->read.highest_before, head->number);
     if (found != LOG_FOUND_FOREIGN)
         return found == LOG_FOUND_STATE || server_refuse_standby(store, err);
     return err_set(err, 503, NULL,

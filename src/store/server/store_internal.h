@@ -36,12 +36,13 @@ enum {
 /* The open read. */
 struct server_read {
     bool is_open;
-    bool is_overtaken;     /* others have written in spite of the lock */
-    bool has_snapshot;     /* otherwise its rows were read with the lock */
-    struct log_state head; /* the newest state */
-    bool went_back;        /* it no longer has the state that memory has */
-    struct log_rows since; /* of the log, from the state that memory has on */
-    bool has_changes;      /* these have the changes themselves; otherwise: */
+    bool is_overtaken;      /* others have written in spite of the lock */
+    bool has_snapshot;      /* otherwise its rows were read with the lock */
+    int64_t highest_before; /* the highest number in an answer before the snapshot was begun */
+    struct log_state head;  /* the newest state */
+    bool went_back;         /* it no longer has the state that memory has */
+    struct log_rows since;  /* of the log, from the state that memory has on */
+    bool has_changes;       /* these have the changes themselves; otherwise: */
     struct log_entries to_follow;
     bool has_followed;
     struct foreign_view foreign; /* of the snapshot, if has_view */

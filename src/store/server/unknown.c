@@ -7,7 +7,7 @@
  * it will not become another one.
  *
  * The thread ends within RESOLVE_FOR_S and the time for one answer of the server. It uses nothing
- * of the store but what never changes, and counters. */
+ * of the store but what never changes, counters, and the head. */
 #include "store/server/unknown.h"
 
 #include <pthread.h>
@@ -107,6 +107,8 @@ static bool resolve_once(const struct server_unknown *unknown, enum store_result
         return false;
     if (found == FOUND_NOTHING && (!take_lock(unknown, err) || !look(unknown, &found, err)))
         return false;
+    if (found == FOUND_OURS)
+        server_head_note_seen(unknown->store->head, unknown->number);
     *result = found == FOUND_OURS ? STORE_OK : found == FOUND_LATER ? STORE_UNKNOWN : STORE_TAKEN;
     return found != FOUND_NOTHING || unknown_take_number(unknown, err);
 }

@@ -121,6 +121,102 @@ static void test_old_answers(void **state)
     end(&pair);
 }
 
+/* The database went back. */
+static void lose_newest(struct fixture *fixture, const struct pair *pair)
+{
+    int64_t newest = server_store_of(pair->one)->followed.number;
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number = %lld%c",
+                                    (long long)newest, '\0')
+                           .data);
+}
+
+/* Until memory has been read again, the answer is none that memory covers. */
+static void expect_gone(struct pair *pair, const struct store_stamp *had)
+{
+    const struct store_stamp none = log_stamp_of_none();
+    const struct store_stamp head = ask_newest(pair->other);
+    assert_memory_equal(&head, &none, sizeof(head));
+    assert_false(store_covers(pair->other, had, &head));
+}
+
+/* A read that begins now finds that memory has everything. */
+static void expect_had(struct fixture *fixture, struct pair *pair, const struct store_stamp *had)
+{
+    struct store_stamp stamp;
+    assert_int_equal(store_begin_read(pair->other, &fixture->err), STORE_NEWS_NONE);
+    assert_true(store_end_read(pair->other, &stamp));
+    assert_memory_equal(&stamp, had, sizeof(stamp));
+    assert_true(is_newest(pair->other, had));
+}
+
+/* A batch that was read, and is lost before memory has it. An older answer, to a query that was
+ * sent afterwards, must not pass for an earlier state: otherwise a read that was sent after the
+ * loss would get the batch, as soon as memory has it. */
+static void test_lost_before_it_is_taken(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    const struct store_stamp had = ask_newest(pair.other);
+    claim(fixture, &pair);
+    const struct store_stamp lost = ask_newest(pair.other);
+    lose_newest(fixture, &pair);
+    expect_gone(&pair, &had);
+    expect_gone(&pair, &had);
+    expect_had(fixture, &pair, &had);
+    assert_false(follows(&pair, &lost));
+    end(&pair);
+}
+
+/* The same of rows that were read with the lock. */
+static void test_lost_under_the_lock(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    const struct store_stamp had = ask_newest(pair.other);
+    claim(fixture, &pair);
+    assert_int_equal(lock_store(pair.other, &fixture->err), STORE_LOCKED);
+    lose_newest(fixture, &pair);
+    expect_gone(&pair, &had);
+    store_unlock(pair.other);
+    expect_had(fixture, &pair, &had);
+    end(&pair);
+}
+
+/* The same of a snapshot that is being read. */
+static void test_lost_while_it_is_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct store_stamp stamp;
+    const struct store_stamp had = ask_newest(pair.other);
+    claim(fixture, &pair);
+    assert_int_equal(store_begin_read(pair.other, &fixture->err), STORE_NEWS_FOLLOW);
+    lose_newest(fixture, &pair);
+    expect_gone(&pair, &had);
+    assert_false(store_end_read(pair.other, &stamp));
+    expect_had(fixture, &pair, &had);
+    end(&pair);
+}
+
+/* The same of one that an observer has seen. */
+static void test_lost_after_a_look(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct store_observer *observer = store_observe(pair.other, &fixture->err);
+    struct store_stamp stamp;
+    const struct store_stamp had = ask_newest(pair.other);
+    claim(fixture, &pair);
+    assert_true(store_observer_begin(observer, &stamp, &fixture->err));
+    store_observer_end(observer);
+    lose_newest(fixture, &pair);
+    expect_gone(&pair, &had);
+    expect_had(fixture, &pair, &had);
+    store_observer_free(observer);
+    end(&pair);
+}
+
 /* The row of a batch that others have planned on another history has the next number as well. */
 static void test_another_history(void **state)
 {
@@ -301,13 +397,24 @@ static void test_nothing_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_claim),       TEST(test_left),
-        TEST(test_two_batches),     TEST(test_old_answers),
-        TEST(test_another_history), TEST(test_only_named),
-        TEST(test_suspected),       TEST(test_new_epoch),
-        TEST(test_replaced),        TEST(test_other_timeline),
-        TEST(test_locked),          TEST(test_after_going_back),
-        TEST(test_more_is_due),     TEST(test_nothing_read),
+        TEST(test_one_claim),
+        TEST(test_left),
+        TEST(test_two_batches),
+        TEST(test_old_answers),
+        TEST(test_another_history),
+        TEST(test_only_named),
+        TEST(test_suspected),
+        TEST(test_new_epoch),
+        TEST(test_replaced),
+        TEST(test_other_timeline),
+        TEST(test_locked),
+        TEST(test_after_going_back),
+        TEST(test_more_is_due),
+        TEST(test_nothing_read),
+        TEST(test_lost_before_it_is_taken),
+        TEST(test_lost_under_the_lock),
+        TEST(test_lost_while_it_is_read),
+        TEST(test_lost_after_a_look),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,7 @@ static void test_row_is_there(void **state)
     insert(fixture, WRITTEN + 1, MARK);
     begin(store, WRITTEN + 1);
     assert_int_equal(resolved(store), STORE_OK);
+    assert_int_equal(server_head_highest(store->head), WRITTEN + 1);
     assert_int_equal(store->unknown_done, 1);
     store_close(&store->base);
 }
