@@ -38,7 +38,7 @@ void mariadb_backend_sign(const struct mariadb_session *session, struct buf *sql
     if (server->backend_id == 0)
         return;
     buf_printf(sql, "SET " SIGN "=CONCAT_WS('/', @@pseudo_thread_id, %s, %s);",
-               server->is_galera ? "@@wsrep_sync_wait" : "0",
+               server->is_galera ? "@@wsrep_sync_wait*(1-@@wsrep_dirty_reads)" : "0",
                known_name(server)[0] == '\0' ? "''"
                : server->is_galera           ? "@@wsrep_node_name"
                                              : "@@hostname");

@@ -59,7 +59,7 @@ enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
     " 'auto_increment_increment', 'log_bin', 'binlog_format', 'sql_mode', 'time_zone',"            \
     " 'character_set_client', 'character_set_connection', 'character_set_results',"                \
     " 'wsrep_on', 'wsrep_provider', 'wsrep_node_name', 'wsrep_cluster_name',"                      \
-    " 'wsrep_sync_wait', 'pseudo_thread_id')"
+    " 'wsrep_sync_wait', 'wsrep_dirty_reads', 'pseudo_thread_id')"
 
 static int seconds_of(int ms)
 {
@@ -250,4 +250,7 @@ void mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variab
     struct slice value = mariadb_list_value(variables, "wsrep_sync_wait");
     if (value.len > 0 && strtol(value.data, NULL, 10) != sync_wait)
         buf_printf(sql, "SET SESSION wsrep_sync_wait=%d;", sync_wait);
+    /* otherwise no read waits, and a node outside of the primary component answers them as well */
+    if (mariadb_value_is_on(mariadb_list_value(variables, "wsrep_dirty_reads")))
+        buf_append_lit(sql, "SET SESSION wsrep_dirty_reads=OFF;");
 }

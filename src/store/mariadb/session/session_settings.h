@@ -37,8 +37,8 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
                                   uint64_t accepted_id, struct mariadb_server *server,
                                   struct arena *arena, bool *passes);
 
-/* Appends a statement that sets wsrep_sync_wait, if the session's value is another one, with a ";"
- * after it. */
+/* Appends statements, each with a ";" after it, that set wsrep_sync_wait and wsrep_dirty_reads, if
+ * the session's values are other ones. */
 void mariadb_settings_sync_wait(int sync_wait, const struct mariadb_rows *variables,
                                 struct buf *sql);
 

@@ -181,16 +181,36 @@ static void test_each_sign_alone(void **state)
     strcpy(is_of_cluster() ? server->host : server->node, "elsewhere");
     expect_answer(ASKED, false, NULL);
     if (is_of_cluster()) {
-        run(session, "SET SESSION wsrep_sync_wait = 0");
-        sign_again();
-        expect_answer(ASKED, false, MOVED);
-        connect_again();
-        expect_answer(ASKED, false, NULL);
+        static const char *const settings[] = {"SET SESSION wsrep_sync_wait = 0",
+                                               "SET SESSION wsrep_dirty_reads = ON"};
+        for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+            run(session, settings[i]);
+            sign_again();
+            expect_answer(ASKED, false, MOVED);
+            connect_again();
+            expect_answer(ASKED, false, NULL);
+        }
     }
     run(session, "SET @berth_session = NULL");
     expect_answer(ASKED, false, MOVED);
     connect_again();
     sign_again();
+    expect_answer(ASKED, false, NULL);
+}
+
+/* With this setting no read would wait for what the cluster has committed. */
+static void test_dirty_reads(void **state)
+{
+    (void)state;
+    if (!is_of_cluster())
+        skip();
+    struct mariadb_session *admin = open_admin();
+    run(admin, "SET GLOBAL wsrep_dirty_reads = ON");
+    connect_again();
+    const char *value = value_of(arena, session, "SELECT @@wsrep_dirty_reads");
+    run(admin, "SET GLOBAL wsrep_dirty_reads = OFF");
+    mariadb_session_destroy(admin);
+    assert_string_equal(value, "0");
     expect_answer(ASKED, false, NULL);
 }
 
@@ -320,6 +340,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_own_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dirty_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_known_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
