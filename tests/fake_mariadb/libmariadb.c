@@ -245,6 +245,8 @@ static int take_answer(struct maria_conn *conn, bool gives_up, bool *failed)
     *failed = result->status == PGRES_FATAL_ERROR;
     fail(conn, *failed ? result->code : 0, *failed ? result->message : "");
     conn->result = result;
+    if (result->told > 0 && server.hooks.on_told != NULL)
+        server.hooks.on_told(conn->pg->process, result->told);
     return 0;
 }
 

@@ -44,6 +44,12 @@ enum outcome maria_insert_line(struct call *call)
     return maria_affected(call, 1);
 }
 
+/* The client learns of that state's log. */
+static void tell(struct call *call, const struct view *view)
+{
+    call->session->maria.told = view->state->at;
+}
+
 static void add_line(struct call *call, const struct log_line *line, bool omits_entries)
 {
     maria_add_int(call, line->number);
@@ -80,6 +86,7 @@ enum outcome maria_select_newest(struct call *call)
     const struct log_line *head = view_head(&view);
     const bool is_known = compares && head != NULL &&
                           slice_equal(head->mark, maria_bytes_after(call, "IF(l.mark = "));
+    tell(call, &view);
     maria_columns(call, "ntttnnt");
     if (head != NULL)
         add_line(call, head, is_known);
@@ -98,6 +105,7 @@ enum outcome maria_select_newest_mark(struct call *call)
 {
     const struct view view = transaction_view(call->session);
     const struct log_line *head = view_head(&view);
+    tell(call, &view);
     maria_columns(call, "ntnt");
     if (head == NULL)
         return OUTCOME_DONE;
@@ -113,6 +121,7 @@ enum outcome maria_select_newest_number(struct call *call)
 {
     const struct view view = transaction_view(call->session);
     const struct log_line *head = view_head(&view);
+    tell(call, &view);
     maria_columns(call, "ntnt");
     if (head == NULL)
         maria_add_null(call);
@@ -129,6 +138,7 @@ enum outcome maria_select_since(struct call *call)
     const struct view view = transaction_view(call->session);
     int64_t from = maria_int_after(call, "WHERE number >= ");
     int64_t most = maria_int_after(call, " LIMIT ");
+    tell(call, &view);
     maria_columns(call, "nttt");
     for (unsigned i = 0; i < view.state->log_count; i++)
         if (view.state->log[i]->number >= from && call->result->rows < most)
@@ -140,6 +150,7 @@ enum outcome maria_select_first(struct call *call)
 {
     const struct view view = transaction_view(call->session);
     int64_t from = maria_int_after(call, "WHERE number >= ");
+    tell(call, &view);
     maria_columns(call, "nt");
     for (unsigned i = 0; i < view.state->log_count && call->result->rows == 0; i++)
         if (view.state->log[i]->number >= from) {

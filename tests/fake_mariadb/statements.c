@@ -252,8 +252,11 @@ static enum outcome commit(struct call *call)
         transaction_roll_back(call->session);
         return OUTCOME_DONE;
     }
+    const bool has_line = transaction->line_count > 0;
     enum outcome outcome = transaction_commit(call);
     maria.refused += outcome == OUTCOME_ERROR;
+    if (outcome == OUTCOME_DONE && has_line)
+        call->session->maria.told = server.states.newest;
     return outcome;
 }
 

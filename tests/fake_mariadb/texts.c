@@ -132,6 +132,7 @@ static void end_text(struct session *session, struct message *message)
     }
     session->last = message;
     session->maria.is_in_text = session->maria.has_committed = false;
+    session->maria.told = 0;
 }
 
 static unsigned status_of(const struct session *session)
@@ -178,6 +179,8 @@ bool maria_run(struct session *session, struct message *message)
         call.result = result_create(PGRES_COMMAND_OK);
     call.result->has_more = message->has_more;
     call.result->server_status = status_of(session);
+    call.result->told = message->has_more ? 0 : session->maria.told;
+    session->maria.told = message->has_more ? session->maria.told : 0;
     session->maria.is_in_text = message->has_more;
     session->maria.has_committed =
         message->has_more && (session->maria.has_committed || strcmp(call.sql, "COMMIT") == 0);

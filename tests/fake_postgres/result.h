@@ -37,6 +37,7 @@ struct pg_result {
     unsigned server_status;
     int64_t insert_id;
     bool has_more; /* results of the same text */
+    uint64_t told; /* the last one: the state of which the text has told the log; 0: of none */
 };
 
 struct pg_result *result_create(ExecStatusType status);

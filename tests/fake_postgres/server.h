@@ -84,6 +84,7 @@ struct maria_session {
     int backend;                 /* the number of the node's connection: a proxy may replace it */
     char sign[MARIA_SIGN_BYTES]; /* @berth_session; "": NULL */
     int64_t failed_row;          /* of the last statement that failed, from 1 on; 0: unknown */
+    uint64_t told;               /* the state whose log the text has read or written; 0: none */
 };
 
 struct prepared {
@@ -123,6 +124,8 @@ struct server_hooks {
     void *cls;
     /* NULL, or: a node has that state now. */
     void (*on_applied)(int node, const struct state *state);
+    /* NULL, or: the process has read an answer that tells the log of that state. */
+    void (*on_told)(struct process *process, uint64_t state);
     /* Executes a MESSAGE_STATEMENT. False: it is to be executed later. */
     bool (*run_statement)(struct session *session, struct message *message);
 };

@@ -154,6 +154,7 @@ static void begin_seed(uint64_t seed)
     process_begin_world(seed);
     fake_server_begin(&fleet.rng, fleet_database.draw_nodes());
     server.hooks.on_commit = check_commit;
+    server.hooks.on_told = check_told;
     fleet.in_turns = rng_below(&fleet.rng, 4) == 0;
     fill();
     faults_draw();

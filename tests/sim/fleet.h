@@ -96,7 +96,13 @@ struct watched {
     bool wants_idle;
 };
 
-enum { WATCHED_MOST = 4, WORKERS = 2 };
+/* A row of the log of which an instance has been told, and when: since then it knows of it. */
+struct told_line {
+    const struct log_line *line;
+    uint64_t us;
+};
+
+enum { WATCHED_MOST = 4, WORKERS = 2, TOLD_MOST = 64 };
 
 struct worker {
     struct instance *instance;
@@ -119,8 +125,10 @@ struct instance {
     unsigned unanswered;        /* requests */
     const struct version *seen; /* the newest version that was checked */
     struct version_stamp seen_stamp;
-    uint64_t seen_us;          /* when that was checked */
-    uint64_t seen_at;          /* the state that it equals; 0: none yet */
+    uint64_t seen_us;                 /* when that was checked */
+    uint64_t seen_at;                 /* the state that it equals; 0: none yet */
+    struct told_line told[TOLD_MOST]; /* the last ones, at told_count % TOLD_MOST */
+    size_t told_count;
     struct log_state before;   /* the newest state that an earlier process has had */
     struct named_loss *losses; /* that it has named since */
     uint64_t lost_at; /* when the database lost a row of the log that it, or an earlier process, has
@@ -209,6 +217,8 @@ void check_restart(struct instance *instance);
 /* The instance's newest version, if it is another one than the last time. */
 void check_version(struct instance *instance);
 void check_answer(struct asked *asked);
+/* server_hooks.on_told */
+void check_told(struct process *process, uint64_t state);
 /* The database has gone back from that state by so many. */
 void check_gone(uint64_t before, uint64_t by);
 void check_end(void);

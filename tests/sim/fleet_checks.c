@@ -247,9 +247,53 @@ void check_version(struct instance *instance)
 
 /* ---- answers ---- */
 
-/* The instance has published a batch while the read waited, whose COMMIT was answered with success,
- * and which was lost before that. Where nothing but the log tells of a loss, the instance cannot
- * know that yet. */
+/* When an instance was first told of that row of the log; UINT64_MAX: it was not. */
+static uint64_t told_us(const struct instance *instance, const struct log_line *line)
+{
+    size_t kept = instance->told_count < TOLD_MOST ? instance->told_count : TOLD_MOST;
+    for (size_t i = 0; i < kept; i++)
+        if (instance->told[i].line == line)
+            return instance->told[i].us;
+    return UINT64_MAX;
+}
+
+void check_told(struct process *process, uint64_t at)
+{
+    struct instance *instance = (struct instance *)process;
+    const struct state *state = states_at(&server.states, at);
+    if (state == NULL)
+        return;
+    for (unsigned i = state->log_count; i > 0; i--) {
+        if (told_us(instance, state->log[i - 1]) != UINT64_MAX)
+            return;
+        instance->told[instance->told_count++ % TOLD_MOST] =
+            (struct told_line){state->log[i - 1], process_now_us()};
+        if (state->log_count - i >= TOLD_MOST / 2)
+            return;
+    }
+}
+
+static bool has_mark(const struct log_line *line, const struct log_state *state)
+{
+    return line->number == state->number &&
+           slice_equal(line->mark, (struct slice){(const char *)state->mark, LOG_MARK_LEN});
+}
+
+/* Whether the instance was told of that row before that time. */
+static bool was_told(const struct instance *instance, const struct log_state *state,
+                     uint64_t before_us)
+{
+    size_t kept = instance->told_count < TOLD_MOST ? instance->told_count : TOLD_MOST;
+    for (size_t i = 0; i < kept; i++)
+        if (has_mark(instance->told[i].line, state) && instance->told[i].us < before_us)
+            return true;
+    return false;
+}
+
+/* The instance has published a batch while the read waited, of which an answer that was on its way
+ * told it, as that to its own COMMIT, and which was lost before that. Where nothing but the log
+ * tells of a loss, the instance cannot know that yet. It can if it was told before the read came:
+ * the query for the read is answered with an older state then. */
 static bool is_lost_unnoticed(const struct asked *asked, const struct version *version)
 {
     const struct instance *instance = asked->instance;
@@ -258,7 +302,7 @@ static bool is_lost_unnoticed(const struct asked *asked, const struct version *v
         find_batch((struct slice){(const char *)state.mark, LOG_MARK_LEN});
     bool is_new = version != instance->seen || instance->seen_us >= asked->sent_us;
     return fleet_database.loses_silently && is_new && batch != NULL && batch->is_lost &&
-           batch->instance == instance;
+           !was_told(instance, &state, asked->sent_us);
 }
 
 /* The version that the read gets is a state of the database since it was sent. */
