@@ -23,10 +23,12 @@ static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
                                       .match = "t.consumer_id=$a",
                                       .values = {JOIN_VALUE_CONSUMER_UUID},
                                       .is_unchecked = true},
-    /* Another program may have changed the row since memory read it. */
+    /* Another program may have changed the row since memory read it. A database that went back
+     * gives out ids again: then it is another consumer's, perhaps with the same generation. */
     [BUNDLE_CONSUMER_DELETE] = {.table = "consumers",
-                                .match = ID " AND t.generation=$b",
-                                .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED}},
+                                .match = ID " AND t.generation=$b AND t.uuid=$c",
+                                .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED,
+                                           JOIN_VALUE_CONSUMER_UUID}},
     [BUNDLE_PROVIDER_TRAIT_DELETE] = {.table = "resource_provider_traits",
                                       .match = PAIR("trait_id"),
                                       .values = {JOIN_VALUE_ID, JOIN_VALUE_OTHER}},
@@ -66,17 +68,17 @@ static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
                                             JOIN_VALUE_MAX_UNIT, JOIN_VALUE_STEP_SIZE,
                                             JOIN_VALUE_RATIO, JOIN_VALUE_UPDATED_AT}},
     [BUNDLE_CONSUMER_UPDATE] = {.table = "consumers",
-                                .match = ID " AND t.generation=$b",
+                                .match = ID " AND t.generation=$b AND t.uuid=$h",
                                 .set = "t.generation=$c,t.project_id=$d,t.user_id=$e,"
                                        "t.consumer_type_id=$f,t.updated_at=$g",
                                 .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED, JOIN_VALUE_NEXT,
                                            JOIN_VALUE_PROJECT, JOIN_VALUE_USER, JOIN_VALUE_TYPE,
-                                           JOIN_VALUE_UPDATED_AT}},
+                                           JOIN_VALUE_UPDATED_AT, JOIN_VALUE_CONSUMER_UUID}},
     [BUNDLE_CONSUMER_GENERATION] = {.table = "consumers",
-                                    .match = ID " AND t.generation=$b",
+                                    .match = ID " AND t.generation=$b AND t.uuid=$e",
                                     .set = "t.generation=$c,t.updated_at=$d",
                                     .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED, JOIN_VALUE_NEXT,
-                                               JOIN_VALUE_UPDATED_AT}},
+                                               JOIN_VALUE_UPDATED_AT, JOIN_VALUE_CONSUMER_UUID}},
     [BUNDLE_PROVIDER_GENERATION] = {.table = "resource_providers",
                                     .match = ID " AND COALESCE(t.generation,0)=$b",
                                     .set = "t.generation=$c,t.updated_at=$d",
@@ -117,6 +119,12 @@ static int64_t expected_of(const struct change *change)
                                                       : change->consumer.expected_generation;
 }
 
+static struct slice consumer_uuid_of(const struct change *change)
+{
+    return change->kind == CHANGE_ALLOCATIONS_OF_DELETE ? change->allocation.consumer_uuid
+                                                        : change->consumer.uuid;
+}
+
 static void append_value(struct buf *sql, enum join_value value, const struct change *first,
                          const struct change *last)
 {
@@ -137,7 +145,7 @@ static void append_value(struct buf *sql, enum join_value value, const struct ch
         mariadb_literal_text(sql, first->catalog.name);
         return;
     case JOIN_VALUE_CONSUMER_UUID:
-        mariadb_literal_compared(sql, first->allocation.consumer_uuid);
+        mariadb_literal_compared(sql, consumer_uuid_of(first));
         return;
     case JOIN_VALUE_PROVIDER_NAME:
         mariadb_literal_text(sql, first->provider.name);

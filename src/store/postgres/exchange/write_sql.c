@@ -86,7 +86,15 @@ struct form {
 static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_ALLOCATIONS_OF_DELETE] =
         {"DELETE FROM allocations WHERE consumer_id = ANY ($1::text[])", {VALUE_CONSUMER_UUID}},
-    [BUNDLE_CONSUMER_DELETE] = DELETE_COMPARED("consumers", "t.generation"),
+    /* A database that went back gives out ids again: then it is another consumer's, perhaps with
+     * the same generation. */
+    [BUNDLE_CONSUMER_DELETE] =
+        {CHECKED("DELETE FROM consumers t USING unnest($1::int[], $2::int[], $3::text[])"
+                 " WITH ORDINALITY AS v(id, expected, uuid, row)"
+                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected AND " BY("t.uuid",
+                                                                                       "v.uuid"),
+                 "int[]"),
+         {VALUE_ID, VALUE_EXPECTED, VALUE_CONSUMER_UUID}},
     [BUNDLE_PROVIDER_TRAIT_DELETE] =
         DELETE_PAIR("resource_provider_traits", "trait_id", VALUE_OTHER),
     [BUNDLE_PROVIDER_AGGREGATE_DELETE] =
@@ -130,19 +138,21 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
         {CHECKED("UPDATE consumers t SET project_id = v.project, user_id = v.usr,"
                  " consumer_type_id = v.type, generation = v.next, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[], $5::int[],"
-                 " $6::int[], $7::int[]) WITH ORDINALITY"
-                 " AS v(id, expected, next, at, project, usr, type, row)"
-                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected",
+                 " $6::int[], $7::int[], $8::text[]) WITH ORDINALITY"
+                 " AS v(id, expected, next, at, project, usr, type, uuid, row)"
+                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected AND " BY("t.uuid",
+                                                                                       "v.uuid"),
                  "int[]"),
          {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT, VALUE_PROJECT, VALUE_USER,
-          VALUE_TYPE}},
+          VALUE_TYPE, VALUE_CONSUMER_UUID}},
     [BUNDLE_CONSUMER_GENERATION] =
         {CHECKED("UPDATE consumers t SET generation = v.next, updated_at = v.at"
-                 " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[]) WITH ORDINALITY"
-                 " AS v(id, expected, next, at, row)"
-                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected",
+                 " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[], $5::text[])"
+                 " WITH ORDINALITY AS v(id, expected, next, at, uuid, row)"
+                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected AND " BY("t.uuid",
+                                                                                       "v.uuid"),
                  "int[]"),
-         {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT}},
+         {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT, VALUE_CONSUMER_UUID}},
     [BUNDLE_PROVIDER_GENERATION] =
         {CHECKED("UPDATE resource_providers t SET generation = v.next, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[]) WITH ORDINALITY"
@@ -198,6 +208,12 @@ static int64_t expected_of(const struct change *change)
                                                       : change->consumer.expected_generation;
 }
 
+static struct slice consumer_uuid_of(const struct change *change)
+{
+    return change->kind == CHANGE_ALLOCATIONS_OF_DELETE ? change->allocation.consumer_uuid
+                                                        : change->consumer.uuid;
+}
+
 static void add_value(struct pg_array *array, enum value value, const struct change *first,
                       const struct change *last)
 {
@@ -218,7 +234,7 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         add_text(array, first->catalog.name);
         return;
     case VALUE_CONSUMER_UUID:
-        add_text(array, first->allocation.consumer_uuid);
+        add_text(array, consumer_uuid_of(first));
         return;
     case VALUE_PROVIDER_NAME:
         add_text(array, first->provider.name);

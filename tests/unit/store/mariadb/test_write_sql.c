@@ -96,6 +96,35 @@ static void test_deletes(void **state)
            " allocations t FORCE INDEX(allocations_consumer_id_idx) WHERE t.consumer_id=v.a;");
 }
 
+/* The uuid, too: the id may be that of another consumer by now. */
+static void test_consumers(void **state)
+{
+    static const struct change changes[] = {{.kind = CHANGE_CONSUMER_UPDATE,
+                                             AT,
+                                             .is_generation_only = true,
+                                             .consumer = {1, 2, 3, 4, 6, 5, SLICE_LIT("u1")}},
+                                            {.kind = CHANGE_CONSUMER_UPDATE,
+                                             AT,
+                                             .is_generation_only = true,
+                                             .consumer = {2, 2, 3, 4, 6, 5, SLICE_LIT("u2")}}};
+    static const struct change update[] = {
+        {.kind = CHANGE_CONSUMER_UPDATE, AT, .consumer = {1, 2, 3, 0, 6, 5, SLICE_LIT("u1")}}};
+    static const struct change gone[] = {
+        {.kind = CHANGE_CONSUMER_DELETE, .consumer = {1, 0, 0, 0, 0, 5, SLICE_LIT("u1")}}};
+    (void)state;
+    expect(changes, 2, &ALL,
+           "UPDATE (SELECT 1 a,_ascii 'u1' e UNION ALL SELECT 2,_ascii 'u2')v STRAIGHT_JOIN"
+           " consumers t FORCE INDEX(PRIMARY) SET t.generation=6,t.updated_at='2025-11-27 19:59:59'"
+           " WHERE t.id=v.a AND t.generation=5 AND t.uuid=v.e;SET @berth=~0+(ROW_COUNT()<>2);");
+    expect(update, 1, &ALL,
+           "UPDATE consumers t FORCE INDEX(PRIMARY) SET t.generation=6,t.project_id=2,t.user_id=3,"
+           "t.consumer_type_id=NULL,t.updated_at='2025-11-27 19:59:59' WHERE t.id=1 AND"
+           " t.generation=5 AND t.uuid=_ascii 'u1';SET @berth=~0+(ROW_COUNT()<>1);");
+    expect(gone, 1, &ALL,
+           "DELETE t FROM consumers t FORCE INDEX(PRIMARY) WHERE t.id=1 AND t.generation=5 AND"
+           " t.uuid=_ascii 'u1';SET @berth=~0+(ROW_COUNT()<>1);");
+}
+
 static void test_inserts(void **state)
 {
     static const struct change consumers[] = {
@@ -203,9 +232,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generations), cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_deletes),     cmocka_unit_test(test_inserts),
-        cmocka_unit_test(test_checks),      cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_deletes),     cmocka_unit_test(test_consumers),
+        cmocka_unit_test(test_inserts),     cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,6 +218,47 @@ static void test_locked(void **state)
     store_close(store);
 }
 
+/* ---- ids that were given out again ---- */
+
+/* Another program has got the id of something that was lost, with the same generation. The change
+ * is refused, and what the other one wrote stays as it is. */
+static void expect_other(struct fixture *fixture, struct store *store, const struct change *change,
+                         enum store_news news, const char *sql, const char *row)
+{
+    struct change_list list = changes_of(fixture);
+    struct store_stamp stamp;
+    bool foreign;
+    change_append_copy(&list, change);
+    fixture->err = (struct err){.arena = fixture->arena};
+    assert_int_equal(take_news_and_commit(fixture, store, &list, &stamp, &foreign), STORE_REFUSED);
+    assert_int_equal(store_why_refused(store)->request, 0);
+    assert_true(store_why_refused(store)->memory_is_wrong);
+    peer_expect(fixture, sql, row);
+    expect_news(fixture, store, news);
+}
+
+/* The first time, it is read again; then everything is. */
+static enum store_news news_after(size_t refusals)
+{
+    return refusals == 0 ? STORE_NEWS_FOLLOW : STORE_NEWS_RELOAD;
+}
+
+static void test_consumer_of_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
+    add_consumer(&list, CHANGE_CONSUMER_UPDATE, 1, UUID_C, 2);
+    add_consumer(&list, CHANGE_CONSUMER_UPDATE, 1, UUID_C, 2);
+    add_consumer(&list, CHANGE_CONSUMER_DELETE, 1, UUID_C, 2);
+    list.items[1].is_generation_only = true;
+    (void)peer_execute(fixture, "UPDATE consumers SET uuid = '" UUID_D "' WHERE id = 1");
+    for (size_t i = 0; i < list.count; i++)
+        expect_other(fixture, store, &list.items[i], news_after(i),
+                     "SELECT uuid, generation FROM consumers", UUID_D "|1");
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_records, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_locked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_known_lock, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_consumer_of_another, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
