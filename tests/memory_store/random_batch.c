@@ -64,6 +64,13 @@ static int64_t pick_id(struct making *making, enum table table)
     return row == NULL || one_in(making, 16) ? 1 + below(making, 3) : row->image.catalog.id;
 }
 
+/* "" if there is no such row. */
+static struct slice name_of(struct making *making, enum table table, int64_t id)
+{
+    const struct row *row = tables_find(making->tables, table, id);
+    return row == NULL ? SLICE_LIT("") : row->image.catalog.name;
+}
+
 /* ---- one change ---- */
 
 static void make_catalog(struct making *making, enum change_kind kind)
@@ -74,7 +81,11 @@ static void make_catalog(struct making *making, enum change_kind kind)
         change->catalog.id = pick_id(making, TABLE_CLASSES);
     if (kind == CHANGE_TRAIT_DELETE)
         change->catalog.id = pick_id(making, TABLE_TRAITS);
-    if (kind != CHANGE_CLASS_DELETE && kind != CHANGE_TRAIT_DELETE)
+    if (kind == CHANGE_CLASS_DELETE)
+        change->catalog.name = name_of(making, TABLE_CLASSES, change->catalog.id);
+    else if (kind == CHANGE_TRAIT_DELETE)
+        change->catalog.name = name_of(making, TABLE_TRAITS, change->catalog.id);
+    else
         change->catalog.name = text(making, NAMES);
     add(making, change);
 }
@@ -319,8 +330,11 @@ static void drop_provider(struct making *making)
     drop_contents(making, id, TABLE_INVENTORIES, CHANGE_INVENTORY_DELETE);
     drop_contents(making, id, TABLE_PROVIDER_TRAITS, CHANGE_PROVIDER_TRAIT_DELETE);
     drop_contents(making, id, TABLE_PROVIDER_AGGREGATES, CHANGE_PROVIDER_AGGREGATE_DELETE);
+    const struct row *row = tables_find(making->tables, TABLE_PROVIDERS, id);
     struct change *change = begin(making, CHANGE_PROVIDER_DELETE);
     change->provider.id = id;
+    if (row != NULL)
+        change->provider.uuid = row->image.provider.uuid;
     add(making, change);
 }
 

@@ -634,7 +634,7 @@ static void test_deletes_compare_generations(void **state)
     list = changes_of(fixture);
     add_inventory(&list, CHANGE_INVENTORY_DELETE, 2, 0, 1);
     add(&list, CHANGE_PROVIDER_DELETE)->provider =
-        (struct change_provider){.id = 2, .generation = 7};
+        (struct change_provider){.id = 2, .generation = 7, .uuid = SLICE_LIT(UUID_B)};
     assert_true(refused(fixture, store, &list)->memory_is_wrong);
     expect_news(fixture, store, STORE_NEWS_FOLLOW);
     list.items[1].provider.generation = 0;

@@ -91,6 +91,7 @@ static void remove_provider(struct memory *memory, struct change_list *list, int
     struct change change = {.kind = CHANGE_PROVIDER_DELETE};
     change.provider.id = id;
     change.provider.generation = memory->providers[id].generation;
+    change.provider.uuid = arena_copy(list->arena, slice_of(memory->providers[id].uuid));
     act(memory, list, change);
 }
 
@@ -111,7 +112,7 @@ static void update_tree(struct memory *memory, struct change_list *list, int64_t
         (struct change_provider){.id = id,
                                  .parent_id = parent,
                                  .root_id = root,
-                                 .uuid = slice_of(provider->uuid),
+                                 .uuid = arena_copy(list->arena, slice_of(provider->uuid)),
                                  .name = arena_copy(list->arena, slice_of(provider->name))};
     act(memory, list, change);
     for (int64_t child = 1; child < PROVIDERS; child++)

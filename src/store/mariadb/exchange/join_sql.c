@@ -17,14 +17,21 @@
         .table = (name), .match = ID, .values = { JOIN_VALUE_ID }                                  \
     }
 
+#define DELETE_NAMED(name)                                                                         \
+    {                                                                                              \
+        .table = (name), .match = ID " AND t.name=$b", .values = {JOIN_VALUE_ID, JOIN_VALUE_NAME}, \
+        .is_single = true                                                                          \
+    }
+
+/* Another program may have changed the row since memory read it. And an id may be that of another
+ * row by now, perhaps with the same generation: a database that went back gives out ids again, and
+ * the Python service always does so for the newest class. So the text of the row is compared. */
 static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_ALLOCATIONS_OF_DELETE] = {.table = "allocations",
                                       .index = MARIADB_CONSUMER_INDEX,
                                       .match = "t.consumer_id=$a",
                                       .values = {JOIN_VALUE_CONSUMER_UUID},
                                       .is_unchecked = true},
-    /* Another program may have changed the row since memory read it. A database that went back
-     * gives out ids again: then it is another consumer's, perhaps with the same generation. */
     [BUNDLE_CONSUMER_DELETE] = {.table = "consumers",
                                 .match = ID " AND t.generation=$b AND t.uuid=$c",
                                 .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED,
@@ -40,24 +47,26 @@ static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
                                  .match = PAIR("resource_class_id"),
                                  .values = {JOIN_VALUE_ID, JOIN_VALUE_CLASS}},
     [BUNDLE_PROVIDER_DELETE] = DELETE_BY_ID("resource_providers"), /* after mariadb_join_unlink */
-    [BUNDLE_TRAIT_DELETE] = DELETE_BY_ID("traits"),
-    [BUNDLE_CLASS_DELETE] = DELETE_BY_ID("resource_classes"),
+    [BUNDLE_TRAIT_DELETE] = DELETE_NAMED("traits"),
+    [BUNDLE_CLASS_DELETE] = DELETE_NAMED("resource_classes"),
     [BUNDLE_CLASS_RENAME] = {.table = "resource_classes",
                              .match = ID,
                              .set = "t.name=$b,t.updated_at=$c",
                              .values = {JOIN_VALUE_ID, JOIN_VALUE_NAME, JOIN_VALUE_UPDATED_AT},
                              .is_single = true},
     [BUNDLE_PROVIDER_UPDATE] = {.table = "resource_providers",
-                                .match = ID,
+                                .match = ID " AND t.uuid=$f",
                                 .set = "t.name=$b,t.root_provider_id=$c,t.parent_provider_id=$d,"
                                        "t.updated_at=$e",
                                 .values = {JOIN_VALUE_ID, JOIN_VALUE_PROVIDER_NAME, JOIN_VALUE_ROOT,
-                                           JOIN_VALUE_PARENT, JOIN_VALUE_UPDATED_AT},
+                                           JOIN_VALUE_PARENT, JOIN_VALUE_UPDATED_AT,
+                                           JOIN_VALUE_PROVIDER_UUID},
                                 .is_single = true},
     [BUNDLE_PROVIDER_ROOT] = {.table = "resource_providers",
-                              .match = ID,
+                              .match = ID " AND t.uuid=$d",
                               .set = "t.root_provider_id=$b,t.updated_at=$c",
-                              .values = {JOIN_VALUE_ID, JOIN_VALUE_ROOT, JOIN_VALUE_UPDATED_AT}},
+                              .values = {JOIN_VALUE_ID, JOIN_VALUE_ROOT, JOIN_VALUE_UPDATED_AT,
+                                         JOIN_VALUE_PROVIDER_UUID}},
     [BUNDLE_INVENTORY_UPDATE] = {.table = "inventories",
                                  .index = MARIADB_INVENTORY_INDEX,
                                  .match = PAIR("resource_class_id"),
@@ -90,9 +99,9 @@ static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
  * do. Afterwards the row is locked, so that the delete finds it. */
 const struct mariadb_join mariadb_join_unlink = {
     .table = "resource_providers",
-    .match = ID " AND COALESCE(t.generation,0)=$b",
+    .match = ID " AND COALESCE(t.generation,0)=$b AND t.uuid=$c",
     .set = "t.root_provider_id=NULL,t.parent_provider_id=NULL",
-    .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED}};
+    .values = {JOIN_VALUE_ID, JOIN_VALUE_EXPECTED, JOIN_VALUE_PROVIDER_UUID}};
 
 const struct mariadb_join *mariadb_join_of(enum bundle_kind kind)
 {
@@ -146,6 +155,9 @@ static void append_value(struct buf *sql, enum join_value value, const struct ch
         return;
     case JOIN_VALUE_CONSUMER_UUID:
         mariadb_literal_compared(sql, consumer_uuid_of(first));
+        return;
+    case JOIN_VALUE_PROVIDER_UUID:
+        mariadb_literal_compared(sql, first->provider.uuid);
         return;
     case JOIN_VALUE_PROVIDER_NAME:
         mariadb_literal_text(sql, first->provider.name);

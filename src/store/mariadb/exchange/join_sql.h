@@ -17,6 +17,7 @@ enum join_value {
     JOIN_VALUE_UPDATED_AT, /* of the last change */
     JOIN_VALUE_NAME,       /* of a catalog */
     JOIN_VALUE_CONSUMER_UUID,
+    JOIN_VALUE_PROVIDER_UUID,
     JOIN_VALUE_PROVIDER_NAME,
     JOIN_VALUE_ROOT,
     JOIN_VALUE_PARENT,

@@ -209,6 +209,24 @@ static size_t record_bytes(const struct record_shape *shape, const struct record
     return bytes;
 }
 
+/* By which a row that is deleted is known, beside its id. */
+static struct slice deleted_text(const struct change *change)
+{
+    switch (change->kind) {
+    case CHANGE_ALLOCATIONS_OF_DELETE:
+        return change->allocation.consumer_uuid;
+    case CHANGE_CONSUMER_DELETE:
+        return change->consumer.uuid;
+    case CHANGE_PROVIDER_DELETE:
+        return change->provider.uuid;
+    case CHANGE_TRAIT_DELETE:
+    case CHANGE_CLASS_DELETE:
+        return change->catalog.name;
+    default:
+        return (struct slice){0};
+    }
+}
+
 /* Of a change without texts, too many may be counted. */
 size_t mariadb_write_bytes(const struct change *change)
 {
@@ -218,9 +236,7 @@ size_t mariadb_write_bytes(const struct change *change)
                    : record_bytes(record_table_of(change->kind)->shape, change->row.record);
     enum rows_table table = rows_written_by(change->kind);
     const struct rows_info *info = table == ROWS_TABLE_COUNT ? NULL : rows_info(table);
-    size_t bytes = ROW_BYTES;
-    if (change->kind == CHANGE_ALLOCATIONS_OF_DELETE)
-        return bytes + mariadb_literal_bytes(change->allocation.consumer_uuid);
+    size_t bytes = ROW_BYTES + mariadb_literal_bytes(deleted_text(change));
     for (unsigned i = 0; info != NULL && i < info->count; i++)
         if (info->columns[i].cell == CELL_TEXT)
             bytes += mariadb_literal_bytes(write_parts_cell(&info->columns[i], change).text);

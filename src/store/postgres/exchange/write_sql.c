@@ -21,6 +21,7 @@ enum value {
     VALUE_UPDATED_AT, /* of the last change */
     VALUE_NAME,       /* of a catalog */
     VALUE_CONSUMER_UUID,
+    VALUE_PROVIDER_UUID,
     VALUE_PROVIDER_NAME,
     VALUE_ROOT,
     VALUE_PARENT,
@@ -51,25 +52,29 @@ struct form {
 #define CHECKED(dml, first)                                                                        \
     "WITH w AS (" dml " RETURNING v.row) SELECT ('!' || v.row)::int FROM unnest($1::" first        \
     ") WITH ORDINALITY AS v(id, row) WHERE v.row NOT IN (SELECT row FROM w)"
-#define DELETE_BY_ID(table)                                                                        \
-    {                                                                                              \
-        CHECKED(                                                                                   \
-            "DELETE FROM " table                                                                   \
-            " t USING unnest($1::int[]) WITH ORDINALITY AS v(id, row) WHERE " BY("t.id", "v.id"),  \
-            "int[]"),                                                                              \
-        {                                                                                          \
-            VALUE_ID                                                                               \
-        }                                                                                          \
-    }
-/* Another program may have changed the row since memory read it. */
-#define DELETE_COMPARED(table, generation)                                                         \
+/* Another program may have changed the row since memory read it. And an id may be that of another
+ * row by now, perhaps with the same generation: a database that went back gives out ids again, and
+ * the Python service always does so for the newest class. So the text of the row is compared. */
+#define DELETE_NAMED(table)                                                                        \
     {                                                                                              \
         CHECKED("DELETE FROM " table                                                               \
-                " t USING unnest($1::int[], $2::int[]) WITH ORDINALITY AS v(id, expected, row)"    \
-                " WHERE " BY("t.id", "v.id") " AND " generation " = v.expected",                   \
+                " t USING unnest($1::int[], $2::text[]) WITH ORDINALITY AS v(id, name, row)"       \
+                " WHERE " BY("t.id", "v.id") " AND " BY("t.name", "v.name"),                       \
                 "int[]"),                                                                          \
         {                                                                                          \
-            VALUE_ID, VALUE_EXPECTED                                                               \
+            VALUE_ID, VALUE_NAME                                                                   \
+        }                                                                                          \
+    }
+#define DELETE_COMPARED(table, generation, uuid)                                                   \
+    {                                                                                              \
+        CHECKED("DELETE FROM " table                                                               \
+                " t USING unnest($1::int[], $2::int[], $3::text[]) WITH ORDINALITY"                \
+                " AS v(id, expected, uuid, row) WHERE " BY(                                        \
+                    "t.id", "v.id") " AND " generation                                             \
+                                    " = v.expected AND " BY("t.uuid", "v.uuid"),                   \
+                "int[]"),                                                                          \
+        {                                                                                          \
+            VALUE_ID, VALUE_EXPECTED, (uuid)                                                       \
         }                                                                                          \
     }
 #define DELETE_PAIR(table, other, value)                                                           \
@@ -86,23 +91,16 @@ struct form {
 static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_ALLOCATIONS_OF_DELETE] =
         {"DELETE FROM allocations WHERE consumer_id = ANY ($1::text[])", {VALUE_CONSUMER_UUID}},
-    /* A database that went back gives out ids again: then it is another consumer's, perhaps with
-     * the same generation. */
-    [BUNDLE_CONSUMER_DELETE] =
-        {CHECKED("DELETE FROM consumers t USING unnest($1::int[], $2::int[], $3::text[])"
-                 " WITH ORDINALITY AS v(id, expected, uuid, row)"
-                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected AND " BY("t.uuid",
-                                                                                       "v.uuid"),
-                 "int[]"),
-         {VALUE_ID, VALUE_EXPECTED, VALUE_CONSUMER_UUID}},
+    [BUNDLE_CONSUMER_DELETE] = DELETE_COMPARED("consumers", "t.generation", VALUE_CONSUMER_UUID),
     [BUNDLE_PROVIDER_TRAIT_DELETE] =
         DELETE_PAIR("resource_provider_traits", "trait_id", VALUE_OTHER),
     [BUNDLE_PROVIDER_AGGREGATE_DELETE] =
         DELETE_PAIR("resource_provider_aggregates", "aggregate_id", VALUE_OTHER),
     [BUNDLE_INVENTORY_DELETE] = DELETE_PAIR("inventories", "resource_class_id", VALUE_CLASS),
-    [BUNDLE_PROVIDER_DELETE] = DELETE_COMPARED("resource_providers", "coalesce(t.generation, 0)"),
-    [BUNDLE_TRAIT_DELETE] = DELETE_BY_ID("traits"),
-    [BUNDLE_CLASS_DELETE] = DELETE_BY_ID("resource_classes"),
+    [BUNDLE_PROVIDER_DELETE] =
+        DELETE_COMPARED("resource_providers", "coalesce(t.generation, 0)", VALUE_PROVIDER_UUID),
+    [BUNDLE_TRAIT_DELETE] = DELETE_NAMED("traits"),
+    [BUNDLE_CLASS_DELETE] = DELETE_NAMED("resource_classes"),
     [BUNDLE_CLASS_RENAME] =
         {CHECKED("UPDATE resource_classes t SET name = v.name, updated_at = v.at"
                  " FROM unnest($1::int[], $2::text[], $3::timestamp[]) WITH ORDINALITY"
@@ -112,16 +110,19 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_PROVIDER_UPDATE] =
         {CHECKED("UPDATE resource_providers t SET name = v.name, root_provider_id = v.root,"
                  " parent_provider_id = v.parent, updated_at = v.at"
-                 " FROM unnest($1::int[], $2::text[], $3::int[], $4::int[], $5::timestamp[])"
-                 " WITH ORDINALITY AS v(id, name, root, parent, at, row) WHERE " BY("t.id", "v.id"),
+                 " FROM unnest($1::int[], $2::text[], $3::int[], $4::int[], $5::timestamp[],"
+                 " $6::text[]) WITH ORDINALITY AS v(id, name, root, parent, at, uuid, row)"
+                 " WHERE " BY("t.id", "v.id") " AND " BY("t.uuid", "v.uuid"),
                  "int[]"),
-         {VALUE_ID, VALUE_PROVIDER_NAME, VALUE_ROOT, VALUE_PARENT, VALUE_UPDATED_AT}},
+         {VALUE_ID, VALUE_PROVIDER_NAME, VALUE_ROOT, VALUE_PARENT, VALUE_UPDATED_AT,
+          VALUE_PROVIDER_UUID}},
     [BUNDLE_PROVIDER_ROOT] =
         {CHECKED("UPDATE resource_providers t SET root_provider_id = v.root, updated_at = v.at"
-                 " FROM unnest($1::int[], $2::int[], $3::timestamp[]) WITH ORDINALITY"
-                 " AS v(id, root, at, row) WHERE " BY("t.id", "v.id"),
+                 " FROM unnest($1::int[], $2::int[], $3::timestamp[], $4::text[]) WITH ORDINALITY"
+                 " AS v(id, root, at, uuid, row)"
+                 " WHERE " BY("t.id", "v.id") " AND " BY("t.uuid", "v.uuid"),
                  "int[]"),
-         {VALUE_ID, VALUE_ROOT, VALUE_UPDATED_AT}},
+         {VALUE_ID, VALUE_ROOT, VALUE_UPDATED_AT, VALUE_PROVIDER_UUID}},
     [BUNDLE_INVENTORY_UPDATE] =
         {CHECKED("UPDATE inventories t SET total = v.total, reserved = v.reserved,"
                  " min_unit = v.least, max_unit = v.most, step_size = v.step,"
@@ -149,8 +150,8 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
         {CHECKED("UPDATE consumers t SET generation = v.next, updated_at = v.at"
                  " FROM unnest($1::int[], $2::int[], $3::int[], $4::timestamp[], $5::text[])"
                  " WITH ORDINALITY AS v(id, expected, next, at, uuid, row)"
-                 " WHERE " BY("t.id", "v.id") " AND t.generation = v.expected AND " BY("t.uuid",
-                                                                                       "v.uuid"),
+                 " WHERE " BY("t.id",
+                              "v.id") " AND t.generation = v.expected AND " BY("t.uuid", "v.uuid"),
                  "int[]"),
          {VALUE_ID, VALUE_EXPECTED, VALUE_NEXT, VALUE_UPDATED_AT, VALUE_CONSUMER_UUID}},
     [BUNDLE_PROVIDER_GENERATION] =
@@ -169,6 +170,7 @@ static enum pg_type array_of(enum value value)
         return PG_TIMESTAMP_ARRAY;
     case VALUE_NAME:
     case VALUE_CONSUMER_UUID:
+    case VALUE_PROVIDER_UUID:
     case VALUE_PROVIDER_NAME:
         return PG_TEXT_ARRAY;
     case VALUE_RATIO:
@@ -235,6 +237,9 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         return;
     case VALUE_CONSUMER_UUID:
         add_text(array, consumer_uuid_of(first));
+        return;
+    case VALUE_PROVIDER_UUID:
+        add_text(array, first->provider.uuid);
         return;
     case VALUE_PROVIDER_NAME:
         add_text(array, first->provider.name);

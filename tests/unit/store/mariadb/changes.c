@@ -27,8 +27,8 @@ void add_provider(struct server *server, int64_t id, int64_t parent, int64_t roo
 
 void add_provider_delete(struct server *server, int64_t id, int64_t generation)
 {
-    add(server, CHANGE_PROVIDER_DELETE)->provider =
-        (struct change_provider){.id = id, .generation = generation};
+    add(server, CHANGE_PROVIDER_DELETE)->provider = (struct change_provider){
+        .id = id, .generation = generation, .uuid = text_of(server, "uuid-", id)};
 }
 
 void add_generation(struct server *server, int64_t id, int64_t expected, int64_t next)

@@ -79,10 +79,13 @@ static void write_odd(struct server *server, int64_t id, struct slice text)
     expect_written(server);
     check_odd(server, id, text);
     struct change *change = add(server, CHANGE_PROVIDER_UPDATE);
-    change->provider = (struct change_provider){.id = id, .root_id = id, .name = SLICE_LIT("x")};
+    const struct slice uuid = text_of(server, "uuid-", id);
+    change->provider =
+        (struct change_provider){.id = id, .root_id = id, .uuid = uuid, .name = SLICE_LIT("x")};
     expect_written(server);
     change = add(server, CHANGE_PROVIDER_UPDATE);
-    change->provider = (struct change_provider){.id = id, .root_id = id, .name = text};
+    change->provider =
+        (struct change_provider){.id = id, .root_id = id, .uuid = uuid, .name = text};
     expect_written(server);
     check_odd(server, id, text);
     run(server->mysql, "DELETE FROM users WHERE id>1");

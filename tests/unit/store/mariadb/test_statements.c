@@ -48,11 +48,14 @@ static void test_updates(void **state)
     begin(&server, "utf8mb3");
     add_name(&server, CHANGE_CLASS_RENAME, 1, SLICE_LIT("RENAMED"));
     struct change *change = add(&server, CHANGE_PROVIDER_UPDATE);
-    change->provider = (struct change_provider){
-        .id = 2, .parent_id = 3, .root_id = 3, .name = SLICE_LIT("moved\\'")};
+    change->provider = (struct change_provider){.id = 2,
+                                                .parent_id = 3,
+                                                .root_id = 3,
+                                                .uuid = SLICE_LIT("uuid-2"),
+                                                .name = SLICE_LIT("moved\\'")};
     change = add(&server, CHANGE_PROVIDER_UPDATE);
-    change->provider =
-        (struct change_provider){.id = 1, .parent_id = 0, .root_id = 1, .name = SLICE_LIT("root")};
+    change->provider = (struct change_provider){
+        .id = 1, .root_id = 1, .uuid = SLICE_LIT("uuid-1"), .name = SLICE_LIT("root")};
     add_inventory(&server, CHANGE_INVENTORY_UPDATE, 1, 1, 11, 1);
     add_inventory(&server, CHANGE_INVENTORY_UPDATE, 3, 2, 33, 0.1);
     change = add_consumer(&server, CHANGE_CONSUMER_UPDATE, 1, 7, 8);
@@ -95,7 +98,8 @@ static void test_roots(void **state)
     for (int64_t id = 1; id <= 2; id++) {
         struct change *change = add(&server, CHANGE_PROVIDER_UPDATE);
         change->is_root_only = true;
-        change->provider = (struct change_provider){.id = id, .root_id = 3};
+        change->provider =
+            (struct change_provider){.id = id, .root_id = 3, .uuid = text_of(&server, "uuid-", id)};
     }
     expect_written(&server);
     assert_int_equal(read_row(&server, ROWS_PROVIDERS, 2).provider.root_id, 3);
@@ -123,11 +127,11 @@ static void test_deletes(void **state)
         add_inventory(&server, CHANGE_INVENTORY_DELETE, id, 2, 0, 0);
     }
     for (int64_t id = 1; id <= 3; id++)
-        add_name(&server, CHANGE_TRAIT_DELETE, id, SLICE_LIT(""));
+        add_name(&server, CHANGE_TRAIT_DELETE, id, text_of(&server, "trait-", id));
     add_provider_delete(&server, 2, 0); /* NULL counts as 0 */
     add_provider_delete(&server, 1, 3);
     add_provider_delete(&server, 3, 3);
-    add_name(&server, CHANGE_CLASS_DELETE, 2, SLICE_LIT(""));
+    add_name(&server, CHANGE_CLASS_DELETE, 2, SLICE_LIT("class-2"));
     expect_written(&server);
     assert_string_equal(value_of(&server, "SELECT COUNT(*) FROM allocations"), "0");
     assert_string_equal(value_of(&server, "SELECT COUNT(*) FROM consumers"), "0");
@@ -211,10 +215,10 @@ static void test_missing(void **state)
              BUNDLE_PROVIDER_DELETE);
         BOTH(add_provider_delete(&server, 2, 0), add_provider_delete(&server, 9, 3),
              BUNDLE_PROVIDER_DELETE);
-        BOTH(add_name(&server, CHANGE_TRAIT_DELETE, 2, SLICE_LIT("")),
-             add_name(&server, CHANGE_TRAIT_DELETE, 9, SLICE_LIT("")), BUNDLE_TRAIT_DELETE);
-        BOTH(add_name(&server, CHANGE_CLASS_DELETE, 3, SLICE_LIT("")),
-             add_name(&server, CHANGE_CLASS_DELETE, 9, SLICE_LIT("")), BUNDLE_CLASS_DELETE);
+        BOTH(add_name(&server, CHANGE_TRAIT_DELETE, 2, SLICE_LIT("trait-2")),
+             add_name(&server, CHANGE_TRAIT_DELETE, 9, SLICE_LIT("trait-9")), BUNDLE_TRAIT_DELETE);
+        BOTH(add_name(&server, CHANGE_CLASS_DELETE, 3, SLICE_LIT("class-3")),
+             add_name(&server, CHANGE_CLASS_DELETE, 9, SLICE_LIT("class-9")), BUNDLE_CLASS_DELETE);
         BOTH(add_name(&server, CHANGE_CLASS_RENAME, 3, SLICE_LIT("x")),
              add_name(&server, CHANGE_CLASS_RENAME, 9, SLICE_LIT("y")), BUNDLE_CLASS_RENAME);
         BOTH(add_inventory(&server, CHANGE_INVENTORY_UPDATE, 1, 1, 5, 1),
@@ -296,8 +300,8 @@ static void test_locks(void **state)
                 add_link(&server, CHANGE_PROVIDER_AGGREGATE_DELETE, id, 1);
                 add_inventory(&server, CHANGE_INVENTORY_UPDATE, id, 1, 5 + (int32_t)id, 1);
                 add_inventory(&server, CHANGE_INVENTORY_DELETE, id, 2, 0, 0);
-                add_name(&server, CHANGE_TRAIT_DELETE, id, SLICE_LIT(""));
-                add_name(&server, CHANGE_CLASS_DELETE, id + 100, SLICE_LIT(""));
+                add_name(&server, CHANGE_TRAIT_DELETE, id, text_of(&server, "t", id));
+                add_name(&server, CHANGE_CLASS_DELETE, id + 100, text_of(&server, "d", id));
                 add_name(&server, CHANGE_CLASS_RENAME, id, text_of(&server, "e", id));
             }
             struct outcome outcome = begin_batch(&server, turn == 0 ? server.mysql : other);

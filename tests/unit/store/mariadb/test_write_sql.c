@@ -69,7 +69,10 @@ static void test_folded(void **state)
 static void test_deletes(void **state)
 {
     static const struct change providers[] = {
-        {.kind = CHANGE_PROVIDER_DELETE, .provider = {.id = 3, .generation = 4}}};
+        {.kind = CHANGE_PROVIDER_DELETE,
+         .provider = {.id = 3, .generation = 4, .uuid = SLICE_LIT("u")}}};
+    static const struct change traits[] = {
+        {.kind = CHANGE_TRAIT_DELETE, .catalog = {5, SLICE_LIT("T")}}};
     static const struct change inventories[] = {
         {.kind = CHANGE_INVENTORY_DELETE, .inventory = {.provider_id = 1, .class_id = 2}},
         {.kind = CHANGE_INVENTORY_DELETE, .inventory = {.provider_id = 2, .class_id = 2}}};
@@ -79,9 +82,13 @@ static void test_deletes(void **state)
     (void)state;
     expect(providers, 1, &NONE,
            "UPDATE resource_providers t FORCE INDEX(PRIMARY) SET t.root_provider_id=NULL,"
-           "t.parent_provider_id=NULL WHERE t.id=3 AND COALESCE(t.generation,0)=4;"
+           "t.parent_provider_id=NULL WHERE t.id=3 AND COALESCE(t.generation,0)=4 AND"
+           " t.uuid=_ascii 'u';"
            "SET @berth=~0+(ROW_COUNT()<>1);DELETE t FROM resource_providers t"
            " FORCE INDEX(PRIMARY) WHERE t.id=3;SET @berth=~0+(ROW_COUNT()<>1);");
+    expect(traits, 1, &ALL,
+           "DELETE t FROM traits t FORCE INDEX(PRIMARY) WHERE t.id=5 AND t.name='T';"
+           "SET @berth=~0+(ROW_COUNT()<>1);");
     expect(inventories, 2, &ALL,
            "DELETE t FROM (SELECT 1 a UNION ALL SELECT 2)v STRAIGHT_JOIN inventories t"
            " FORCE INDEX(uniq_inventories0resource_provider_resource_class) WHERE"
@@ -206,6 +213,12 @@ static void test_bytes(void **state)
         }
         if (kind == CHANGE_ALLOCATIONS_OF_DELETE)
             change->allocation.consumer_uuid = text;
+        else if (kind == CHANGE_CONSUMER_DELETE)
+            change->consumer.uuid = text;
+        else if (kind == CHANGE_PROVIDER_DELETE)
+            change->provider.uuid = text;
+        else if (kind == CHANGE_TRAIT_DELETE || kind == CHANGE_CLASS_DELETE)
+            change->catalog.name = text;
     }
     for (size_t i = 0; i < list.count; i++)
         expect_room(&list.items[i]);
@@ -222,6 +235,7 @@ static void test_limits(void **state)
         assert_true(limit.bytes <= 1 << 20);
     }
     assert_int_equal(mariadb_write_limit(BUNDLE_CLASS_RENAME).rows, 1);
+    assert_int_equal(mariadb_write_limit(BUNDLE_TRAIT_DELETE).rows, 1);
     assert_int_equal(mariadb_write_limit(BUNDLE_PROVIDER_UPDATE).rows, 1);
     assert_int_equal(mariadb_write_limit(BUNDLE_RECORD_UPDATE).rows, 1);
     assert_true(mariadb_write_limit(BUNDLE_RECORD_INSERT).rows > 1);

@@ -259,6 +259,46 @@ static void test_consumer_of_another(void **state)
     store_close(store);
 }
 
+static void test_provider_of_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    const struct change_provider row = {
+        .id = 2, .root_id = 2, .uuid = SLICE_LIT(UUID_B), .name = SLICE_LIT("b")};
+    struct change_list list = changes_of(fixture);
+    add(&list, CHANGE_PROVIDER_UPDATE)->provider = row;
+    add(&list, CHANGE_PROVIDER_UPDATE)->provider = row;
+    add(&list, CHANGE_PROVIDER_DELETE)->provider = row;
+    list.items[1].is_root_only = true;
+    (void)peer_execute(fixture, "DELETE FROM inventories WHERE resource_provider_id = 2");
+    (void)peer_execute(fixture, "UPDATE resource_providers SET uuid = '" UUID_D "', name = 'd'"
+                                " WHERE id = 2");
+    for (size_t i = 0; i < list.count; i++)
+        expect_other(fixture, store, &list.items[i], news_after(i),
+                     "SELECT uuid, name FROM resource_providers WHERE id = 2", UUID_D "|d");
+    store_close(store);
+}
+
+/* The Python service gives out the id of the newest class again whenever that has been deleted. */
+static void test_names_of_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_INSERT, 1000, "CUSTOM_A");
+    commit_changes(fixture, store, &list);
+    (void)peer_execute(fixture, "UPDATE traits SET name = 'CUSTOM_B' WHERE id = 1000");
+    (void)peer_execute(fixture, "UPDATE resource_classes SET name = 'CUSTOM_B' WHERE id = 10000");
+    list = changes_of(fixture);
+    add_catalog(&list, CHANGE_TRAIT_DELETE, 1000, "CUSTOM_A");
+    add_catalog(&list, CHANGE_CLASS_DELETE, 10000, "CUSTOM_GOLD");
+    expect_other(fixture, store, &list.items[0], STORE_NEWS_FOLLOW,
+                 "SELECT name FROM traits WHERE id = 1000", "CUSTOM_B");
+    expect_other(fixture, store, &list.items[1], STORE_NEWS_FOLLOW,
+                 "SELECT name FROM resource_classes WHERE id = 10000", "CUSTOM_B");
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +308,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_locked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_known_lock, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_consumer_of_another, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_provider_of_another, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_names_of_another, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
