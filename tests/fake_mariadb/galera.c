@@ -178,7 +178,11 @@ static bool has_ended_allocations(const struct tables *before, const struct tabl
  * That is not in the log, so that only a look finds that it is gone. Until then, instances write
  * rows that refer to a name or a provider that is gone, move a tree without a provider that is
  * back, or claim what an allocation has that is back: its end has raised no provider's generation.
- */
+ *
+ * That cannot be checked strictly, because it is so. To compare the names and parents that a row
+ * refers to, each claim would have to read four more rows on the server, which most often has no
+ * foreign key for them. And capacity is only known to memory: an allocation that is back exceeds it
+ * unless each claim added up what its providers have given out. Both last until the next look. */
 static bool are_foreign_and_unseen(uint64_t count)
 {
     uint64_t at = server.states.newest;

@@ -305,6 +305,16 @@ static bool is_lost_unnoticed(const struct asked *asked, const struct version *v
            !was_told(instance, &state, asked->sent_us);
 }
 
+/* Where memory does not know all that another program has written, the log tells at least that no
+ * batch is missing, or lost. */
+static void check_row_of_read(const struct asked *asked, const struct version *version)
+{
+    if (is_stamped(&version->stamp) && states_at(&server.states, asked->since) != NULL)
+        sim_fail("a read at instance %d gets row %lld of the log, which has not been the newest "
+                 "since it was sent",
+                 asked->instance->process.number, (long long)state_of(&version->stamp).number);
+}
+
 /* The version that the read gets is a state of the database since it was sent. */
 static void check_read(const struct asked *asked)
 {
@@ -313,8 +323,10 @@ static void check_read(const struct asked *asked)
         (find_state(&version->stamp, asked->since) != NULL || is_lost_unnoticed(asked, version)))
         return;
     const char *what = "nothing";
-    if (fleet.has_foreign)
+    if (fleet.has_foreign) {
+        check_row_of_read(asked, version);
         return;
+    }
     for (uint64_t at = server.states.newest + 1; at-- > asked->since;) {
         const struct state *state = states_at(&server.states, at);
         if (state == NULL)

@@ -1,9 +1,13 @@
 /* What another program writes to the fleet's database: the Python service, which shares it during a
  * switch. It follows the rules of the tables and of capacity, raises generations as it does there,
  * takes ids from the sequences, and writes no log. Each of its transactions is committed at once,
- * unless an open one has written the same rows. An id or a generation that it has lost does not
- * return with other contents: until it has looked, an instance could not tell them apart. One
- * thread. */
+ * unless an open one has written the same rows.
+ *
+ * What it has lost returns with other contents, as far as instances can tell: a consumer's id, with
+ * the same generation, may be that of another consumer. Spared is what they cannot tell until they
+ * have looked. Claims compare nothing of a provider but its id and its generation, so neither
+ * returns with other contents. A look finds no row whose time is wrong if the sums are right, so an
+ * id or a generation of a consumer does not return then either. One thread. */
 #include "base/clock.h"
 #include "fake_postgres/process.h"
 #include "fleet.h"
@@ -54,18 +58,24 @@ void foreign_note_loss(void)
     }
 }
 
+/* Whether no number that such a row has had returns. */
+static bool spares(enum table table)
+{
+    return table == TABLE_PROVIDERS || (table == TABLE_CONSUMERS && fleet.foreign_clock_us != 0);
+}
+
 static int64_t next_id(enum table table)
 {
-    bool may_be_lost = table == TABLE_PROVIDERS || table == TABLE_CONSUMERS;
+    bool is_spared = spares(table);
     int64_t id = fleet_database.next_id(table);
-    while (may_be_lost && id <= fleet.foreign_lost.id)
+    while (is_spared && id <= fleet.foreign_lost.id)
         id = fleet_database.next_id(table);
     return id;
 }
 
-static int64_t raised(int64_t generation)
+static int64_t raised(enum table table, int64_t generation)
 {
-    int64_t lost = fleet.foreign_lost.generation;
+    int64_t lost = spares(table) ? fleet.foreign_lost.generation : 0;
     return generation > lost ? generation + 1 : lost + 1;
 }
 
@@ -120,7 +130,7 @@ static const struct row *find_consumer(const struct foreign *foreign, struct sli
 static void raise_provider(struct foreign *foreign, int64_t id)
 {
     struct row row = *tables_find(foreign->tables, TABLE_PROVIDERS, id);
-    row.image.provider.generation = raised(row.image.provider.generation);
+    row.image.provider.generation = raised(TABLE_PROVIDERS, row.image.provider.generation);
     row.image.updated_at_us = now_us();
     put(foreign, TABLE_PROVIDERS, &row, false);
 }
@@ -162,7 +172,7 @@ static void put_consumer(struct foreign *foreign, int number)
     const struct row *known = find_consumer(foreign, uuid);
     if (known != NULL) {
         struct row row = *known;
-        row.image.consumer.generation = raised(row.image.consumer.generation);
+        row.image.consumer.generation = raised(TABLE_CONSUMERS, row.image.consumer.generation);
         row.image.consumer.expected_generation = row.image.consumer.generation;
         row.image.updated_at_us = now_us();
         put(foreign, TABLE_CONSUMERS, &row, false);
