@@ -153,6 +153,7 @@ enum store_asked server_asker_take(struct store_asker *base, struct store_head *
     enum server_outcome outcome = asker->session->dialect->question_receive(
         asker->session, &asker->question, &answer, &ignored);
     arena_reset(asker->arena);
+    server_head_note_seen(asker->head, answer.newest.seen);
     if (outcome == SERVER_WOKEN && !asker->session->dialect->has_failed(asker->session))
         return STORE_ASKED_PENDING;
     head->is_known =

@@ -192,6 +192,7 @@ static bool ask_once(struct server_head *head, struct question *question, struct
          head->session->dialect->question_ask(head->session, question, &answer, deadline_us, err) ==
              SERVER_OK &&
          question_state(question, &answer, &state, stamp);
+    server_head_note_seen(head, answer.newest.seen);
     if (ok)
         server_head_note_answer(head, question, &state, stamp, server, &answer.newest);
     else

@@ -187,7 +187,7 @@ enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
                                             struct err *err)
 {
     enum { READ_ONLY_COLUMN = 2, COLUMNS };
-    int64_t number;
+    int64_t number = 0;
     *newest = (struct log_newest){0};
     *is_known = false;
     if (mariadb_rows_count(result) == 0)
@@ -195,13 +195,15 @@ enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
     if (outcome != SERVER_OK)
         return outcome;
+    bool has_number = mariadb_rows_int(result, 0, 0, &number);
     bool is_same = known->number == 0
                        ? mariadb_rows_bytes(result, 0, 0).data == NULL
-                       : mariadb_rows_int(result, 0, 0, &number) && number == known->number &&
+                       : has_number && number == known->number &&
                              slice_equal(mariadb_rows_bytes(result, 0, 1), mark_of(known));
     *is_known =
         is_same && mariadb_value_accepts_writes(mariadb_rows_bytes(result, 0, READ_ONLY_COLUMN));
     newest->is_primary = *is_known;
+    newest->seen = has_number && !*is_known ? number : 0;
     newest->is_known = *is_known && known->number > 0;
     if (newest->is_known) {
         mariadb_log_rows(result, &newest->rows);

@@ -6,6 +6,7 @@
 
 #include "sessions.h"
 #include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/session/exchange.h"
 #include "store/mariadb/session/session_state.h"
 
 #define MOVED "a proxy has continued the connection on another one"
@@ -267,6 +268,8 @@ static void test_without_numbers(void **state)
 
 /* What is asked for instead of @@read_only; NULL: that itself. */
 static const char *read_only;
+/* The connection ends before a text that contains this; NULL: before none. */
+static const char *lost_text;
 
 enum server_outcome __real_mariadb_session_execute(struct mariadb_session *asked,
                                                    const struct mariadb_text *text,
@@ -285,6 +288,9 @@ enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked
                                                    struct err *err)
 {
     static const struct slice name = SLICE_LIT("@@read_only");
+    if (lost_text != NULL &&
+        memmem(text->sql.data, text->sql.len, lost_text, strlen(lost_text)) != NULL)
+        return mariadb_exchange_lose(asked, text->what, err);
     struct mariadb_text changed = *text;
     const char *at =
         read_only == NULL ? NULL : memmem(text->sql.data, text->sql.len, name.data, name.len);
@@ -334,6 +340,24 @@ static void test_values_of_read_only(void **state)
     assert_true(is_primary() && is_ready());
 }
 
+/* The server has told that there is a newer row, though not yet which one. */
+static void test_half_an_answer(void **state)
+{
+    (void)state;
+    const struct question question = {.known = {.number = 7}};
+    struct question_answer answer = {0};
+    struct attempt attempt = begin_attempt();
+    lost_text = "l.entries";
+    assert_int_equal(mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err),
+                     SERVER_LOST);
+    lost_text = NULL;
+    assert_int_equal(answer.newest.seen, 1);
+    assert_int_equal(answer.newest.rows.count, 0);
+    arena_destroy(attempt.arena);
+    connect_again();
+    expect_answer(ASKED, false, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +366,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_sign_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dirty_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_known_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_half_an_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
     };
