@@ -93,7 +93,8 @@ static void read_indexes(const struct mariadb_rows *rows, struct mariadb_indexes
     }
 }
 
-/* The variable keeps what berth writes out of berth_foreign. */
+/* The variable keeps what berth writes out of berth_foreign. To find the indexes, the server opens
+ * the tables, which a change of the schema may end on Galera. */
 static const char READY[] =
     MARIADB_IS_WRITER ";SELECT @@read_only;"
                       "SELECT DISTINCT index_name FROM information_schema.statistics"
@@ -107,8 +108,15 @@ static enum server_outcome mariadb_ready(struct server_session *base, uint64_t d
     struct mariadb_session *session = mariadb_session_of(base);
     struct mariadb_rows rows[READY_RESULTS] = {0};
     const struct mariadb_text text = {.sql = slice_of(READY), .what = "used"};
-    enum server_outcome outcome =
-        mariadb_session_execute(session, &text, rows, READY_RESULTS, NULL, deadline_us, err);
+    enum server_outcome outcome;
+    struct err failed;
+    do {
+        failed = (struct err){.arena = err->arena};
+        outcome = mariadb_session_execute(session, &text, rows, READY_RESULTS, NULL, deadline_us,
+                                          &failed);
+    } while (mariadb_session_tries_again(session, outcome, deadline_us));
+    if (outcome != SERVER_OK)
+        (void)!err_set_text(err, failed.status, failed.code, failed.message);
     if (outcome == SERVER_OK &&
         !mariadb_value_accepts_writes(mariadb_rows_bytes(&rows[READ_ONLY_RESULT], 0, 0))) {
         err_set(err, 503, NULL, "the database '%.*s' %s", SLICE_ARG(base->target),

@@ -13,13 +13,12 @@
  *
  * A Galera node ends the transaction when somebody changes the schema of its table meanwhile. */
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/wait.h"
 #include "store/mariadb/exchange/exchanges.h"
+#include "store/mariadb/foreign/foreign_reopen.h"
 #include "store/mariadb/session/session_state.h"
 #include "store/server/id_tables.h"
 
-enum { DISTANCE_MOST = 65535, AGAIN_US = 2000 };
+enum { DISTANCE_MOST = 65535 };
 
 /* What a row that is never committed has in its other columns. A text must be unique. */
 static const struct reserved_row {
@@ -135,10 +134,10 @@ static bool can_try_again(struct mariadb_session *session, enum server_outcome o
                           uint64_t deadline_us)
 {
     struct err ignored = {.arena = session->arena};
-    if (outcome != SERVER_RETRY || session->failure.kind != MARIADB_CONFLICT ||
-        clock_monotonic_us() + AGAIN_US >= deadline_us)
+    if (!mariadb_session_tries_again(session, outcome, deadline_us))
         return false;
-    wait_sleep_us(AGAIN_US);
+    if (session->failure.is_broken_table && !mariadb_foreign_mend(session, deadline_us))
+        return false;
     return leave_reservation(session, deadline_us, &ignored) == SERVER_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "store/mariadb/exchange/culprit.h"
 #include "store/mariadb/exchange/exchanges.h"
 #include "store/mariadb/exchange/write_sql.h"
+#include "store/mariadb/foreign/foreign_reopen.h"
 #include "store/mariadb/log/log_sql.h"
 #include "store/mariadb/log/write_texts.h"
 #include "store/mariadb/schema/missing.h"
@@ -319,6 +320,11 @@ struct server_refusal mariadb_batch_refusal(struct server_session *base, struct 
     size_t result = session->failure.result;
     struct server_refusal refusal = {
         .reason = mariadb_session_reason(session), .row = SIZE_MAX, .change = STORE_UNNAMED};
+    if (session->failure.is_broken_table) {
+        if (!mariadb_foreign_mend(session, deadline_us))
+            refusal.reason = SERVER_REASON_OTHER;
+        return refusal;
+    }
     if (sent->is_unfit) {
         refusal.part = SERVER_PART_CHANGES;
         refusal.reason = SERVER_REASON_CANNOT_HOLD;

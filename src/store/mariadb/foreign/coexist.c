@@ -3,7 +3,8 @@
  * waits for a second at most, and is tried again, for a minute. On a Galera cluster the server ends
  * such transactions instead. There, MariaDB 10.11 now and then answers CREATE TRIGGER beside writes
  * with a syntax error (1064), of this trigger's body or of another one's, and the same statement
- * succeeds when it is sent again.
+ * succeeds when it is sent again. A table that was left with such an error is opened again in the
+ * end, for other programs (foreign_reopen.h); on other nodes, berthd does so when it finds one.
  *
  * The row 'coexist' of berth_locks says that all triggers are there and that everybody has been
  * told: it is deleted before the first change, and written together with the row of the log because
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/wait.h"
 #include "store/mariadb/foreign/foreign_log.h"
+#include "store/mariadb/foreign/foreign_reopen.h"
 #include "store/mariadb/foreign/foreign_sql.h"
 #include "store/mariadb/foreign/foreign_triggers.h"
 #include "store/mariadb/log/locks.h"
@@ -221,6 +223,20 @@ static bool create_missing(struct coexist *c, struct err *err)
     return ok;
 }
 
+/* For other programs. A table that is in use all the time stays as it is. */
+static bool reopen_all(struct coexist *c, struct err *err)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < MARIADB_FOREIGN_TRIGGERS; i += MARIADB_FOREIGN_EVENTS) {
+        struct err failed = {.arena = err->arena};
+        ok = mariadb_foreign_reopen(c->session, mariadb_foreign_trigger_table(i),
+                                    mariadb_tool_deadline(), &failed) == SERVER_OK ||
+             mariadb_session_is_open(c->session) ||
+             err_set_text(err, failed.status, failed.code, failed.message);
+    }
+    return ok;
+}
+
 /* Another user's triggers, which this one may not see, would pass for missing. */
 static bool check_created(struct coexist *c, struct err *err)
 {
@@ -244,7 +260,9 @@ static bool coexist_enable_open(struct coexist *c, struct err *err)
                        "the database '%.*s' lacks %s tables: run \"placement-manage db sync\"",
                        SLICE_ARG(target), c->has_upstream ? "berth's" : "the Placement service's");
     return with_patience(c, run_statement, INCOMPLETE, 0, err) && create_missing(c, err) &&
-           check_created(c, err) && with_patience(c, tell_everybody, COMPLETE, 0, err);
+           check_created(c, err) &&
+           (!mariadb_session_server(c->session)->is_galera || reopen_all(c, err)) &&
+           with_patience(c, tell_everybody, COMPLETE, 0, err);
 }
 
 /* ---- disable ---- */

@@ -175,9 +175,9 @@ static enum server_outcome take_error(struct mariadb_session *session, struct er
     unsigned code = mysql_errno(session->conn);
     const char *message = mysql_error(session->conn);
     const char *what = progress->text.what;
-    mariadb_failure_read(&session->failure, code, mysql_sqlstate(session->conn), message);
+    enum server_outcome outcome =
+        mariadb_failure_read(&session->failure, code, mysql_sqlstate(session->conn), message);
     session->failure.result = progress->results;
-    enum server_outcome outcome = mariadb_failure_classify(code);
     enum server_commit commit = commit_after(progress, code);
     if (outcome == SERVER_LOST || code == 0 || commit == SERVER_COMMIT_UNKNOWN)
         return mariadb_exchange_lose(session, what, err);

@@ -1,5 +1,6 @@
 /* The number of an error decides what it means (mysqld_error.h; MySQL's "Server Error Message
- * Reference"), never its message. SQLSTATEs do not: most of them are HY000, and 1047 (the node is
+ * Reference"), not its message, but for a table without its triggers: a syntax error (1064), as
+ * those of texts are. SQLSTATEs do not: most of them are HY000, and 1047 (the node is
  * not in the primary component) has that of a broken connection. Numbers from 2000 to 2999 and from
  * 5000 to 5999 are those of client libraries, and those from 9000 on ProxySQL's; proxies send both
  * in place of a server that they have lost. Some numbers from 3000 on mean something else to the
@@ -236,8 +237,19 @@ static void read_column(struct mariadb_failure *failure, const char *message)
         copy_name(failure->column, from, to);
 }
 
-void mariadb_failure_read(struct mariadb_failure *failure, unsigned code, const char *sqlstate,
-                          const char *message)
+/* "Trigger 'name' has an error in its body: …", or "Unknown trigger has …". */
+static bool read_trigger(struct mariadb_failure *failure, const char *message)
+{
+    const char *from, *to;
+    const char *end = strstr(message, "rigger ");
+    end = end == NULL ? NULL : strstr(end, " has an error in its body");
+    if (end != NULL && last_quoted(message, end, '\'', &from, &to))
+        copy_name(failure->key, from, to);
+    return end != NULL;
+}
+
+enum server_outcome mariadb_failure_read(struct mariadb_failure *failure, unsigned code,
+                                         const char *sqlstate, const char *message)
 {
     *failure = (struct mariadb_failure){.code = code, .kind = mariadb_failure_kind(code)};
     snprintf(failure->sqlstate, sizeof(failure->sqlstate), "%s", sqlstate);
@@ -247,4 +259,9 @@ void mariadb_failure_read(struct mariadb_failure *failure, unsigned code, const 
         read_constraint(failure, message);
     else if (failure->kind == MARIADB_CANNOT_HOLD)
         read_column(failure, message);
+    failure->is_broken_table = code == 1064 && read_trigger(failure, message);
+    if (!failure->is_broken_table)
+        return mariadb_failure_classify(code);
+    failure->kind = MARIADB_CONFLICT;
+    return SERVER_RETRY;
 }

@@ -30,13 +30,15 @@ struct mariadb_failure {
     char sqlstate[6];
     enum mariadb_kind kind;
     char table[MARIADB_NAME_BYTES];  /* of a duplicate, by MySQL only */
-    char key[MARIADB_NAME_BYTES];    /* the unique key, the foreign key, the check */
+    char key[MARIADB_NAME_BYTES];    /* the unique key, the foreign key, the check, the trigger */
     char column[MARIADB_NAME_BYTES]; /* that cannot hold a value */
-    uint64_t row;        /* the position of its row in the statement, from 1; 0: not known */
-    size_t result;       /* the number of results of the text before the failure: the position of
-                            the statement, from 0 */
-    bool before_sending; /* nothing has been sent */
-    bool is_too_large;   /* the server's answer, so that the session has closed the connection */
+    uint64_t row;         /* the position of its row in the statement, from 1; 0: not known */
+    size_t result;        /* the number of results of the text before the failure: the position of
+                             the statement, from 0 */
+    bool before_sending;  /* nothing has been sent */
+    bool is_broken_table; /* the server has opened the table without its triggers, which it could
+                            not read; a conflict with whoever changed them (foreign_reopen.h) */
+    bool is_too_large;    /* the server's answer, so that the session has closed the connection */
 };
 
 /* Which of SERVER_REFUSED, SERVER_RETRY, SERVER_LOST and SERVER_FAILED the error's number stands
@@ -51,9 +53,9 @@ bool mariadb_failure_of_commit_is_certain(unsigned code);
 /* Whether a server that answers a login with it may accept the same login later. Any thread. */
 bool mariadb_failure_of_login_passes(unsigned code, const char *message);
 
-/* Fills everything but the positions. Names are read from the message, which must be in English;
- * any text is accepted. Any thread. */
-void mariadb_failure_read(struct mariadb_failure *failure, unsigned code, const char *sqlstate,
-                          const char *message);
+/* Fills everything but the positions, and returns the outcome. Names are read from the message,
+ * which must be in English; any text is accepted. Any thread. */
+enum server_outcome mariadb_failure_read(struct mariadb_failure *failure, unsigned code,
+                                         const char *sqlstate, const char *message);
 
 #endif

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "store/mariadb/session/attempt.h"
 #include "store/mariadb/session/backend.h"
 #include "store/mariadb/session/exchange.h"
 #include "store/mariadb/session/session_settings.h"
 #include "store/server/failure.h"
 
-enum { SECOND_US = 1000000 };
+enum { SECOND_US = 1000000, AGAIN_US = 2000 };
 
 struct mariadb_session *mariadb_session_create(const struct server_session_options *options)
 {
@@ -147,6 +148,16 @@ enum server_outcome mariadb_session_execute(struct mariadb_session *session,
     if (outcome == SERVER_OK && results != NULL)
         *results = session->progress.results;
     return outcome;
+}
+
+bool mariadb_session_tries_again(const struct mariadb_session *session, enum server_outcome outcome,
+                                 uint64_t deadline_us)
+{
+    if (outcome != SERVER_RETRY || session->failure.kind != MARIADB_CONFLICT ||
+        clock_monotonic_us() + AGAIN_US >= deadline_us)
+        return false;
+    wait_sleep_us(AGAIN_US);
+    return true;
 }
 
 enum server_outcome mariadb_session_run(struct mariadb_session *session, const char *sql,

@@ -77,6 +77,12 @@ enum server_outcome mariadb_session_execute(struct mariadb_session *session,
 /* Frees the results that a text in steps has left. Not while it runs. */
 void mariadb_session_free_kept(struct mariadb_session *session);
 
+/* After the failure of a transaction, or of a statement in none: whether another session has ended
+ * it (MARIADB_CONFLICT), so that it can be sent again before the deadline; then after a pause. What
+ * is left of the transaction is to be rolled back first. */
+bool mariadb_session_tries_again(const struct mariadb_session *session, enum server_outcome outcome,
+                                 uint64_t deadline_us) BERTH_MUST_CHECK;
+
 /* Executes a text that is a string, and discards its results. `what` is for messages. */
 enum server_outcome mariadb_session_run(struct mariadb_session *session, const char *sql,
                                         const char *what, uint64_t deadline_us,

@@ -61,6 +61,8 @@ struct mariadb_session {
     bool asks_mark;     /* the question that was sent is only whether memory has the newest row */
     bool is_far_behind; /* what the log has since the state of memory was too large an answer */
     struct mariadb_batch *batch; /* the last one that was sent, in its arena (write_exchange.c) */
+    char mended[MARIADB_NAME_BYTES]; /* the trigger whose table was reopened (foreign_reopen.h) */
+    uint64_t mended_us;              /* when; 0: never */
 };
 
 static inline struct mariadb_session *mariadb_session_of(struct server_session *session)

@@ -63,10 +63,33 @@ static void test_logins(void **state)
 static struct mariadb_failure read_failure(unsigned code, const char *message)
 {
     struct mariadb_failure failure;
-    mariadb_failure_read(&failure, code, "HY000", message);
+    (void)mariadb_failure_read(&failure, code, "HY000", message);
     assert_int_equal(failure.code, code);
     assert_string_equal(failure.sqlstate, "HY000");
     return failure;
+}
+
+/* A syntax error of a trigger is not one of berth's texts. */
+static void test_broken_table(void **state)
+{
+    static const char *const triggers[] = {
+        "Trigger 'berth_foreign_update_consumers' has an error in its body: 'You have an error in"
+        " your SQL syntax; check the manual' at line 1",
+        "Unknown trigger has an error in its body: 'Query was empty'",
+    };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct mariadb_failure failure = read_failure(1064, triggers[i]);
+        assert_true(failure.is_broken_table);
+        assert_string_equal(failure.key, i == 0 ? "berth_foreign_update_consumers" : "");
+        assert_int_equal(failure.kind, MARIADB_CONFLICT);
+        assert_int_equal(mariadb_failure_read(&failure, 1064, "42000", triggers[i]), SERVER_RETRY);
+    }
+    struct mariadb_failure failure = read_failure(1064, "You have an error in your SQL syntax");
+    assert_false(failure.is_broken_table);
+    assert_int_equal(failure.kind, MARIADB_OTHER);
+    assert_int_equal(mariadb_failure_read(&failure, 1064, "42000", "wrong"), SERVER_FAILED);
+    assert_false(read_failure(1146, triggers[0]).is_broken_table);
 }
 
 static void test_keys(void **state)
@@ -136,9 +159,10 @@ static void test_odd_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meanings), cmocka_unit_test(test_commits),
-        cmocka_unit_test(test_logins),   cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_columns),  cmocka_unit_test(test_odd_messages),
+        cmocka_unit_test(test_meanings),     cmocka_unit_test(test_commits),
+        cmocka_unit_test(test_logins),       cmocka_unit_test(test_broken_table),
+        cmocka_unit_test(test_keys),         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_odd_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

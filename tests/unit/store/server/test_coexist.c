@@ -7,6 +7,8 @@
 #define RAISE_ONE "UPDATE resource_providers SET generation = generation + 1 WHERE id = 1"
 #define RAISE_TWO "UPDATE resource_providers SET generation = generation + 1 WHERE id = 2"
 
+#define INSERT_PROJECT "INSERT INTO projects (external_id) VALUES (UUID())"
+
 static void enable(struct fixture *fixture)
 {
     if (!coexist_enable(slice_of(fixture->url), &fixture->err))
@@ -46,13 +48,17 @@ static void open_both(struct fixture *fixture, struct store **stores)
 }
 
 /* From now on, only move() moves them. */
+static void keep_notes_of(struct store *base)
+{
+    struct server_store *store = server_store_of(base);
+    housekeeping_stop(store->housekeeping);
+    store->housekeeping = NULL;
+}
+
 static void keep_notes(struct store *const *stores)
 {
-    for (int i = 0; i < 2; i++) {
-        struct server_store *store = server_store_of(stores[i]);
-        housekeeping_stop(store->housekeeping);
-        store->housekeeping = NULL;
-    }
+    for (int i = 0; i < 2; i++)
+        keep_notes_of(stores[i]);
 }
 
 static void close_both(struct store **stores)
@@ -247,6 +253,101 @@ static void test_full_table(void **state)
     close_both(stores);
 }
 
+/* Runs a script with $file, in which the server has the triggers of the table. */
+static void change_triggers(struct fixture *fixture, const char *table, const char *script)
+{
+    struct slice rest = slice_of(strrchr(fixture->url, '@') + 2);
+    const struct slice database = slice_cut(&rest, '?');
+    fixture_shell(fixture, arena_printf(fixture->arena,
+                                        "file=\"$(mariadb -uroot -S "
+                                        "\"${BERTH_TEST_MARIADB_SOCKET##*unix_socket=}\" -Ne "
+                                        "'SELECT @@datadir')/%.*s/%s.TRG\" && %s%c",
+                                        SLICE_ARG(database), table, script, '\0')
+                               .data);
+}
+
+enum file { FILE_MENDED, FILE_WRONG };
+
+/* The server has opened the table, and could not read its triggers, which it does not try again. */
+static void break_table(struct fixture *fixture, const char *table, const char *write,
+                        enum file file)
+{
+    struct arena *arena = fixture->arena;
+    struct server_session *session = peer_connect(fixture);
+    peer_run(fixture, session, write);
+    change_triggers(fixture, table,
+                    "cat \"$file\" >kept && sed 's/BEGIN /BEGAN /' kept >\"$file\"");
+    peer_run(fixture, session, arena_printf(arena, "FLUSH LOCAL TABLES %s%c", table, '\0').data);
+    peer_run(fixture, session, arena_printf(arena, "SELECT 1 FROM %s LIMIT 1%c", table, '\0').data);
+    if (file == FILE_MENDED)
+        change_triggers(fixture, table, "cat kept >\"$file\"");
+    assert_false(peer_try(fixture, session, write));
+    assert_false(peer_try(fixture, session, write));
+    server_session_destroy(session);
+}
+
+static struct store *open_enabled(struct fixture *fixture)
+{
+    struct store *store = open_seeded(fixture, NULL);
+    enable(fixture);
+    take(fixture, store, STORE_NEWS_RELOAD, NULL);
+    keep_notes_of(store);
+    return store;
+}
+
+static enum store_result try(struct fixture *fixture, struct store *store,
+                             const struct change_list *list)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    fixture->err = (struct err){.arena = fixture->arena};
+    return take_news_and_commit(fixture, store, list, &stamp, &foreign);
+}
+
+/* As after a trigger was created on another table of a cluster: the store lets the server open the
+ * table again, without which no program could write to it. */
+static void test_broken_tables(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!fixture_is_mariadb())
+        skip();
+    struct store *store = open_enabled(fixture);
+    break_table(fixture, "projects", INSERT_PROJECT, FILE_MENDED);
+    assert_true(store_next_id(store, STORE_PROJECTS) < ID_NONE);
+    assert_false(store_lacks_id(store, &fixture->err));
+    (void)peer_execute(fixture, INSERT_PROJECT);
+    server_session_close(server_store_of(store)->writer);
+    break_table(fixture, "resource_providers", RAISE_TWO, FILE_MENDED);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    assert_int_equal(try(fixture, store, &list), STORE_TAKEN);
+    assert_int_equal(
+        peer_execute(fixture, "SELECT generation FROM resource_providers WHERE id = 1"), 0);
+    assert_int_equal(try(fixture, store, &list), STORE_OK);
+    (void)peer_execute(fixture, RAISE_TWO);
+    store_close(store);
+}
+
+/* Then opening the table again does not help, and the answer says what is wrong. */
+static void test_wrong_trigger(void **state)
+{
+    enum { ATTEMPTS_MOST = 4 };
+    struct fixture *fixture = *state;
+    if (!fixture_is_mariadb())
+        skip();
+    struct store *store = open_enabled(fixture);
+    struct change_list list = changes_of(fixture);
+    add_generation(&list, 1, 0, 1);
+    break_table(fixture, "resource_providers", RAISE_TWO, FILE_WRONG);
+    enum store_result result = STORE_TAKEN;
+    for (int i = 0; result == STORE_TAKEN && i < ATTEMPTS_MOST; i++)
+        result = try(fixture, store, &list);
+    assert_int_equal(result, STORE_FAILED);
+    assert_non_null(strstr(arena_copy(fixture->arena, fixture->err.message).data,
+                           "berth_foreign_insert_resource_providers' has an error in its body"));
+    store_close(store);
+}
+
 /* Only what is missing is created, and nothing is left. */
 static void test_switch(void **state)
 {
@@ -286,6 +387,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_observed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_another_server, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_full_table, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_broken_tables, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_trigger, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_switch, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
