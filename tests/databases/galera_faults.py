@@ -297,8 +297,11 @@ class Faults:
         self.cloud.await_named(instances, seen)
 
     def split(self):
-        """The node in use has lost the others, and somebody makes it go on alone. Its commits are lost when it joins again."""
-        alone = self.used()
+        """The node in use has lost the others, and somebody makes it go on alone. Its commits are lost when it joins again. After
+        another fault, instances may still have sessions on the second node, and what they write there is not lost."""
+        alone, second = self.cluster.nodes[:2]
+        self.balancer.end_sessions(second)
+        wait_until(lambda: self.balancer.sessions(second) == 0, "sessions stay on the second node")
         with self.losing(self.cloud.instances[:2]):
             alone.isolate()
             wait_until(lambda: not alone.is_primary(), "the node does not notice that it is alone")
