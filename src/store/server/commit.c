@@ -17,6 +17,7 @@
 enum {
     GIVEN_UP_MS = 1000,
     FAILURES_MOST = 2, /* in a row, after each of which the batch is planned again */
+    IN_VAIN_MS = 5000, /* of attempts that others win, after which all sessions connect again */
     SEEN_MS = 100,     /* for which an answer may come after what it tells was seen */
 };
 
@@ -380,6 +381,24 @@ static enum store_result try_commit(struct server_store *store, const struct sto
     return send_batch(store, batch, err);
 }
 
+/* Others may win for a while. But if a cluster has split, and somebody made both halves go on, then
+ * sessions that were connected before may be to both: what is read from one half never fits what
+ * the other has. New connections lead to one of them. */
+static void note_taken(struct server_store *store, enum store_result result)
+{
+    const uint64_t now_us = clock_monotonic_us();
+    const uint64_t limit_us = IN_VAIN_MS * UINT64_C(1000);
+    bool is_first = store->taken_us == 0 || now_us - store->last_taken_us >= limit_us;
+    bool is_in_vain = !is_first && now_us - store->taken_us >= limit_us;
+    store->last_taken_us = now_us;
+    if (result != STORE_TAKEN || store->waits_in_vain)
+        store->taken_us = 0;
+    else if (is_first || is_in_vain)
+        store->taken_us = now_us;
+    if (store->taken_us != 0 && is_in_vain)
+        server_lineage_leave_all(store->lineage);
+}
+
 /* The result, or STORE_PENDING. */
 static enum store_result commit_decide(struct server_store *store, enum store_result result,
                                        struct store_stamp *stamp)
@@ -393,6 +412,7 @@ static enum store_result commit_decide(struct server_store *store, enum store_re
         store->sending = NULL;
     }
     server_unlock(&store->base);
+    note_taken(store, result);
     if (store->waits_in_vain)
         server_end_stalled(store);
     store->waits_in_vain = false;

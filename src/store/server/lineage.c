@@ -3,14 +3,17 @@
 #include "store/server/lineage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 struct server_lineage {
-    pthread_mutex_t lock; /* guards the rest */
+    _Atomic uint64_t left_us; /* when all sessions were left; 0: never */
+    pthread_mutex_t lock;     /* guards the rest */
     struct server_id newest;
     uint64_t refused; /* when the last server that was refused was started */
     char writer[SERVER_NODE_BYTES];
@@ -54,6 +57,16 @@ bool server_lineage_has_moved(struct server_lineage *lineage, const struct serve
     bool has_moved = id->timeline > 0 && id->started != lineage->newest.started;
     pthread_mutex_unlock(&lineage->lock);
     return has_moved;
+}
+
+void server_lineage_leave_all(struct server_lineage *lineage)
+{
+    atomic_store(&lineage->left_us, clock_monotonic_us());
+}
+
+bool server_lineage_has_left(const struct server_lineage *lineage, uint64_t connected_us)
+{
+    return connected_us < atomic_load(&lineage->left_us);
 }
 
 void server_lineage_set_writer(struct server_lineage *lineage, const char *node)

@@ -43,6 +43,13 @@ bool server_lineage_join(struct server_lineage *lineage, const struct server_id 
 /* Whether the newest connection is to another server. */
 bool server_lineage_has_moved(struct server_lineage *lineage, const struct server_id *id);
 
+/* All sessions that are connected by now are left: their owners connect them again before they are
+ * used. */
+void server_lineage_leave_all(struct server_lineage *lineage);
+
+/* Whether a session that was connected at that time has been left. */
+bool server_lineage_has_left(const struct server_lineage *lineage, uint64_t connected_us);
+
 /* The node of a cluster through which the store writes, for its other threads; "": none. Names that
  * are too long are cut. */
 void server_lineage_set_writer(struct server_lineage *lineage, const char *node);

@@ -75,8 +75,9 @@ bool server_session_is_old(const struct server_session *session, uint64_t age_us
 
 bool server_session_has_moved(const struct server_session *session)
 {
-    return session->options.lineage != NULL &&
-           server_lineage_has_moved(session->options.lineage, &session->id);
+    struct server_lineage *lineage = session->options.lineage;
+    return lineage != NULL && (server_lineage_has_moved(lineage, &session->id) ||
+                               server_lineage_has_left(lineage, session->connected_us));
 }
 
 bool server_session_in_transaction(const struct server_session *session)

@@ -108,7 +108,7 @@ void server_session_notice_end(struct server_session *session);
 bool server_session_is_old(const struct server_session *session, uint64_t age_us);
 
 /* Whether the newest connection of its lineage is to another server than the session's own, or its
- * last one. */
+ * last one, or the session has been left. */
 bool server_session_has_moved(const struct server_session *session);
 
 /* Whether a transaction is open, even a failed one. */

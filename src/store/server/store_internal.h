@@ -164,8 +164,10 @@ struct server_store {
     struct server_unknown *unknown; /* finds out what became of a batch */
     bool waits_in_vain;             /* the lock was not free within the limit */
     struct locked_rows locked;
-    unsigned failures;  /* in a row, because of a state of the server that passes */
-    uint64_t wanted_us; /* since when it has been wanted without success; 0: it is not */
+    uint64_t taken_us; /* since when others have won each time; 0: they have not the last time */
+    uint64_t last_taken_us; /* when a batch was last decided */
+    unsigned failures;      /* in a row, because of a state of the server that passes */
+    uint64_t wanted_us;     /* since when it has been wanted without success; 0: it is not */
     struct turns turns;
     struct server_asks asks;
     unsigned crowded; /* so many batches more are planned under the lock */
