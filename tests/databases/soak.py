@@ -98,7 +98,7 @@ class Soak:
         self.faults.play(soak_faults.schedule(self.draw, seconds, self.names, self.kind.FAULTS), LONGER_MOST * seconds)
 
     def _python(self, server):
-        return soak_faults.Python(server, self.directory, self.databases.python_options)
+        return soak_faults.Python(server, self.directory, self.databases.python_is_strict)
 
     def _await_writes(self, service, number):
         before = self.journal.count_of(service)

@@ -103,12 +103,13 @@ class Instance:
 
 
 class Python:
-    """The Python service on the same database. options: more lines of its configuration."""
+    """The Python service on the same database. is_strict: it never reads what is older than an acknowledged write."""
 
-    name, is_python, is_strict = "python", True, True
+    name, is_python = "python", True
 
-    def __init__(self, server, directory, options=()):
-        self.service = servers.PythonService(directory, sync=False, connection=server.url(), options=options)
+    def __init__(self, server, directory, is_strict):
+        self.is_strict = is_strict
+        self.service = servers.PythonService(directory, sync=False, connection=server.url())
 
     @property
     def port(self):
@@ -126,7 +127,7 @@ class Databases:
     """The primary, its standby, PgBouncer, and an old snapshot that is held open. Instances have both servers in their URL, or
     PgBouncer."""
 
-    has_standby, python_options = True, ()
+    has_standby, python_is_strict = True, True
 
     def __init__(self, stack):
         self.primary = stack.enter_context(Postgres(options=SPARES))
