@@ -289,7 +289,7 @@ static void name_key(const struct mariadb_row_failure *failure, const struct bun
 }
 
 static void name_change(struct mariadb_session *session, const struct sent_chunk *sent,
-                        struct slice message, uint64_t deadline_us, struct server_refusal *refusal)
+                        uint64_t deadline_us, struct server_refusal *refusal)
 {
     const struct mariadb_failure told = session->failure;
     const struct bundle *chunk = &sent->chunk;
@@ -305,7 +305,9 @@ static void name_change(struct mariadb_session *session, const struct sent_chunk
         refusal->change = missing == SIZE_MAX ? STORE_UNNAMED : missing;
         return;
     }
-    struct mariadb_row_failure failure = {.error = told.code, .message = message, .row = row};
+    /* Not berth's message, in which the server's follows the name of the database. */
+    struct mariadb_row_failure failure = {
+        .error = told.code, .message = slice_of(told.message), .row = row};
     size_t change = mariadb_culprit(chunk, session->batch->changes, &failure);
     refusal->change = change == SIZE_MAX ? STORE_UNNAMED : change;
     if (refusal->reason == SERVER_REASON_DUPLICATE)
@@ -315,6 +317,7 @@ static void name_change(struct mariadb_session *session, const struct sent_chunk
 struct server_refusal mariadb_batch_refusal(struct server_session *base, struct slice message,
                                             uint64_t deadline_us)
 {
+    (void)message; /* session->failure has what matters of it */
     struct mariadb_session *session = mariadb_session_of(base);
     const struct mariadb_batch *sent = session->batch;
     size_t result = session->failure.result;
@@ -339,6 +342,6 @@ struct server_refusal mariadb_batch_refusal(struct server_session *base, struct 
         refusal.reason = SERVER_REASON_CONFLICT; /* rolled back between two statements */
     for (size_t i = 0; refusal.part == SERVER_PART_OTHER && i < sent->chunk_count; i++)
         if (result >= sent->chunks[i].begin && result < sent->chunks[i].end)
-            name_change(session, &sent->chunks[i], message, deadline_us, &refusal);
+            name_change(session, &sent->chunks[i], deadline_us, &refusal);
     return refusal;
 }

@@ -253,6 +253,7 @@ enum server_outcome mariadb_failure_read(struct mariadb_failure *failure, unsign
 {
     *failure = (struct mariadb_failure){.code = code, .kind = mariadb_failure_kind(code)};
     snprintf(failure->sqlstate, sizeof(failure->sqlstate), "%s", sqlstate);
+    snprintf(failure->message, sizeof(failure->message), "%s", message);
     if (failure->kind == MARIADB_DUPLICATE)
         read_key(failure, message);
     else if (failure->kind == MARIADB_REFERENCE || code == 4025 || code == 3819)

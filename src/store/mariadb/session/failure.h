@@ -9,7 +9,10 @@
 #include "base/slice.h"
 #include "store/server/outcome.h"
 
-enum { MARIADB_NAME_BYTES = 65 * 4 }; /* 64 characters, and a NUL byte */
+enum {
+    MARIADB_NAME_BYTES = 65 * 4, /* 64 characters, and a NUL byte */
+    MARIADB_MESSAGE_BYTES = 512, /* the most that libmariadb keeps (MYSQL_ERRMSG_SIZE) */
+};
 
 /* What a failure means to the one who has sent the statement. */
 enum mariadb_kind {
@@ -29,7 +32,8 @@ struct mariadb_failure {
     unsigned code; /* 0: it was not the server, nor libmariadb */
     char sqlstate[6];
     enum mariadb_kind kind;
-    char table[MARIADB_NAME_BYTES];  /* of a duplicate, by MySQL only */
+    char message[MARIADB_MESSAGE_BYTES]; /* the server's own, or libmariadb's, and nothing else */
+    char table[MARIADB_NAME_BYTES];      /* of a duplicate, by MySQL only */
     char key[MARIADB_NAME_BYTES];    /* the unique key, the foreign key, the check, the trigger */
     char column[MARIADB_NAME_BYTES]; /* that cannot hold a value */
     uint64_t row;         /* the position of its row in the statement, from 1; 0: not known */

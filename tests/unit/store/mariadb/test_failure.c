@@ -66,6 +66,7 @@ static struct mariadb_failure read_failure(unsigned code, const char *message)
     (void)mariadb_failure_read(&failure, code, "HY000", message);
     assert_int_equal(failure.code, code);
     assert_string_equal(failure.sqlstate, "HY000");
+    assert_int_equal(strncmp(failure.message, message, MARIADB_MESSAGE_BYTES - 1), 0);
     return failure;
 }
 
