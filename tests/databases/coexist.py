@@ -23,6 +23,7 @@ import psycopg2  # noqa: E402
 import servers  # noqa: E402
 from beside_python import (  # noqa: E402
     DATABASES, OWNER, PYTHON_OWNER, claim, claims_are_kept, new, provider_of, score_cases, soon, two_and_python, used, work_at_once)
+from mariadb import numbers  # noqa: E402
 
 BIG = 5000  # rows of one statement that are too many to be named
 
@@ -32,7 +33,7 @@ TRIGGERS = {False: "SELECT tgname::text FROM pg_trigger WHERE tgname LIKE 'berth
                    " SELECT proname::text FROM pg_proc WHERE proname LIKE 'berth%'",
             True: "SELECT trigger_name FROM information_schema.triggers WHERE trigger_name LIKE 'berth%'"}
 SERIES = {False: f"SELECT gen_random_uuid()::text, 'big' || i, 0 FROM generate_series(1, {BIG}) i",
-          True: f"SELECT UUID(), CONCAT('big', seq), 0 FROM seq_1_to_{BIG}"}
+          True: f"SELECT UUID(), CONCAT('big', seq), 0 FROM {numbers(1, BIG)}"}
 OTHER_USER = {False: "CREATE ROLE other LOGIN PASSWORD 'other'; GRANT USAGE ON SCHEMA public TO other;"
                      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO other;"
                      "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO other; REVOKE ALL ON berth_foreign FROM other",

@@ -25,7 +25,7 @@ import copy_cases  # noqa: E402
 import servers  # noqa: E402
 from copy_cases import Cutter, Source, Tool, raw  # noqa: E402
 from galera import Galera  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
 NEWEST = "a082b8bb98d0"
@@ -305,8 +305,8 @@ def from_standard_input(source, tool):
 ALL = ("served", "prepared", "values", "altered", "interrupted", "at_once")
 PARTS = {
     "postgres": (Postgres, None, ALL),
-    "utf8mb3": (Mariadb, "utf8mb3_general_ci", ALL),
-    "utf8mb4": (Mariadb, "utf8mb4_unicode_ci", ("served", "values")),
+    "utf8mb3": (server_class(), "utf8mb3_general_ci", ALL),
+    "utf8mb4": (server_class(), "utf8mb4_unicode_ci", ("served", "values")),
     "galera": (lambda: Galera(nodes=2), "utf8mb3_general_ci", ("served", "interrupted", "at_once")),
 }
 

@@ -6,9 +6,7 @@
 
 Its settings are those of OpenStack's deployers where these agree: the binary log is written and rows are logged, a database
 has the character set utf8mb3, and addresses are not resolved. Commits are durable. Buffers and logs are small. All servers
-of one machine start from copies of one new data directory.
-
-Debian has no MySQL server, so nothing here has been tried with one."""
+of one machine start from copies of one new data directory. mysql.py has a MySQL server that is used alike."""
 
 import contextlib
 import os
@@ -98,7 +96,10 @@ class Mariadb(Database):
 
     def launch(self, *words):
         """Starts the server without waiting for it."""
-        self.execute(PROGRAM, f"--defaults-file={self.write_options()}", *words)
+        self.execute(*self.program(), f"--defaults-file={self.write_options()}", *words)
+
+    def program(self):
+        return [PROGRAM]
 
     def write_options(self):
         return self.place.write("my.cnf", "\n".join(["[mysqld]", *as_words(self.options)]) + "\n")
@@ -115,7 +116,7 @@ class Mariadb(Database):
         return self.sql("SELECT 1", database=SYSTEM)
 
     def make_database_once(self):
-        if not self.sql("SELECT 1 FROM global_priv WHERE User = %s", self.user, database=SYSTEM):
+        if not self.sql("SELECT 1 FROM user WHERE User = %s", self.user, database=SYSTEM):
             self.create_user(self.user, self.password, self.require)
             self.create_database(self.database)
 
@@ -172,6 +173,21 @@ class Mariadb(Database):
         """The path of a file for read_default_file, and for --defaults-file of MariaDB's programs. As some deployers write
         it, it has no newline at its end."""
         return self.place.write(name, "\n".join([f"[{group}]", *as_words(options)]))
+
+
+def server_class():
+    """Of a server that a test starts. With BERTH_TEST_ON=mysql in the environment it is a MySQL server, so that each test of
+    a single server can be run on both."""
+    if os.environ.get("BERTH_TEST_ON") != "mysql":
+        return Mariadb
+    import mysql
+    return mysql.Mysql
+
+
+def numbers(first, last):
+    """A table of a FROM clause, with the numbers from the first one to the last one in its column `seq`."""
+    return (f"(SELECT {first - 1} + at AS seq FROM JSON_TABLE(CONCAT('[0', REPEAT(',0', {last - first}), ']'), '$[*]' "
+            "COLUMNS (at FOR ORDINALITY)) AS numbered) AS numbers")
 
 
 def quoted(name):

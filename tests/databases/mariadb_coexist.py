@@ -23,7 +23,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from beside_python import claim, new, provider_of, work_at_once  # noqa: E402
 from galera import Galera  # noqa: E402
-from mariadb import KOLLA, SUPERUSER, Mariadb  # noqa: E402
+from mariadb import KOLLA, SUPERUSER, server_class  # noqa: E402
 
 TRUST = {"log_bin_trust_function_creators": "1"}
 SECONDS = 2
@@ -172,7 +172,7 @@ def service_on(url):
 
 def alone(tool):
     """kolla's settings."""
-    with Mariadb(options={**KOLLA, **TRUST}) as server:
+    with server_class()(options={**KOLLA, **TRUST}) as server:
         notes = Notes(tool, server, server.url(charset="utf8"))
         yield from notes.enable()
         with service_on(notes.url) as python:
@@ -197,7 +197,7 @@ def cluster(tool):
 
 def refused(tool):
     """What a user or a server does not allow is said in one line, and changes nothing."""
-    with Mariadb(options=KOLLA) as server:
+    with server_class()(options=KOLLA) as server:
         url = server.url(charset="utf8")
         found = tool.run(url, "coexist", "enable")
         yield "before the tables are there", found[0] == 1 and 'run "placement-manage db sync"' in found[1], found

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from refusals import (ALWAYS, Count, after_lock, claim, claim_together, create, create_together, is_there,  # noqa: E402
                       make_providers, states, while_locked)
 
@@ -131,7 +131,7 @@ def main():
     arguments = parser.parse_args()
     count = Count()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Mariadb(options={"log_bin_trust_function_creators": True}))
+        server = stack.enter_context(server_class()(options={"log_bin_trust_function_creators": True}))
         directory = tempfile.mkdtemp(prefix="berth-refusals-")
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         with servers.Berthd(arguments.berthd, directory, connection=server.url()) as berth:

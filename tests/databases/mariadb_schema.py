@@ -21,7 +21,7 @@ import traceback
 import schema
 from expectations import expect
 from galera import Galera
-from mariadb import SUPERUSER, Mariadb
+from mariadb import SUPERUSER, numbers, server_class
 from processes import wait_until
 from schema import DEBIANS, NEWEST, REVISIONS, ROWS, Schema, finished, servers, without_steps
 
@@ -83,9 +83,9 @@ class MariadbSchema(Schema):
     """Cases on one server, with databases of one collation."""
 
     shell_program = "mariadb_schema_shell"
-    missing_roots = schema.MISSING_ROOTS.replace("generate_series(1, 60) AS i", "(SELECT seq AS i FROM seq_1_to_60) AS s") \
+    missing_roots = schema.MISSING_ROOTS.replace("generate_series(1, 60) AS i", f"(SELECT seq AS i FROM {numbers(1, 60)}) AS s") \
         .replace("'r' || i", "CONCAT('r', i)")
-    missing_consumers = schema.MISSING_CONSUMERS.replace("generate_series(1, 120) AS i", "(SELECT seq AS i FROM seq_1_to_120) AS s") \
+    missing_consumers = schema.MISSING_CONSUMERS.replace("generate_series(1, 120) AS i", f"(SELECT seq AS i FROM {numbers(1, 120)}) AS s") \
         .replace("'m' || (i / 2)", "CONCAT('m', i DIV 2)")
     own_table_names = OWN_TABLES
 
@@ -102,7 +102,7 @@ class MariadbSchema(Schema):
             self.templates[revision] = self.dump(name, keep_ids=True)
 
     def start_server(self):
-        return Mariadb().start()
+        return server_class()().start()
 
     # What the cases use.
 

@@ -17,7 +17,7 @@ import time
 from database import Authority
 from expectations import expect, run_cases
 from galera import Galera
-from mariadb import KOLLA, Mariadb, wait_until
+from mariadb import KOLLA, server_class, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WRONG_NAME = "127.1"  # is 127.0.0.1, but not in the certificate
@@ -68,7 +68,7 @@ class Encrypted:
     """Cases on a server with TLS, which sets what kolla-ansible sets."""
 
     def __init__(self):
-        self.server = Mariadb(options=KOLLA, tls=True).start()
+        self.server = server_class()(options=KOLLA, tls=True).start()
         self.ca = self.server.authority.cert
         self.other_ca = Authority(self.server.place.make_directory("other")).cert
         self.server.place.own(self.other_ca)

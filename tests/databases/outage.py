@@ -31,7 +31,7 @@ import servers  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
 from galera import Galera  # noqa: E402
 from haproxy import Balancer  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from postgres_wire import PostgresWire  # noqa: E402
@@ -236,7 +236,7 @@ def main():
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(Galera()) if arguments.galera else None
         server = stack.enter_context(Balancer(cluster.nodes, inter_ms=CHECKS_MS) if cluster else
-                                     Mariadb() if arguments.mariadb else Postgres())
+                                     server_class()() if arguments.mariadb else Postgres())
         wire = PostgresWire if isinstance(server, Postgres) else MariadbWire
         berths, proxies = {}, []
         for which, options in OPTIONS.items():

@@ -21,7 +21,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE),
 
 import servers  # noqa: E402
 from database import url_of  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
 from service_manager import Process  # noqa: E402
@@ -46,7 +46,7 @@ class Kind:
 
 
 POSTGRES = Kind(Postgres, "postgresql+psycopg2", "postgresql", speaks_first=False)
-MARIADB = Kind(Mariadb, "mysql+pymysql", "mysql", speaks_first=True)
+MARIADB = Kind(server_class(), "mysql+pymysql", "mysql", speaks_first=True)
 
 
 class Run:
@@ -176,7 +176,7 @@ def stop_within_an_attempt(program, directory, kind):
 
 def sessions_of(server):
     """What identifies the sessions of berthd."""
-    if isinstance(server, Mariadb):
+    if isinstance(server, MARIADB.start):
         return set(server.sessions())
     rows = server.sql("SELECT pid FROM pg_stat_activity WHERE usename = %s AND backend_type = 'client backend'", server.user)
     return {pid for pid, in rows}

@@ -25,7 +25,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from admin_pages import metrics  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from postgres_wire import PostgresWire  # noqa: E402
@@ -145,7 +145,7 @@ def main():
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Mariadb() if arguments.mariadb else Postgres())
+        server = stack.enter_context(server_class()() if arguments.mariadb else Postgres())
         proxy = stack.enter_context(FaultyProxy(server.port, MariadbWire if arguments.mariadb else PostgresWire))
         for what, is_right, found in cases(arguments.berthd, arguments.every, stack, server, proxy):
             score.case(what, None if is_right else repr(found))

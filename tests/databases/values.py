@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from mariadb import Mariadb  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
 
@@ -378,7 +378,7 @@ def main():
     arguments = parser.parse_args()
     score = servers.Score()
     charset = arguments.mariadb
-    server = Mariadb(charset=charset, collation=charset + "_general_ci") if charset else Postgres()
+    server = server_class()(charset=charset, collation=charset + "_general_ci") if charset else Postgres()
     with server, contextlib.ExitStack() as stack:
         Values(server, arguments.build, stack, charset).compare(score)
     return score.end()

@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 """Runs a command with a MariaDB server, or a Galera cluster, of its own, and ends the servers with it.
 
-    tests/databases/with_mariadb.py [--galera] [--haproxy] [--database NAME] [--charset NAME] [--option NAME=VALUE]…
+    tests/databases/with_mariadb.py [--galera | --mysql] [--haproxy] [--database NAME] [--charset NAME] [--option NAME=VALUE]…
                                     [--] COMMAND…
+
+BERTH_TEST_ON=mysql in its own environment stands for --mysql, except with --galera: so that programs that run this one can be
+run on MySQL.
 
 The exit status is the command's; 128 plus the number of the signal that ended it. The command finds in its environment:
 
+    BERTH_TEST_MARIADB_PRODUCT    mariadb or mysql
     BERTH_TEST_MARIADB            a URL of the user with all rights on the database:
                                   mysql+pymysql://USER:PASSWORD@127.0.0.1:PORT/NAME
     BERTH_TEST_MARIADB_URL        the same; with --haproxy, that of HAProxy, which leads to it at first
@@ -27,7 +31,8 @@ import mariadb
 import with_servers
 from galera import Galera
 from haproxy import Balancer
-from mariadb import Mariadb
+from mariadb import server_class
+from mysql import Mysql
 
 CHECKS_MS = 100  # between two of HAProxy's checks, instead of two seconds
 
@@ -36,6 +41,7 @@ def options():
     parser = with_servers.parser_of(__doc__)
     parser.add_argument("--charset", default="utf8mb3", metavar="NAME", help="the character set of the database (utf8mb3)")
     parser.add_argument("--galera", action="store_true", help="start a cluster of three nodes")
+    parser.add_argument("--mysql", action="store_true", help="start a MySQL server")
     parser.add_argument("--haproxy", action="store_true", help="also start HAProxy")
     return with_servers.parse(parser)
 
@@ -50,8 +56,12 @@ def start(chosen, servers):
     """Starts the servers, which end with the exit stack, and returns the variables that name them."""
     what = {"options": chosen.settings, "database": chosen.database, "charset": chosen.charset,
             "collation": chosen.charset + "_general_ci"}
-    nodes = servers.enter_context(Galera(**what)).nodes if chosen.galera else [servers.enter_context(Mariadb(**what))]
-    variables = {"BERTH_TEST_MARIADB_CHARSET": chosen.charset}
+    if chosen.galera:
+        nodes = servers.enter_context(Galera(**what)).nodes
+    else:
+        nodes = [servers.enter_context((Mysql if chosen.mysql else server_class())(**what))]
+    variables = {"BERTH_TEST_MARIADB_CHARSET": chosen.charset,
+                 "BERTH_TEST_MARIADB_PRODUCT": "mysql" if isinstance(nodes[0], Mysql) else "mariadb"}
     for number, node in enumerate(nodes, 1):
         variables.update(variables_of(node, "MARIADB" if number == 1 else f"MARIADB_{number}"))
     variables["BERTH_TEST_MARIADB_URL"] = variables["BERTH_TEST_MARIADB"]

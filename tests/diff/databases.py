@@ -223,7 +223,7 @@ class Mariadb(OnServer):
     def make_server(self, options):
         import mariadb
 
-        return mariadb.Mariadb(options=options)
+        return mariadb.server_class()(options=options)
 
     def first(self):
         return self.server

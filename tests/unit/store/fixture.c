@@ -21,6 +21,12 @@ bool fixture_is_mariadb(void)
     return getenv("BERTH_TEST_MARIADB_ADMIN") != NULL;
 }
 
+bool fixture_is_mysql(void)
+{
+    const char *product = getenv("BERTH_TEST_MARIADB_PRODUCT");
+    return product != NULL && strcmp(product, "mysql") == 0;
+}
+
 bool fixture_is_server(void)
 {
     return is_postgres() || fixture_is_mariadb();

@@ -31,6 +31,8 @@ int fixture_teardown(void **state);
 bool fixture_is_server(void);
 /* Whether that server is MariaDB's. */
 bool fixture_is_mariadb(void);
+/* That it is a MySQL server. */
+bool fixture_is_mysql(void);
 /* Whether it is a node of a cluster. */
 bool fixture_is_cluster(void);
 /* Whether columns of text hold characters of four bytes: on MariaDB with BERTH_TEST_CHARSET=utf8mb4

@@ -176,8 +176,8 @@ static bool has_database(struct mariadb_session *session)
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     bool has = mariadb_session_connect(session, soon(), &err) == SERVER_OK &&
-               mariadb_session_run(session, "SET SESSION wsrep_sync_wait = 1", "used", soon(),
-                                   &err) == SERVER_OK &&
+               mariadb_session_run(session, "SET /*M! wsrep_sync_wait = 1, */ autocommit = 1",
+                                   "used", soon(), &err) == SERVER_OK &&
                value_of(arena, session, "SELECT DATABASE()") != NULL;
     arena_destroy(arena);
     return has;

@@ -190,7 +190,8 @@ static void test_waits_for_nobody(void **state)
                     "UPDATE resource_providers SET generation = 1 WHERE id = 3");
     assert_int_equal(pthread_create(&thread, NULL, update_all, b->other), 0);
     AWAIT(is_value(b, admin,
-                   "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE"
+                   "SELECT VARIABLE_VALUE FROM /*M! information_schema.GLOBAL_STATUS */"
+                   " /*!80000 performance_schema.global_status */ WHERE"
                    " VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'",
                    "1"));
     run(b->berth, "SET innodb_lock_wait_timeout = 1;"

@@ -8,6 +8,9 @@
 
 enum { ROWS = 4000, FEW = 40, FIRST_ID = 100000 };
 
+#define STATUS                                                                                     \
+    " /*M! information_schema.SESSION_STATUS */ /*!80000 performance_schema.session_status */"
+
 /* Rows with the ids FIRST_ID + 1 to FIRST_ID + ROWS, and as many batches. */
 static const char *const FILL[] = {
     "INSERT INTO projects (id, external_id) SELECT seq, CONCAT('p', seq) FROM",
@@ -32,8 +35,8 @@ static struct store *open_filled(struct fixture *fixture)
 {
     struct store *store = open_seeded(fixture, NULL);
     for (size_t i = 0; i < sizeof(FILL) / sizeof(FILL[0]); i++)
-        (void)peer_execute(fixture, arena_printf(fixture->arena, "%s seq_%d_to_%d", FILL[i],
-                                                 FIRST_ID + 1, FIRST_ID + ROWS)
+        (void)peer_execute(fixture, arena_printf(fixture->arena, "%s %s", FILL[i],
+                                                 peer_numbers(fixture, FIRST_ID + 1, ROWS))
                                         .data);
     return store;
 }
@@ -41,8 +44,7 @@ static struct store *open_filled(struct fixture *fixture)
 /* The rows that the session has looked at since the last call. */
 static int64_t looked_at(struct fixture *fixture, struct server_session *session)
 {
-    static const char READ[] = "SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM"
-                               " information_schema.SESSION_STATUS"
+    static const char READ[] = "SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM" STATUS
                                " WHERE VARIABLE_NAME LIKE 'Handler_read%'";
     int64_t rows = peer_number(fixture, session, READ);
     peer_run(fixture, session, "FLUSH STATUS");
@@ -61,8 +63,7 @@ static void expect_few(struct fixture *fixture, struct server_session *session, 
 static int64_t files_made(struct fixture *fixture, struct server_session *session)
 {
     return peer_number(fixture, session,
-                       "SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM"
-                       " information_schema.SESSION_STATUS"
+                       "SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM" STATUS
                        " WHERE VARIABLE_NAME = 'Created_tmp_disk_tables'");
 }
 
@@ -167,12 +168,11 @@ static void test_namesakes(void **state)
 /* As many batches, which say nothing. */
 static void fill_log(struct fixture *fixture)
 {
-    (void)peer_execute(fixture,
-                       arena_printf(fixture->arena,
-                                    "INSERT INTO berth_log SELECT seq, x'00', x'00',"
-                                    " UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, '' FROM seq_%d_to_%d",
-                                    FIRST_ID + 1, FIRST_ID + ROWS)
-                           .data);
+    (void)peer_execute(fixture, arena_printf(fixture->arena,
+                                             "INSERT INTO berth_log SELECT seq, x'00', x'00',"
+                                             " UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, '' FROM %s",
+                                             peer_numbers(fixture, FIRST_ID + 1, ROWS))
+                                    .data);
 }
 
 static void test_log(void **state)
@@ -414,8 +414,8 @@ static void test_very_many_rows(void **state)
         fixture, arena_printf(fixture->arena,
                               "INSERT INTO consumers (id, uuid, project_id, user_id, generation,"
                               " created_at) SELECT seq, CONCAT('c', seq), 1, 1, 1, UTC_TIMESTAMP()"
-                              " FROM seq_%d_to_%d",
-                              FIRST_ID + 1, FIRST_ID + MANY)
+                              " FROM %s",
+                              peer_numbers(fixture, FIRST_ID + 1, MANY))
                      .data);
     (void)peer_execute(fixture, "UPDATE resource_providers SET updated_at = UTC_TIMESTAMP()");
     struct many many = {.before = mallinfo2().uordblks + mallinfo2().hblkhd};

@@ -32,7 +32,8 @@ static void test_facts(void **state)
     assert_false(facts.is_pooled || facts.is_standby || facts.is_read_only || facts.uses_tls);
     assert_false(facts.has_timeline);
     assert_int_equal(facts.timeline, 0);
-    assert_true(facts.knows_standbys);
+    /* MySQL does not count the replicas that are connected to it */
+    assert_int_equal(facts.knows_standbys, mariadb_session_server(session)->is_mariadb);
     if (mariadb_session_server(session)->is_galera) {
         assert_string_equal(facts.node, value_of(arena, session, "SELECT @@wsrep_node_name"));
         assert_string_equal(facts.node_state, "Synced");
@@ -42,7 +43,8 @@ static void test_facts(void **state)
     } else {
         assert_string_equal(facts.node, "");
         assert_int_equal(facts.cluster_size, 0);
-        assert_int_equal(facts.replication, STORE_REPLICATION_NONE);
+        assert_int_equal(facts.replication,
+                         facts.knows_standbys ? STORE_REPLICATION_NONE : STORE_REPLICATION_UNKNOWN);
         assert_string_equal(report_role(&facts), "primary");
     }
     mariadb_session_destroy(session);

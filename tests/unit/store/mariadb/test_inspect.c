@@ -285,12 +285,13 @@ static void test_tables(void **state)
          "unique indexes of the schema are missing: consumers (uuid)"},
         {"ALTER TABLE inventories DROP INDEX uniq_inventories0resource_provider_resource_class",
          "missing: inventories (resource_class_id,resource_provider_id)"},
-        {"ALTER TABLE users ENGINE = Aria", "tables are not stored by InnoDB: users. "},
+        {"ALTER TABLE users ENGINE = MyISAM", "tables are not stored by InnoDB: users. "},
         {"ALTER TABLE resource_provider_aggregates DROP PRIMARY KEY",
          "tables have no primary key: resource_provider_aggregates. "},
         {"ALTER TABLE projects MODIFY external_id VARCHAR(255) CHARACTER SET latin1 NOT NULL",
          "the character set of projects.external_id lacks most characters"},
-        {"ALTER TABLE consumers MODIFY uuid VARCHAR(36) CHARACTER SET utf8mb4 NOT NULL",
+        {"ALTER TABLE consumers MODIFY uuid VARCHAR(36) CHARACTER SET utf8mb4"
+         " COLLATE utf8mb4_general_ci NOT NULL",
          "allocations.consumer_id has the collation utf8mb3_general_ci, and consumers.uuid "
          "utf8mb4_general_ci"},
         {"INSERT INTO traits(id, name) VALUES (1700000000, 'T')",

@@ -103,9 +103,13 @@ static void test_one(void **state)
 /* Batches of another instance, larger together than an answer may be. */
 static void write_much(struct fixture *fixture)
 {
-    (void)peer_execute(fixture, "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
-                                " SELECT seq, UNHEX(LPAD(seq, 32, '0')), UNHEX(LPAD(seq, 32, '1')),"
-                                " UTC_TIMESTAMP(6), REPEAT('x', 65536) FROM seq_2_to_1100");
+    (void)peer_execute(
+        fixture, arena_printf(fixture->arena,
+                              "INSERT INTO berth_log (number, mark, digest, written_at, entries)"
+                              " SELECT seq, UNHEX(LPAD(seq, 32, '0')), UNHEX(LPAD(seq, 32, '1')),"
+                              " UTC_TIMESTAMP(6), REPEAT('x', 65536) FROM %s",
+                              peer_numbers(fixture, 2, 1099))
+                     .data);
 }
 
 static void test_far_behind(void **state)
@@ -140,8 +144,12 @@ static void test_large_rows(void **state)
     enum { NODES = 90 };
     struct fixture *fixture = *state;
     struct store *store = open_seeded(fixture, NULL);
-    (void)peer_execute(fixture, "INSERT INTO berth_nodes (id, uuid, last_error) SELECT seq, UUID(),"
-                                " REPEAT('x', 900000) FROM seq_1_to_90");
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena,
+                                    "INSERT INTO berth_nodes (id, uuid, last_error) SELECT seq,"
+                                    " UUID(), REPEAT('x', 900000) FROM %s",
+                                    peer_numbers(fixture, 1, NODES))
+                           .data);
     struct server_session *session = peer_connect(fixture);
     int64_t ids[NODES];
     size_t count = 0;

@@ -152,10 +152,10 @@ static void test_resumed(void **state)
     does_not_start(false, "has no schema");
     starts(true);
     has_everything("a082b8bb98d0");
-    value_is("SELECT GROUP_CONCAT(CONSTRAINT_NAME ORDER BY CONSTRAINT_NAME) FROM"
+    value_is("SELECT GROUP_CONCAT(CONSTRAINT_NAME ORDER BY HEX(CONSTRAINT_NAME)) FROM"
              " information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()",
-             "consumers_consumer_type_id_fkey,resource_providers_ibfk_1,resource_providers_ibfk_2,"
-             "resource_provider_traits_ibfk_1,resource_provider_traits_ibfk_2");
+             "consumers_consumer_type_id_fkey,resource_provider_traits_ibfk_1,"
+             "resource_provider_traits_ibfk_2,resource_providers_ibfk_1,resource_providers_ibfk_2");
     run(session, "CREATE TABLE berth_creating (id INTEGER NOT NULL PRIMARY KEY)");
     starts(true);
     has_everything("a082b8bb98d0");

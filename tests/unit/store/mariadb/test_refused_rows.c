@@ -17,7 +17,10 @@ static void test_languages(void **state)
     char sql[60];
     (void)state;
     begin(&server, "utf8mb3");
+    bool is_mariadb = strstr(value_of(&server, "SELECT VERSION()"), "MariaDB") != NULL;
     for (size_t i = 0; i < sizeof(LANGUAGES) / sizeof(LANGUAGES[0]); i++) {
+        if (!is_mariadb && strcmp(LANGUAGES[i], "ka_GE") == 0)
+            continue; /* MySQL does not know it */
         snprintf(sql, sizeof(sql), "SET lc_messages='%s'", LANGUAGES[i]);
         run(server.mysql, sql);
         add_name(&server, CHANGE_TRAIT_INSERT, 10, SLICE_LIT("new"));

@@ -17,7 +17,9 @@ static void test_commit(void **state)
     assert_int_equal(session->base.commit, SERVER_COMMIT_DONE);
     assert_false(mariadb_session_in_transaction(session));
     EXPECT(mariadb_session_execute(session, &text, NULL, 0, NULL, soon(), err), SERVER_REFUSED,
-           "written: Duplicate entry '1' for key 'PRIMARY'");
+           mariadb_session_server(session)->is_mariadb
+               ? "written: Duplicate entry '1' for key 'PRIMARY'"
+               : "written: Duplicate entry '1' for key 'parent.PRIMARY'");
     assert_int_equal(session->base.commit, SERVER_COMMIT_NONE);
     assert_int_equal(mariadb_session_failure(session)->result, 1);
     assert_true(mariadb_session_in_transaction(session));

@@ -18,7 +18,7 @@ static const struct peer_kind *kind_of_server(void)
 #endif
 #ifdef BERTH_MARIADB
     if (fixture_is_mariadb())
-        return &peer_mariadb;
+        return fixture_is_mysql() ? &peer_mysql : &peer_mariadb;
 #endif
     fail_msg("run this with tests/databases/with_postgres.py or with_mariadb.py");
     return NULL;
@@ -43,6 +43,16 @@ const char *peer_bytes(struct fixture *fixture, const char *text)
     const char *literal = peer_hex(fixture, arena_copy(fixture->arena, buf_slice(&digits)).data);
     buf_free(&digits);
     return literal;
+}
+
+const char *peer_numbers(struct fixture *fixture, int first, int count)
+{
+    return arena_printf(
+               fixture->arena,
+               "(SELECT %d + at AS seq FROM JSON_TABLE(CONCAT('[0', REPEAT(',0', %d), ']'),"
+               " '$[*]' COLUMNS (at FOR ORDINALITY)) AS numbered) AS numbers",
+               first - 1, count - 1)
+        .data;
 }
 
 uint64_t peer_soon(void)

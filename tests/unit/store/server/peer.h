@@ -15,6 +15,9 @@ const char *peer_sql(const char *postgres, const char *mariadb);
 const char *peer_hex(struct fixture *fixture, const char *digits);
 const char *peer_bytes(struct fixture *fixture, const char *text);
 
+/* On MariaDB and MySQL: a table of a FROM clause, whose column `seq` has that many numbers. */
+const char *peer_numbers(struct fixture *fixture, int first, int count);
+
 /* A time that is far enough in the future for everything that is expected to succeed. */
 uint64_t peer_soon(void);
 

@@ -26,5 +26,6 @@ struct peer_kind {
 
 extern const struct peer_kind peer_postgres;
 extern const struct peer_kind peer_mariadb;
+extern const struct peer_kind peer_mysql;
 
 #endif

@@ -52,18 +52,29 @@ static const char *set_last_id(struct arena *arena, const char *table, int64_t l
 }
 
 /* The table of transactions is brought up to date if nobody has read it for a tenth of a second. */
+#define QUEUE(of_commit)                                                                           \
+    "DO SLEEP(0.12);"                                                                              \
+    "SELECT COUNT(*) FROM information_schema.processlist p LEFT JOIN"                              \
+    " information_schema.innodb_trx ON id = trx_mysql_thread_id WHERE db = DATABASE()"             \
+    " AND (trx_state = 'LOCK WAIT' OR p.state = '" of_commit "')"
+
+#define BOTH                                                                                       \
+    .execute = execute, .connection = connection, .terminate = terminate, .has_ended = has_ended,  \
+    .set_last_id = set_last_id, .standby = {"SET GLOBAL read_only = 1"},                           \
+    .primary = {"SET GLOBAL read_only = 0"}
+
+/* Commits wait for a replica, and there is none. */
+const struct peer_kind peer_mysql = {
+    BOTH,
+    .queue = QUEUE("Waiting for semi-sync ACK from replica"),
+    .hold = {"SET GLOBAL rpl_semi_sync_source_timeout = 3600000",
+             "SET GLOBAL rpl_semi_sync_source_enabled = 1"},
+    .release = {"SET GLOBAL rpl_semi_sync_source_enabled = 0"},
+};
+
 const struct peer_kind peer_mariadb = {
-    .execute = execute,
-    .connection = connection,
-    .terminate = terminate,
-    .has_ended = has_ended,
-    .set_last_id = set_last_id,
-    .queue = "DO SLEEP(0.12);"
-             "SELECT COUNT(*) FROM information_schema.processlist p LEFT JOIN"
-             " information_schema.innodb_trx ON id = trx_mysql_thread_id WHERE db = DATABASE()"
-             " AND (trx_state = 'LOCK WAIT' OR p.state = 'Waiting for backup lock')",
-    .standby = {"SET GLOBAL read_only = 1"},
-    .primary = {"SET GLOBAL read_only = 0"},
+    BOTH,
+    .queue = QUEUE("Waiting for backup lock"),
     .hold = {"BACKUP STAGE START", "BACKUP STAGE FLUSH", "BACKUP STAGE BLOCK_DDL",
              "BACKUP STAGE BLOCK_COMMIT"},
     .release = {"BACKUP STAGE END"},
