@@ -82,14 +82,17 @@ static void append_reservation(const struct mariadb_session *session, enum store
     buf_append_lit(sql, "SELECT LAST_INSERT_ID(), @@global.auto_increment_increment;ROLLBACK");
 }
 
-static void take_series(const struct mariadb_rows *rows, size_t room, struct id_range *ids)
+/* MySQL hands the last id out again and again until a row has it, so it is nobody's there. */
+static void take_series(const struct mariadb_session *session, const struct mariadb_rows *rows,
+                        size_t room, struct id_range *ids)
 {
+    int64_t most = uses_distance(session) ? ids->most : ids->most - 1;
     int64_t first = 0;
     int64_t distance = 0;
     if (!mariadb_rows_int(rows, 0, 0, &first) || !mariadb_rows_int(rows, 0, 1, &distance))
         return;
     for (size_t i = 0; i < room && first > 0 && distance > 0; i++, first += distance)
-        if (first <= ids->most)
+        if (first <= most)
             ids->at[ids->count++] = first;
 }
 
@@ -111,7 +114,7 @@ static enum server_outcome reserve(struct mariadb_session *session, enum store_t
     enum server_outcome outcome =
         mariadb_session_execute(session, &text, rows, IDS_RESULT + 1, NULL, deadline_us, err);
     if (outcome == SERVER_OK)
-        take_series(&rows[IDS_RESULT], room, ids);
+        take_series(session, &rows[IDS_RESULT], room, ids);
     for (size_t i = 0; i <= IDS_RESULT; i++)
         mariadb_rows_free(&rows[i]);
     buf_free(&sql);

@@ -1,6 +1,5 @@
-/* See id_figures.h. A table's AUTO_INCREMENT is the next id that will be handed out. MySQL keeps
- * what the information schema tells of it for a day, so the rows are asked, too; a session's
- * setting would make it fresh, which is not worth a statement. One thread at a time. */
+/* See id_figures.h. A table's AUTO_INCREMENT is the next id that will be handed out; one that was
+ * inserted by its number on another Galera node may be beyond it. One thread at a time. */
 #include "store/mariadb/report/id_figures.h"
 
 #include "base/buf.h"

@@ -17,6 +17,9 @@
  * connections, so there it is shorter for a session that is to have such a limit, and not so short
  * that the writer of a quiet cloud would have to connect for each batch.
  *
+ * MySQL keeps what its information schema tells of a table's counter for a day, unless told
+ * otherwise.
+ *
  * The products' differences are in comments that only one of them executes: MariaDB reads those
  * with an M, and none of MySQL's from 5.7 to 9.99. A variable that one version does not have would
  * fail the whole text, so optional ones are read with SHOW VARIABLES. Neither these statements nor
@@ -82,7 +85,8 @@ struct slice mariadb_settings_text(const struct server_session_options *options,
                    "idle_readonly_transaction_timeout=%d */ /*!80000 , wait_timeout=%d */",
                    idle, idle, idle, idle > IDLE_LEAST_S ? idle : IDLE_LEAST_S);
     buf_printf(&out,
-               " /*M!100600 , max_statement_time=%d.%03d */ /*!80000 , max_execution_time=%d */",
+               " /*M!100600 , max_statement_time=%d.%03d */"
+               " /*!80000 , max_execution_time=%d, information_schema_stats_expiry=0 */",
                statement_ms / 1000, statement_ms % 1000, statement_ms);
     buf_append_lit(&out,
                    "; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE; " STATUS
