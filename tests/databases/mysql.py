@@ -22,6 +22,7 @@ KEPT = "/var/cache/berth-tests/mysql" if os.getuid() == 0 else os.path.join(proc
 FETCH_S = 600
 # Names that the two servers do not share, and what only MySQL has.
 UNKNOWN = ("innodb_log_file_size", "expire_logs_days")
+RENAMED = ("character_set_server", "collation_server")  # utf8 is utf8mb3, a name that newer versions do not take
 OWN = {"innodb_redo_log_capacity": "16M", "mysqlx": False, "secure_file_priv": "", "innodb_buffer_pool_size": "64M",
        "plugin_load_add": "semisync_source.so"}  # which lets tests hold commits back
 
@@ -109,6 +110,9 @@ class Mysql(Mariadb):
     def make_data(self):
         for name in UNKNOWN:
             self.options.pop(name, None)
+        for name in RENAMED:
+            if name in self.options:
+                self.options[name] = re.sub(r"^utf8(?=_|$)", "utf8mb3", self.options[name])
         self.place.copy(processes.made_once(f"mysql-{version()}", new_data), "data")
 
     def program(self):
