@@ -179,6 +179,31 @@ def sanitized(name, kinds):
 HOUR_S = 3600
 
 
+def on_mysql(name, *commands, **more):
+    """A part that runs these with MySQL servers. The server is that of Debian's unstable release, which changes, so nothing
+    that is required before a merge depends on it."""
+    return Part("mysql-" + name, *commands, tier="full", BERTH_TEST_ON="mysql", **more)
+
+
+def mysql():
+    berthd, beside = ("--berthd", "build/berthd"), ("--berthd", "build/berthd", "--database", "mariadb")
+    databases = "tests/databases/"
+    return [
+        on_mysql("units", script("tests/units.py", "build", "--only", "store/mariadb/")),
+        on_mysql("api", *(on_mariadb(f"tests/{path}.py", *berthd) for path in API_SUITES)),
+        on_mysql("instances", on_mariadb(databases + "instances.py", *berthd, "--seconds", "4"),
+                 on_mariadb(databases + "read_your_writes.py", *berthd, "--attempts", "1500")),
+        on_mysql("values", script(databases + "values.py", "--build", "build", "--mariadb", "utf8mb3"), waits=True),
+        on_mysql("diff", script("tests/diff/run.py", *berthd, "--mariadb", "--requests", "400")),
+        on_mysql("coexist", script(databases + "mariadb_coexist.py")),
+        on_mysql("beside-python", script(databases + "beside_python.py", *beside, "--seconds", "2")),
+        on_mysql("startup", script(databases + "startup.py", *berthd, "--mariadb"), waits=True),
+        on_mysql("unavailable", script(databases + "unavailable.py", *berthd, "--mariadb"), waits=True),
+        on_mysql("outage", script(databases + "outage.py", *berthd, "--mariadb", "--rounds", "10"), waits=True),
+        on_mysql("kill", on_mariadb("tests/crash/kill.py", *berthd, "--kills", "20", "--terms", "5")),
+    ]
+
+
 def at_length():
     """Parts that take hours."""
     return [
@@ -372,6 +397,7 @@ PARTS = [
     Part("backups", script("tests/faults/backups.py", "--berthd", "build/berthd")),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
+    *mysql(),
     *at_length(),
 ]
 

@@ -45,13 +45,13 @@ const char *peer_bytes(struct fixture *fixture, const char *text)
     return literal;
 }
 
-const char *peer_numbers(struct fixture *fixture, int first, int count)
+const char *peer_numbers(struct fixture *fixture, int64_t first, int64_t count)
 {
     return arena_printf(
                fixture->arena,
-               "(SELECT %d + at AS seq FROM JSON_TABLE(CONCAT('[0', REPEAT(',0', %d), ']'),"
+               "(SELECT %lld + at AS seq FROM JSON_TABLE(CONCAT('[0', REPEAT(',0', %lld), ']'),"
                " '$[*]' COLUMNS (at FOR ORDINALITY)) AS numbered) AS numbers",
-               first - 1, count - 1)
+               (long long)first - 1, (long long)count - 1)
         .data;
 }
 

@@ -16,7 +16,7 @@ const char *peer_hex(struct fixture *fixture, const char *digits);
 const char *peer_bytes(struct fixture *fixture, const char *text);
 
 /* On MariaDB and MySQL: a table of a FROM clause, whose column `seq` has that many numbers. */
-const char *peer_numbers(struct fixture *fixture, int first, int count);
+const char *peer_numbers(struct fixture *fixture, int64_t first, int64_t count);
 
 /* A time that is far enough in the future for everything that is expected to succeed. */
 uint64_t peer_soon(void);

@@ -113,8 +113,8 @@ static void log_rows(struct fixture *fixture, int first, int last, int age_s)
         fixture_is_mariadb()
             ? arena_printf(fixture->arena,
                            "INSERT INTO berth_log SELECT seq, x'00', x'00',"
-                           " UTC_TIMESTAMP(6) - INTERVAL %d SECOND, '' FROM seq_%d_to_%d",
-                           age_s, first, last)
+                           " UTC_TIMESTAMP(6) - INTERVAL %d SECOND, '' FROM %s",
+                           age_s, peer_numbers(fixture, first, last - first + 1))
             : arena_printf(fixture->arena,
                            "INSERT INTO berth_log SELECT n, decode('00', 'hex'),"
                            " decode('00', 'hex'), now() AT TIME ZONE 'UTC'"

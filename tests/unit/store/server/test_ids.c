@@ -232,8 +232,8 @@ static void insert_projects(struct fixture *fixture, int64_t first, int64_t last
     static const char insert[] = "INSERT INTO projects (id, external_id) SELECT";
     const struct slice sql =
         fixture_is_mariadb()
-            ? arena_printf(fixture->arena, "%s seq, CONCAT('f', seq) FROM seq_%lld_to_%lld", insert,
-                           (long long)first, (long long)last)
+            ? arena_printf(fixture->arena, "%s seq, CONCAT('f', seq) FROM %s", insert,
+                           peer_numbers(fixture, first, last - first + 1))
             : arena_printf(fixture->arena, "%s i, 'f' || i FROM generate_series(%lld, %lld) i",
                            insert, (long long)first, (long long)last);
     (void)peer_execute(fixture, sql.data);

@@ -54,6 +54,8 @@ static void test_stopped_holder(void **state)
 {
     enum { LIMIT_MS = 2000, MOST_US = 20000000 };
     struct fixture *fixture = *state;
+    if (fixture_is_mysql())
+        skip(); /* there, such a connection is ended after a minute at the soonest */
     fixture->busy_timeout_ms = LIMIT_MS;
     struct store *holder = open_seeded(fixture, NULL);
     struct store *store = fixture_open(fixture);
