@@ -196,9 +196,9 @@ static void test_missing(void **state)
     for (int more = 0; more < 2; more++) { /* alone, and beside a row that is there */
 #define BOTH(there, missing, kind)                                                                 \
     if (more) {                                                                                    \
-        there;                                                                                     \
+        (there);                                                                                   \
     }                                                                                              \
-    missing;                                                                                       \
+    (missing);                                                                                     \
     expect_missing(&server, kind)
         BOTH(add_consumer(&server, CHANGE_CONSUMER_DELETE, 1, 7, 0),
              add_consumer(&server, CHANGE_CONSUMER_DELETE, 2, 6, 0), BUNDLE_CONSUMER_DELETE);
