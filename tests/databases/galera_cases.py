@@ -122,6 +122,19 @@ class Clustered:
         self._expect_same()
         expect("rsync IST completed" in first.log()[before:], "it got a copy of everything")
 
+    def other_data(self):
+        """A node that cannot execute what it has missed does not join with what it has, and gets a copy of everything."""
+        first, second = self.nodes[:2]
+        with contextlib.closing(first.connect()) as connection:
+            ask(connection, "SET wsrep_on = OFF")
+            ask(connection, "INSERT INTO log VALUES (35, 'alone')")
+        first.kill()
+        self._expect_goes_on(second, 35)
+        before = len(first.log())
+        first.start()
+        expect("-> disconnected" in first.log()[before:], "it has joined with what it had")
+        self._expect_same()
+
     def one_frozen(self):
         """The others go on without it; when it wakes up, it notices, and joins again."""
         first, second = self.nodes[:2]
