@@ -196,6 +196,8 @@ def mysql():
         on_mysql("values", script(databases + "values.py", "--build", "build", "--mariadb", "utf8mb3"), waits=True),
         on_mysql("diff", script("tests/diff/run.py", *berthd, "--mariadb", "--requests", "400")),
         on_mysql("coexist", script(databases + "mariadb_coexist.py")),
+        on_mysql("copying", script(databases + "copying.py")),
+        on_mysql("schema", script(databases + "mariadb_schema.py"), waits=True),
         on_mysql("beside-python", script(databases + "beside_python.py", *beside, "--seconds", "2")),
         on_mysql("startup", script(databases + "startup.py", *berthd, "--mariadb"), waits=True),
         on_mysql("unavailable", script(databases + "unavailable.py", *berthd, "--mariadb"), waits=True),
