@@ -196,6 +196,7 @@ def mysql():
         on_mysql("values", script(databases + "values.py", "--build", "build", "--mariadb", "utf8mb3"), waits=True),
         on_mysql("diff", script("tests/diff/run.py", *berthd, "--mariadb", "--requests", "400")),
         on_mysql("coexist", script(databases + "mariadb_coexist.py")),
+        on_mysql("sessions", script(databases + "mariadb_sessions.py"), waits=True),
         on_mysql("copying", script(databases + "copying.py")),
         on_mysql("schema", script(databases + "mariadb_schema.py"), waits=True),
         on_mysql("beside-python", script(databases + "beside_python.py", *beside, "--seconds", "2")),

@@ -17,7 +17,7 @@ import time
 from database import Authority
 from expectations import expect, run_cases
 from galera import Galera
-from mariadb import KOLLA, server_class, wait_until
+from mariadb import KOLLA, Mariadb, server_class, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WRONG_NAME = "127.1"  # is 127.0.0.1, but not in the certificate
@@ -126,11 +126,14 @@ class Encrypted:
         self._connects(self.server.url(read_default_file=path), False)
 
     def accounts(self):
-        """REQUIRE SSL and X509, ed25519, and an expired password."""
+        """REQUIRE SSL and X509, another plugin than the oldest, and an expired password."""
         client, key = self.server.authority.issue("client", purpose="clientAuth")
-        self.server.sql("INSTALL SONAME 'auth_ed25519'")
+        plugin, expired = "IDENTIFIED WITH caching_sha2_password BY 'p'", "password has expired"
+        if type(self.server) is Mariadb:
+            self.server.sql("INSTALL SONAME 'auth_ed25519'")
+            plugin, expired = "IDENTIFIED VIA ed25519 USING PASSWORD('p')", "SET PASSWORD"
         for name, how in (("ssl", "IDENTIFIED BY 'p' REQUIRE SSL"), ("x509", "IDENTIFIED BY 'p' REQUIRE X509"),
-                          ("ed", "IDENTIFIED VIA ed25519 USING PASSWORD('p')"), ("old", "IDENTIFIED BY 'p' PASSWORD EXPIRE")):
+                          ("plugin", plugin), ("old", "IDENTIFIED BY 'p' PASSWORD EXPIRE")):
             self.server.sql(f"CREATE USER `{name}`@'%' {how}")
             self.server.sql(f"GRANT ALL ON placement.* TO `{name}`@'%'")
         url = lambda name, **more: self.server.url(user=name, password="p", **more)
@@ -138,9 +141,9 @@ class Encrypted:
         self._connects(url("ssl", ssl_ca=self.ca), True)
         self._connects(url("x509", ssl_ca=self.ca), None, "Access denied")
         self._connects(url("x509", ssl_ca=self.ca, ssl_cert=client, ssl_key=key), True)
-        self._connects(url("ed"), False)
-        self._connects(url("ed", ssl_ca=self.ca), True)
-        self._connects(url("old"), None, "SET PASSWORD")
+        self._connects(url("plugin"), False)
+        self._connects(url("plugin", ssl_ca=self.ca), True)
+        self._connects(url("old"), None, expired)
 
     def server_ends(self):
         """With an answer that never comes, over TLS and without: the COMMIT is unknown, and writing to a socket that is closed
