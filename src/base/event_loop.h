@@ -32,9 +32,9 @@ uint64_t event_loop_number(void);
 
 /* Has `idle` called once, before the thread next goes to sleep: as long as other events are ready,
  * these come first, so that what they need can be begun together; but not for longer than 200 us.
- * With gather_us > 0, the thread first waits up to that long for more events, counted from the
- * first call; a later call, by anyone, with less or 0 shortens that. Does nothing else if `idle` is
- * already to be called. */
+ * With gather_us > 0, the thread does not count as idle before it has waited that long for more
+ * events. If it is called again before `idle` is, by whichever watcher, the shortest of the times
+ * counts, each from the first call on. */
 void event_loop_when_idle(struct event_watcher *watcher, uint64_t gather_us);
 
 /* Has `readable` called whenever the descriptor is readable, has ended or has failed, until it is
