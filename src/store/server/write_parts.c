@@ -61,3 +61,16 @@ struct cell write_parts_cell(const struct rows_column *column, const struct chan
     }
     return cell;
 }
+
+int64_t write_parts_expected(const struct change *change)
+{
+    return change->kind == CHANGE_PROVIDER_GENERATION ? change->generation.expected
+           : change->kind == CHANGE_PROVIDER_DELETE   ? change->provider.generation
+                                                      : change->consumer.expected_generation;
+}
+
+struct slice write_parts_consumer_uuid(const struct change *change)
+{
+    return change->kind == CHANGE_ALLOCATIONS_OF_DELETE ? change->allocation.consumer_uuid
+                                                        : change->consumer.uuid;
+}

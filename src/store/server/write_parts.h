@@ -22,4 +22,10 @@ const struct record_table_info *write_parts_record(enum bundle_kind kind, enum r
  * reference need not be there. */
 struct cell write_parts_cell(const struct rows_column *column, const struct change *change);
 
+/* The generation that a row must have to be changed or deleted. Of providers and consumers. */
+int64_t write_parts_expected(const struct change *change);
+
+/* That of a change of a consumer, or of the release of all its allocations. */
+struct slice write_parts_consumer_uuid(const struct change *change);
+
 #endif

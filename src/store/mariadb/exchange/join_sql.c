@@ -9,6 +9,7 @@
 #include "store/mariadb/exchange/join_sql.h"
 
 #include "store/mariadb/session/literal.h"
+#include "store/server/write_parts.h"
 
 #define ID          "t.id=$a"
 #define PAIR(other) "t.resource_provider_id=$a AND t." other "=$b"
@@ -121,19 +122,6 @@ static int64_t id_of(const struct change *change)
     return change->row.id;
 }
 
-static int64_t expected_of(const struct change *change)
-{
-    return change->kind == CHANGE_PROVIDER_GENERATION ? change->generation.expected
-           : change->kind == CHANGE_PROVIDER_DELETE   ? change->provider.generation
-                                                      : change->consumer.expected_generation;
-}
-
-static struct slice consumer_uuid_of(const struct change *change)
-{
-    return change->kind == CHANGE_ALLOCATIONS_OF_DELETE ? change->allocation.consumer_uuid
-                                                        : change->consumer.uuid;
-}
-
 static void append_value(struct buf *sql, enum join_value value, const struct change *first,
                          const struct change *last)
 {
@@ -154,7 +142,7 @@ static void append_value(struct buf *sql, enum join_value value, const struct ch
         mariadb_literal_text(sql, first->catalog.name);
         return;
     case JOIN_VALUE_CONSUMER_UUID:
-        mariadb_literal_compared(sql, consumer_uuid_of(first));
+        mariadb_literal_compared(sql, write_parts_consumer_uuid(first));
         return;
     case JOIN_VALUE_PROVIDER_UUID:
         mariadb_literal_compared(sql, first->provider.uuid);
@@ -169,7 +157,7 @@ static void append_value(struct buf *sql, enum join_value value, const struct ch
         mariadb_literal_reference(sql, first->provider.parent_id);
         return;
     case JOIN_VALUE_EXPECTED:
-        mariadb_literal_int(sql, expected_of(first));
+        mariadb_literal_int(sql, write_parts_expected(first));
         return;
     case JOIN_VALUE_NEXT:
         mariadb_literal_int(sql, last->kind == CHANGE_PROVIDER_GENERATION

@@ -203,19 +203,6 @@ static int64_t id_of(const struct change *change)
     return change->row.id;
 }
 
-static int64_t expected_of(const struct change *change)
-{
-    return change->kind == CHANGE_PROVIDER_GENERATION ? change->generation.expected
-           : change->kind == CHANGE_PROVIDER_DELETE   ? change->provider.generation
-                                                      : change->consumer.expected_generation;
-}
-
-static struct slice consumer_uuid_of(const struct change *change)
-{
-    return change->kind == CHANGE_ALLOCATIONS_OF_DELETE ? change->allocation.consumer_uuid
-                                                        : change->consumer.uuid;
-}
-
 static void add_value(struct pg_array *array, enum value value, const struct change *first,
                       const struct change *last)
 {
@@ -236,7 +223,7 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         add_text(array, first->catalog.name);
         return;
     case VALUE_CONSUMER_UUID:
-        add_text(array, consumer_uuid_of(first));
+        add_text(array, write_parts_consumer_uuid(first));
         return;
     case VALUE_PROVIDER_UUID:
         add_text(array, first->provider.uuid);
@@ -251,7 +238,7 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         add_reference(array, first->provider.parent_id);
         return;
     case VALUE_EXPECTED:
-        pg_array_add_int(array, expected_of(first));
+        pg_array_add_int(array, write_parts_expected(first));
         return;
     case VALUE_NEXT:
         pg_array_add_int(array, last->kind == CHANGE_PROVIDER_GENERATION
