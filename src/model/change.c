@@ -34,7 +34,6 @@ static void copy_referenced(struct arena *arena, struct change *change)
 {
     switch (change->kind) {
     case CHANGE_CLASS_INSERT:
-    case CHANGE_CLASS_RENAME:
     case CHANGE_TRAIT_INSERT:
     case CHANGE_AGGREGATE_INSERT:
     case CHANGE_PROJECT_INSERT:
@@ -43,6 +42,10 @@ static void copy_referenced(struct arena *arena, struct change *change)
     case CHANGE_CLASS_DELETE:
     case CHANGE_TRAIT_DELETE:
         copy_text(arena, &change->catalog.name);
+        return;
+    case CHANGE_CLASS_RENAME:
+        copy_text(arena, &change->renamed.row.name);
+        copy_text(arena, &change->renamed.before);
         return;
     case CHANGE_PROVIDER_INSERT:
     case CHANGE_PROVIDER_UPDATE:

@@ -20,7 +20,7 @@ struct record;
 
 enum change_kind {
     CHANGE_CLASS_INSERT,         /* resource_classes: catalog */
-    CHANGE_CLASS_RENAME,         /* catalog */
+    CHANGE_CLASS_RENAME,         /* renamed; from a follow: catalog */
     CHANGE_CLASS_DELETE,         /* catalog.id */
     CHANGE_TRAIT_INSERT,         /* traits: catalog */
     CHANGE_TRAIT_DELETE,         /* catalog.id */
@@ -143,6 +143,11 @@ struct change_catalog {
     struct slice name;
 };
 
+struct change_renamed {
+    struct change_catalog row; /* the new name */
+    struct slice before;       /* the name that is replaced */
+};
+
 struct change_merged {
     struct change_catalog row;
     enum change_kind of; /* the kind that inserts rows of that catalog */
@@ -221,6 +226,7 @@ struct change {
     int64_t updated_at_us; /* for an update: the current time */
     union {
         struct change_catalog catalog;
+        struct change_renamed renamed;
         struct change_merged merged;
         struct change_provider provider;
         struct change_generation generation;

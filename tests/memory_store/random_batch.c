@@ -87,6 +87,8 @@ static void make_catalog(struct making *making, enum change_kind kind)
         change->catalog.name = name_of(making, TABLE_TRAITS, change->catalog.id);
     else
         change->catalog.name = text(making, NAMES);
+    if (kind == CHANGE_CLASS_RENAME)
+        change->renamed.before = name_of(making, TABLE_CLASSES, change->catalog.id);
     add(making, change);
 }
 

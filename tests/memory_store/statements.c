@@ -40,9 +40,11 @@ static bool class_in_use(const struct tables *tables, int64_t id)
 static const char *change_class(struct tables *tables, const struct change *change)
 {
     struct row *row = tables_row(tables, TABLE_CLASSES, change->catalog.id);
-    if (row == NULL)
+    bool is_rename = change->kind == CHANGE_CLASS_RENAME;
+    struct slice known = is_rename ? change->renamed.before : change->catalog.name;
+    if (row == NULL || !slice_equal(row->image.catalog.name, known))
         return STALE("the class is there");
-    if (change->kind == CHANGE_CLASS_DELETE) {
+    if (!is_rename) {
         if (class_in_use(tables, change->catalog.id))
             return "a class that goes is not in use";
         tables_erase(tables, TABLE_CLASSES, row);
@@ -69,7 +71,7 @@ static struct row *find_link(struct tables *tables, enum table table,
 static const char *delete_trait(struct tables *tables, const struct change *change)
 {
     struct row *row = tables_row(tables, TABLE_TRAITS, change->catalog.id);
-    if (row == NULL)
+    if (row == NULL || !slice_equal(row->image.catalog.name, change->catalog.name))
         return STALE("the trait is there");
     const struct rows *links = &tables->rows[TABLE_PROVIDER_TRAITS];
     for (uint32_t i = 0; i < links->count; i++)

@@ -43,7 +43,7 @@ bool plan_class_rename(struct slice name, struct slice new_name, const struct pl
         return err_set_join(err, 409, NULL, SLICE_LIT("Resource class already exists: "), new_name);
     struct change *change = change_append(plan->changes, CHANGE_CLASS_RENAME);
     change->updated_at_us = plan->now_us;
-    change->catalog = (struct change_catalog){row->id, new_name};
+    change->renamed = (struct change_renamed){.row = {row->id, new_name}, .before = name};
     return true;
 }
 

@@ -37,12 +37,22 @@ static void grows_in_order(void **state)
 }
 
 /* What a kind of change contains. */
-enum contents { CATALOG, PROVIDER, GENERATION, INVENTORY, LINK, CONSUMER, ALLOCATION, ROW };
+enum contents {
+    CATALOG,
+    RENAMED,
+    PROVIDER,
+    GENERATION,
+    INVENTORY,
+    LINK,
+    CONSUMER,
+    ALLOCATION,
+    ROW
+};
 
 /* Of all kinds that a plan can contain. */
 static const enum contents CONTENTS[CHANGE_LOAD_PROVIDERS_END] = {
     [CHANGE_CLASS_INSERT] = CATALOG,
-    [CHANGE_CLASS_RENAME] = CATALOG,
+    [CHANGE_CLASS_RENAME] = RENAMED,
     [CHANGE_CLASS_DELETE] = CATALOG,
     [CHANGE_TRAIT_INSERT] = CATALOG,
     [CHANGE_TRAIT_DELETE] = CATALOG,
@@ -121,6 +131,9 @@ static struct change sample(enum change_kind kind, struct arena *arena)
     case CATALOG:
         change.catalog = (struct change_catalog){1, first};
         break;
+    case RENAMED:
+        change.renamed = (struct change_renamed){{1, first}, second};
+        break;
     case PROVIDER:
         change.provider = (struct change_provider){1, 2, 3, 4, first, second};
         break;
@@ -155,6 +168,10 @@ static size_t texts_of(struct change *change, struct slice *texts[static TEXTS_M
     case CATALOG:
         texts[0] = &change->catalog.name;
         return 1;
+    case RENAMED:
+        texts[0] = &change->renamed.row.name;
+        texts[1] = &change->renamed.before;
+        return 2;
     case PROVIDER:
         texts[0] = &change->provider.uuid;
         return 2;

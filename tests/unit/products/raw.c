@@ -268,9 +268,11 @@ static void clear(const struct sentence *sentence)
 
 static void rename_class(const struct sentence *sentence)
 {
-    struct change_catalog row = {fresh_name(sentence->plan, CHANGE_CLASS_INSERT, sentence->word[1]),
-                                 sentence->word[2]};
-    append(sentence, CHANGE_CLASS_RENAME)->catalog = row;
+    struct change_renamed renamed = {
+        .row = {fresh_name(sentence->plan, CHANGE_CLASS_INSERT, sentence->word[1]),
+                sentence->word[2]},
+        .before = sentence->word[1]};
+    append(sentence, CHANGE_CLASS_RENAME)->renamed = renamed;
 }
 
 /* ---- rows of nodes, without the mirror ---- */

@@ -547,8 +547,14 @@ void add_catalog(struct change_list *list, enum change_kind kind, int64_t id, co
     struct change *change = add(list, kind);
     change->catalog.id = id;
     change->catalog.name = slice_of(name);
-    if (kind == CHANGE_CLASS_RENAME)
-        change->updated_at_us = then_us + 1;
+}
+
+void add_rename(struct change_list *list, int64_t id, const char *before, const char *name)
+{
+    struct change *change = add(list, CHANGE_CLASS_RENAME);
+    change->updated_at_us = then_us + 1;
+    change->renamed =
+        (struct change_renamed){.row = {id, slice_of(name)}, .before = slice_of(before)};
 }
 
 void add_provider(struct change_list *list, int64_t id, int64_t parent, int64_t root,

@@ -59,6 +59,7 @@ void dump_store(struct fixture *fixture, struct store *store, struct buf *out);
 struct change_list changes_of(struct fixture *fixture);
 struct change *add(struct change_list *list, enum change_kind kind);
 void add_catalog(struct change_list *list, enum change_kind kind, int64_t id, const char *name);
+void add_rename(struct change_list *list, int64_t id, const char *before, const char *name);
 void add_provider(struct change_list *list, int64_t id, int64_t parent, int64_t root,
                   const char *uuid, const char *name);
 void add_generation(struct change_list *list, int64_t id, int64_t expected, int64_t next);

@@ -81,7 +81,7 @@ static void test_follow_providers_and_catalogs(void **state)
     add_catalog(&list, CHANGE_TRAIT_INSERT, 1000, "CUSTOM_A");
     add_catalog(&list, CHANGE_TRAIT_INSERT, 1001, "CUSTOM_B");
     add_catalog(&list, CHANGE_TRAIT_DELETE, 1001, "");
-    add_catalog(&list, CHANGE_CLASS_RENAME, 10000, "CUSTOM_TIN");
+    add_rename(&list, 10000, "CUSTOM_GOLD", "CUSTOM_TIN");
     add_catalog(&list, CHANGE_AGGREGATE_INSERT, 1, UUID_D);
     add_provider(&list, 3, 0, 3, "33333333-0000-4000-8000-000000000003", "c");
     add_link(&list, CHANGE_PROVIDER_TRAIT_INSERT, 3, 1000);

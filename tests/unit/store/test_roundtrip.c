@@ -57,7 +57,7 @@ static const char filled[] =
 
 static void alter(struct change_list *list)
 {
-    add_catalog(list, CHANGE_CLASS_RENAME, 10001, "CUSTOM_TIN");
+    add_rename(list, 10001, "CUSTOM_IRON", "CUSTOM_TIN");
     add_catalog(list, CHANGE_TRAIT_DELETE, 1001, "");
     add_allocations_of(list, 1, UUID_C);
     add_allocation(list, 3, 1, UUID_C, 1, 0, 2);

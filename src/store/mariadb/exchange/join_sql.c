@@ -51,9 +51,10 @@ static const struct mariadb_join forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_TRAIT_DELETE] = DELETE_NAMED("traits"),
     [BUNDLE_CLASS_DELETE] = DELETE_NAMED("resource_classes"),
     [BUNDLE_CLASS_RENAME] = {.table = "resource_classes",
-                             .match = ID,
+                             .match = ID " AND t.name=$d",
                              .set = "t.name=$b,t.updated_at=$c",
-                             .values = {JOIN_VALUE_ID, JOIN_VALUE_NAME, JOIN_VALUE_UPDATED_AT},
+                             .values = {JOIN_VALUE_ID, JOIN_VALUE_NAME, JOIN_VALUE_UPDATED_AT,
+                                        JOIN_VALUE_NAME_BEFORE},
                              .is_single = true},
     [BUNDLE_PROVIDER_UPDATE] = {.table = "resource_providers",
                                 .match = ID " AND t.uuid=$f",
@@ -140,6 +141,9 @@ static void append_value(struct buf *sql, enum join_value value, const struct ch
         return;
     case JOIN_VALUE_NAME:
         mariadb_literal_text(sql, first->catalog.name);
+        return;
+    case JOIN_VALUE_NAME_BEFORE:
+        mariadb_literal_text(sql, first->renamed.before);
         return;
     case JOIN_VALUE_CONSUMER_UUID:
         mariadb_literal_compared(sql, write_parts_consumer_uuid(first));

@@ -16,6 +16,7 @@ enum join_value {
     JOIN_VALUE_CLASS,
     JOIN_VALUE_UPDATED_AT, /* of the last change */
     JOIN_VALUE_NAME,       /* of a catalog */
+    JOIN_VALUE_NAME_BEFORE,
     JOIN_VALUE_CONSUMER_UUID,
     JOIN_VALUE_PROVIDER_UUID,
     JOIN_VALUE_PROVIDER_NAME,

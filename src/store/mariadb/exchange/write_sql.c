@@ -209,8 +209,8 @@ static size_t record_bytes(const struct record_shape *shape, const struct record
     return bytes;
 }
 
-/* By which a row that is deleted is known, beside its id. */
-static struct slice deleted_text(const struct change *change)
+/* By which a row that is deleted or renamed is known, beside its id. */
+static struct slice known_text(const struct change *change)
 {
     switch (change->kind) {
     case CHANGE_ALLOCATIONS_OF_DELETE:
@@ -222,6 +222,8 @@ static struct slice deleted_text(const struct change *change)
     case CHANGE_TRAIT_DELETE:
     case CHANGE_CLASS_DELETE:
         return change->catalog.name;
+    case CHANGE_CLASS_RENAME:
+        return change->renamed.before;
     default:
         return (struct slice){0};
     }
@@ -236,7 +238,7 @@ size_t mariadb_write_bytes(const struct change *change)
                    : record_bytes(record_table_of(change->kind)->shape, change->row.record);
     enum rows_table table = rows_written_by(change->kind);
     const struct rows_info *info = table == ROWS_TABLE_COUNT ? NULL : rows_info(table);
-    size_t bytes = ROW_BYTES + mariadb_literal_bytes(deleted_text(change));
+    size_t bytes = ROW_BYTES + mariadb_literal_bytes(known_text(change));
     for (unsigned i = 0; info != NULL && i < info->count; i++)
         if (info->columns[i].cell == CELL_TEXT)
             bytes += mariadb_literal_bytes(write_parts_cell(&info->columns[i], change).text);

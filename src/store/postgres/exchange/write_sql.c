@@ -20,6 +20,7 @@ enum value {
     VALUE_CLASS,      /* of an inventory */
     VALUE_UPDATED_AT, /* of the last change */
     VALUE_NAME,       /* of a catalog */
+    VALUE_NAME_BEFORE,
     VALUE_CONSUMER_UUID,
     VALUE_PROVIDER_UUID,
     VALUE_PROVIDER_NAME,
@@ -103,10 +104,11 @@ static const struct form forms[BUNDLE_KIND_COUNT] = {
     [BUNDLE_CLASS_DELETE] = DELETE_NAMED("resource_classes"),
     [BUNDLE_CLASS_RENAME] =
         {CHECKED("UPDATE resource_classes t SET name = v.name, updated_at = v.at"
-                 " FROM unnest($1::int[], $2::text[], $3::timestamp[]) WITH ORDINALITY"
-                 " AS v(id, name, at, row) WHERE " BY("t.id", "v.id"),
+                 " FROM unnest($1::int[], $2::text[], $3::timestamp[], $4::text[]) WITH ORDINALITY"
+                 " AS v(id, name, at, before, row) WHERE " BY("t.id", "v.id") " AND " BY(
+                     "t.name", "v.before"),
                  "int[]"),
-         {VALUE_ID, VALUE_NAME, VALUE_UPDATED_AT}},
+         {VALUE_ID, VALUE_NAME, VALUE_UPDATED_AT, VALUE_NAME_BEFORE}},
     [BUNDLE_PROVIDER_UPDATE] =
         {CHECKED("UPDATE resource_providers t SET name = v.name, root_provider_id = v.root,"
                  " parent_provider_id = v.parent, updated_at = v.at"
@@ -169,6 +171,7 @@ static enum pg_type array_of(enum value value)
     case VALUE_UPDATED_AT:
         return PG_TIMESTAMP_ARRAY;
     case VALUE_NAME:
+    case VALUE_NAME_BEFORE:
     case VALUE_CONSUMER_UUID:
     case VALUE_PROVIDER_UUID:
     case VALUE_PROVIDER_NAME:
@@ -221,6 +224,9 @@ static void add_value(struct pg_array *array, enum value value, const struct cha
         return;
     case VALUE_NAME:
         add_text(array, first->catalog.name);
+        return;
+    case VALUE_NAME_BEFORE:
+        add_text(array, first->renamed.before);
         return;
     case VALUE_CONSUMER_UUID:
         add_text(array, write_parts_consumer_uuid(first));

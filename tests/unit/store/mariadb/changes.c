@@ -14,6 +14,11 @@ void add_name(struct server *server, enum change_kind kind, int64_t id, struct s
     add(server, kind)->catalog = (struct change_catalog){id, name};
 }
 
+void add_rename(struct server *server, int64_t id, struct slice before, struct slice name)
+{
+    add(server, CHANGE_CLASS_RENAME)->renamed = (struct change_renamed){{id, name}, before};
+}
+
 struct slice text_of(struct server *server, const char *prefix, int64_t id)
 {
     return arena_printf(server->arena, "%s%lld", prefix, (long long)id);

@@ -17,6 +17,7 @@ struct change *add(struct server *server, enum change_kind kind);
 struct slice text_of(struct server *server, const char *prefix, int64_t id);
 
 void add_name(struct server *server, enum change_kind kind, int64_t id, struct slice name);
+void add_rename(struct server *server, int64_t id, struct slice before, struct slice name);
 /* "uuid-ID", "name-ID", generation 3. */
 void add_provider(struct server *server, int64_t id, int64_t parent, int64_t root);
 void add_provider_delete(struct server *server, int64_t id, int64_t generation);

@@ -46,7 +46,7 @@ static void test_updates(void **state)
     struct server server;
     (void)state;
     begin(&server, "utf8mb3");
-    add_name(&server, CHANGE_CLASS_RENAME, 1, SLICE_LIT("RENAMED"));
+    add_rename(&server, 1, SLICE_LIT("class-1"), SLICE_LIT("RENAMED"));
     struct change *change = add(&server, CHANGE_PROVIDER_UPDATE);
     change->provider = (struct change_provider){.id = 2,
                                                 .parent_id = 3,
@@ -105,7 +105,7 @@ static void test_roots(void **state)
     assert_int_equal(read_row(&server, ROWS_PROVIDERS, 2).provider.root_id, 3);
     assert_int_equal(read_row(&server, ROWS_PROVIDERS, 2).provider.parent_id, 1);
     for (int round = 0; round < 2; round++) /* a row that stays as it is counts, too */
-        add_name(&server, CHANGE_CLASS_RENAME, 1, SLICE_LIT("class-1"));
+        add_rename(&server, 1, SLICE_LIT("class-1"), SLICE_LIT("class-1"));
     add_inventory(&server, CHANGE_INVENTORY_UPDATE, 1, 1, 10, 1.5);
     add_inventory(&server, CHANGE_INVENTORY_UPDATE, 1, 2, 20, 16.1);
     expect_written(&server);
@@ -219,8 +219,8 @@ static void test_missing(void **state)
              add_name(&server, CHANGE_TRAIT_DELETE, 9, SLICE_LIT("trait-9")), BUNDLE_TRAIT_DELETE);
         BOTH(add_name(&server, CHANGE_CLASS_DELETE, 3, SLICE_LIT("class-3")),
              add_name(&server, CHANGE_CLASS_DELETE, 9, SLICE_LIT("class-9")), BUNDLE_CLASS_DELETE);
-        BOTH(add_name(&server, CHANGE_CLASS_RENAME, 3, SLICE_LIT("x")),
-             add_name(&server, CHANGE_CLASS_RENAME, 9, SLICE_LIT("y")), BUNDLE_CLASS_RENAME);
+        BOTH(add_rename(&server, 3, SLICE_LIT("class-3"), SLICE_LIT("x")),
+             add_rename(&server, 9, SLICE_LIT("class-9"), SLICE_LIT("y")), BUNDLE_CLASS_RENAME);
         BOTH(add_inventory(&server, CHANGE_INVENTORY_UPDATE, 1, 1, 5, 1),
              add_inventory(&server, CHANGE_INVENTORY_UPDATE, 2, 3, 5, 1), BUNDLE_INVENTORY_UPDATE);
         BOTH(add_consumer(&server, CHANGE_CONSUMER_UPDATE, 1, 7, 8),
@@ -302,7 +302,7 @@ static void test_locks(void **state)
                 add_inventory(&server, CHANGE_INVENTORY_DELETE, id, 2, 0, 0);
                 add_name(&server, CHANGE_TRAIT_DELETE, id, text_of(&server, "t", id));
                 add_name(&server, CHANGE_CLASS_DELETE, id + 100, text_of(&server, "d", id));
-                add_name(&server, CHANGE_CLASS_RENAME, id, text_of(&server, "e", id));
+                add_rename(&server, id, text_of(&server, "c", id), text_of(&server, "e", id));
             }
             struct outcome outcome = begin_batch(&server, turn == 0 ? server.mysql : other);
             if (!outcome.is_ok)

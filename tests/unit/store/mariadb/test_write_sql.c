@@ -217,6 +217,8 @@ static void test_bytes(void **state)
             change->consumer.uuid = text;
         else if (kind == CHANGE_PROVIDER_DELETE)
             change->provider.uuid = text;
+        else if (kind == CHANGE_CLASS_RENAME)
+            change->renamed.before = text;
         else if (kind == CHANGE_TRAIT_DELETE || kind == CHANGE_CLASS_DELETE)
             change->catalog.name = text;
     }

@@ -292,10 +292,12 @@ static void test_names_of_another(void **state)
     list = changes_of(fixture);
     add_catalog(&list, CHANGE_TRAIT_DELETE, 1000, "CUSTOM_A");
     add_catalog(&list, CHANGE_CLASS_DELETE, 10000, "CUSTOM_GOLD");
+    add_rename(&list, 10000, "CUSTOM_GOLD", "CUSTOM_TIN");
     expect_other(fixture, store, &list.items[0], STORE_NEWS_FOLLOW,
                  "SELECT name FROM traits WHERE id = 1000", "CUSTOM_B");
-    expect_other(fixture, store, &list.items[1], STORE_NEWS_FOLLOW,
-                 "SELECT name FROM resource_classes WHERE id = 10000", "CUSTOM_B");
+    for (size_t i = 1; i < list.count; i++)
+        expect_other(fixture, store, &list.items[i], news_after(i - 1),
+                     "SELECT name FROM resource_classes WHERE id = 10000", "CUSTOM_B");
     store_close(store);
 }
 
