@@ -133,17 +133,34 @@ enum outcome maria_select_newest_number(struct call *call)
     return OUTCOME_DONE;
 }
 
-enum outcome maria_select_since(struct call *call)
+static enum outcome select_since(struct call *call, bool has_more)
 {
     const struct view view = transaction_view(call->session);
     int64_t from = maria_int_after(call, "WHERE number >= ");
     int64_t most = maria_int_after(call, " LIMIT ");
     tell(call, &view);
-    maria_columns(call, "nttt");
-    for (unsigned i = 0; i < view.state->log_count; i++)
-        if (view.state->log[i]->number >= from && call->result->rows < most)
-            add_line(call, view.state->log[i], false);
+    maria_columns(call, has_more ? "ntttnt" : "nttt");
+    for (unsigned i = 0; i < view.state->log_count; i++) {
+        if (view.state->log[i]->number < from || call->result->rows >= most)
+            continue;
+        add_line(call, view.state->log[i], false);
+        if (!has_more)
+            continue;
+        add_newest_epoch(call, view.state);
+        add_sign(call);
+    }
     return OUTCOME_DONE;
+}
+
+enum outcome maria_select_since(struct call *call)
+{
+    return select_since(call, false);
+}
+
+/* With the newest epoch and the session's sign. */
+enum outcome maria_select_locked(struct call *call)
+{
+    return select_since(call, true);
 }
 
 enum outcome maria_select_first(struct call *call)
@@ -161,15 +178,6 @@ enum outcome maria_select_first(struct call *call)
 }
 
 /* ---- epochs ---- */
-
-enum outcome maria_select_epoch(struct call *call)
-{
-    const struct view view = transaction_view(call->session);
-    maria_columns(call, "nt");
-    add_newest_epoch(call, view.state);
-    add_sign(call);
-    return OUTCOME_DONE;
-}
 
 enum outcome maria_select_epochs(struct call *call)
 {

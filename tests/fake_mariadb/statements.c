@@ -446,9 +446,11 @@ static const struct {
      maria_select_newest_number},
     {SLICE_LIT("SELECT number, mark, digest, entries FROM berth_log WHERE number >= "), MARIA_READS,
      maria_select_since},
+    {SLICE_LIT("SELECT number, mark, digest, entries, (SELECT MAX(epoch) FROM berth_epochs), "
+               "@berth_session FROM berth_log WHERE number >= "),
+     MARIA_READS, maria_select_locked},
     {SLICE_LIT("SELECT number, mark FROM berth_log WHERE number >= "), MARIA_READS,
      maria_select_first},
-    {SLICE_LIT("SELECT MAX(epoch), @berth_session"), MARIA_READS, maria_select_epoch},
     {SLICE_LIT("SELECT epoch, number, TIMESTAMPDIFF(MICROSECOND"), MARIA_READS,
      maria_select_epochs},
     {SLICE_LIT("INSERT INTO berth_epochs (epoch, number, began_at, reason) VALUES ("), MARIA_WRITES,

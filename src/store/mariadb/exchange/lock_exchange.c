@@ -3,10 +3,9 @@
 #include "store/mariadb/exchange/exchanges.h"
 #include "store/mariadb/log/log_sql.h"
 #include "store/mariadb/log/write_texts.h"
-#include "store/mariadb/session/backend.h"
 #include "store/mariadb/session/session_state.h"
 
-enum { SINCE_RESULT = MARIADB_LOCK_RESULTS, EPOCH_RESULT, RESULTS };
+enum { SINCE_RESULT = MARIADB_LOCK_RESULTS, RESULTS };
 _Static_assert((int)RESULTS <= (int)MARIADB_KEPT_MOST, "a session has room for all results");
 
 enum server_outcome mariadb_lock_send(struct server_session *base, const struct log_range *since,
@@ -16,10 +15,7 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
     session->sql.len = 0;
     mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms,
                              &session->sql);
-    mariadb_log_sql_since(session, since, 0, &session->sql); /* a snapshot is needed */
-    buf_append_lit(&session->sql, "SELECT MAX(epoch)");
-    mariadb_backend_column(session, &session->sql);
-    buf_append_lit(&session->sql, " FROM berth_epochs");
+    mariadb_log_sql_locked(session, since, &session->sql);
     const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};
     mariadb_session_free_kept(session);
     return mariadb_text_start(session, &text, session->kept, RESULTS, err);
@@ -34,13 +30,7 @@ enum server_outcome mariadb_lock_drive(struct server_session *base, struct locke
         mariadb_log_since_end(session, outcome);
     if (outcome == SERVER_FAILED && session->failure.is_too_large)
         return SERVER_LOST; /* so that it is asked for again */
-    if (outcome == SERVER_OK)
-        outcome = mariadb_backend_check(session, &session->kept[EPOCH_RESULT], 1, err);
-    if (outcome != SERVER_OK)
-        return outcome;
-    *news = (struct locked_news){.is_there = true};
-    if (!mariadb_rows_int(&session->kept[EPOCH_RESULT], 0, 0, &news->epoch))
-        news->epoch = 0;
-    mariadb_log_rows(&session->kept[SINCE_RESULT], &news->since);
-    return outcome;
+    return outcome == SERVER_OK
+               ? mariadb_log_locked(session, &session->kept[SINCE_RESULT], news, err)
+               : outcome;
 }

@@ -52,14 +52,26 @@ void mariadb_log_sql_newest_mark(const struct mariadb_session *session,
     buf_append_char(sql, ';');
 }
 
+static void append_range(const struct log_range *since, int64_t most, struct buf *sql)
+{
+    buf_printf(sql, " FROM berth_log WHERE number >= %lld ORDER BY number LIMIT %lld;",
+               (long long)since->from, (long long)most);
+}
+
 void mariadb_log_sql_since(const struct mariadb_session *session, const struct log_range *since,
                            int64_t least, struct buf *sql)
 {
-    int64_t most = session->is_far_behind ? least : since->most;
-    buf_printf(sql,
-               "SELECT number, mark, digest, entries FROM berth_log WHERE number >= %lld"
-               " ORDER BY number LIMIT %lld;",
-               (long long)since->from, (long long)most);
+    buf_append_lit(sql, "SELECT number, mark, digest, entries");
+    append_range(since, session->is_far_behind ? least : since->most, sql);
+}
+
+void mariadb_log_sql_locked(const struct mariadb_session *session, const struct log_range *since,
+                            struct buf *sql)
+{
+    buf_append_lit(sql, "SELECT number, mark, digest, entries,"
+                        " (SELECT MAX(epoch) FROM berth_epochs)");
+    mariadb_backend_column(session, sql);
+    append_range(since, session->is_far_behind ? 0 : since->most, sql);
 }
 
 void mariadb_log_since_end(struct mariadb_session *session, enum server_outcome outcome)
@@ -156,6 +168,24 @@ void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows)
         row->before = mariadb_rows_bytes(owner, i, 2);
         row->entries = mariadb_rows_bytes(owner, i, 3);
     }
+}
+
+enum server_outcome mariadb_log_locked(struct mariadb_session *session, struct mariadb_rows *result,
+                                       struct locked_news *news, struct err *err)
+{
+    enum { EPOCH_COLUMN = 4, COLUMNS };
+    _Static_assert((int)COLUMNS == (int)MARIADB_LOCKED_COLUMNS, "the rest is backend.h's");
+    *news = (struct locked_news){0};
+    if (mariadb_rows_count(result) == 0)
+        return SERVER_OK;
+    enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
+    if (outcome != SERVER_OK)
+        return outcome;
+    news->is_there = true;
+    if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &news->epoch))
+        news->epoch = 0;
+    mariadb_log_rows(result, &news->since);
+    return SERVER_OK;
 }
 
 enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
