@@ -24,7 +24,8 @@ struct store_turn server_turn(const struct store *base)
     return turns_next(&store->turns, turns_node(store->writer->node), clock_monotonic_us());
 }
 
-/* Nobody reads these rows before the writer takes them, and they may be lost by then. */
+/* Nobody reads these rows before the writer takes them, and they may be lost by then. Those of a
+ * connection that is not the session's own cannot be taken, but somewhere they were there. */
 static void note_seen(const struct server_store *store)
 {
     const struct log_rows *since = &store->locked_news.since;
@@ -52,6 +53,7 @@ static enum store_lock lock_failed(struct server_store *store, enum server_outco
     counter_add(&store->conflicts, reason == SERVER_REASON_CONFLICT);
     uint64_t now_us = clock_monotonic_us();
     server_session_close(store->writer);
+    note_seen(store);
     locked_news_free(&store->locked_news);
     store->is_locking = false;
     if (store->wanted_us == 0)

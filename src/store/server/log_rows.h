@@ -48,7 +48,7 @@ struct log_newest {
     bool is_primary;      /* otherwise it may be behind: what it has need not be the newest state */
     bool is_known;        /* the row has the mark that was asked about, and comes without entries */
     int64_t epoch; /* the newest; 0: there is none, or the row is known, or it was not asked for */
-    int64_t seen;  /* the row's number, as long as the rest of the answer is missing; or 0 */
+    int64_t seen;  /* the highest number that was read, also if the rest cannot be used; 0: none */
 };
 
 enum log_found {

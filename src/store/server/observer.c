@@ -118,10 +118,9 @@ static bool begin_with_stamp(struct server_observer *observer, struct store_stam
                                                        is_view_of_server, &answer,
                                                        deadline(observer), err) == SERVER_OK &&
               log_newest_state(&answer.newest, NULL, &state) == LOG_FOUND_STATE;
-    if (ok) {
-        server_head_note_seen(observer->store->head, state.number);
+    server_head_note_seen(observer->store->head, ok ? state.number : answer.newest.seen);
+    if (ok)
         *stamp = answer.has_notes ? log_stamp_of_none() : log_state_stamp(&state, view.taken);
-    }
     log_rows_free(&answer.newest.rows);
     foreign_view_free(&view);
     return ok;

@@ -28,8 +28,10 @@ static bool take_snapshot(struct server_store *store, struct snapshot_answer *an
     store->read.highest_before = server_head_highest(store->head);
     bool ok = store->follower->dialect->snapshot_begin(store->follower, &question, answer,
                                                        server_deadline(store), err) == SERVER_OK;
-    if (!ok)
+    if (!ok) {
+        server_head_note_seen(store->head, answer->newest.seen);
         server_session_close(store->follower);
+    }
     return ok;
 }
 

@@ -179,13 +179,20 @@ enum server_outcome mariadb_log_locked(struct mariadb_session *session, struct m
     if (mariadb_rows_count(result) == 0)
         return SERVER_OK;
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
-    if (outcome != SERVER_OK)
-        return outcome;
-    news->is_there = true;
+    news->is_there = outcome == SERVER_OK;
     if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &news->epoch))
         news->epoch = 0;
     mariadb_log_rows(result, &news->since);
-    return SERVER_OK;
+    return outcome;
+}
+
+/* Also if it comes from another connection: somewhere the row was there. */
+static void note_seen(const struct mariadb_rows *result, struct log_newest *newest)
+{
+    int64_t number = 0;
+    if (mariadb_rows_count(result) > 0 && mariadb_rows_int(result, 0, 0, &number) &&
+        number > newest->seen)
+        newest->seen = number;
 }
 
 enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
@@ -193,7 +200,8 @@ enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct m
 {
     enum { READ_ONLY_COLUMN = 4, EPOCH_COLUMN, COLUMNS };
     _Static_assert((int)COLUMNS == (int)MARIADB_NEWEST_COLUMNS, "the rest is backend.h's");
-    *newest = (struct log_newest){0};
+    *newest = (struct log_newest){.seen = newest->seen};
+    note_seen(result, newest);
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
     if (outcome != SERVER_OK)
         return outcome;
@@ -222,6 +230,7 @@ enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
     *is_known = false;
     if (mariadb_rows_count(result) == 0)
         return SERVER_OK;
+    note_seen(result, newest);
     enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
     if (outcome != SERVER_OK)
         return outcome;
@@ -233,7 +242,6 @@ enum server_outcome mariadb_log_newest_mark(struct mariadb_session *session,
     *is_known =
         is_same && mariadb_value_accepts_writes(mariadb_rows_bytes(result, 0, READ_ONLY_COLUMN));
     newest->is_primary = *is_known;
-    newest->seen = has_number && !*is_known ? number : 0;
     newest->is_known = *is_known && known->number > 0;
     if (newest->is_known) {
         mariadb_log_rows(result, &newest->rows);

@@ -89,7 +89,11 @@ static enum server_outcome take_lock(struct question_answer *answer, struct err 
     enum server_outcome outcome = mariadb_lock_send(&session->base, &since, err);
     if (outcome == SERVER_OK)
         outcome = mariadb_lock_drive(&session->base, &news, soon(), soon(), err);
-    answer->newest.rows = news.since;
+    answer->newest.seen = news.since.count == 0 ? 0 : news.since.at[0].number;
+    if (news.is_there)
+        answer->newest.rows = news.since;
+    else
+        locked_news_free(&news);
     return outcome;
 }
 
@@ -110,7 +114,8 @@ static enum server_outcome ask(enum way way, const struct question *question,
     }
 }
 
-/* The number of the newest row must be 1, or the session is closed, with that message. */
+/* The number of the newest row must be 1, or the session is closed, with that message. Even so it
+ * is known that there was such a row somewhere. */
 static void expect_answer(enum way way, bool coexists, const char *message)
 {
     const struct question question = {.coexists = coexists};
@@ -121,6 +126,7 @@ static void expect_answer(enum way way, bool coexists, const char *message)
     expect_outcome(&attempt, session, outcome, message == NULL ? SERVER_OK : SERVER_LOST, line);
     assert_int_equal(mariadb_session_is_open(session), message == NULL);
     assert_int_equal(answer.newest.rows.count, message == NULL);
+    assert_int_equal(answer.newest.seen, 1);
     if (message == NULL)
         assert_int_equal(answer.newest.rows.at[0].number, 1);
     log_rows_free(&answer.newest.rows);
@@ -268,8 +274,15 @@ static void test_without_numbers(void **state)
 
 /* What is asked for instead of @@read_only; NULL: that itself. */
 static const char *read_only;
-/* The connection ends before a text that contains this; NULL: before none. */
+/* Before a text that contains this, the connection ends, or the log loses its rows; NULL: before
+ * none. */
 static const char *lost_text;
+static const char *gone_text;
+
+static bool has_text(const struct mariadb_text *text, const char *part)
+{
+    return part != NULL && memmem(text->sql.data, text->sql.len, part, strlen(part)) != NULL;
+}
 
 enum server_outcome __real_mariadb_session_execute(struct mariadb_session *asked,
                                                    const struct mariadb_text *text,
@@ -288,9 +301,12 @@ enum server_outcome __wrap_mariadb_session_execute(struct mariadb_session *asked
                                                    struct err *err)
 {
     static const struct slice name = SLICE_LIT("@@read_only");
-    if (lost_text != NULL &&
-        memmem(text->sql.data, text->sql.len, lost_text, strlen(lost_text)) != NULL)
+    if (has_text(text, lost_text))
         return mariadb_exchange_lose(asked, text->what, err);
+    if (has_text(text, gone_text)) {
+        gone_text = NULL;
+        run(asked, "DELETE FROM berth_log");
+    }
     struct mariadb_text changed = *text;
     const char *at =
         read_only == NULL ? NULL : memmem(text->sql.data, text->sql.len, name.data, name.len);
@@ -358,6 +374,23 @@ static void test_half_an_answer(void **state)
     expect_answer(ASKED, false, NULL);
 }
 
+/* The row is gone before it is asked for. */
+static void test_gone_between(void **state)
+{
+    (void)state;
+    const struct question question = {0};
+    struct question_answer answer = {0};
+    struct attempt attempt = begin_attempt();
+    gone_text = "l.entries";
+    expect_outcome(&attempt, session,
+                   mariadb_question_ask(&session->base, &question, &answer, soon(), &attempt.err),
+                   SERVER_OK, NULL);
+    assert_null(gone_text);
+    assert_int_equal(answer.newest.rows.count, 0);
+    assert_int_equal(answer.newest.seen, 1);
+    log_rows_free(&answer.newest.rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dirty_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_known_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_half_an_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gone_between, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_of_read_only, set_up, tear_down),
     };
