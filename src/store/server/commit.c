@@ -196,18 +196,23 @@ static enum store_result become_unknown(struct sending *sending, struct err *err
 }
 
 /* The batch was found to be committed, by that session: memory is to have its state, unless the
- * server has been replaced since. Its successor may not have the batch, so what became of it there
- * is to be found out. */
+ * server has been replaced since, or a snapshot shows that the batch is gone again. Then what
+ * became of it is to be found out once more. */
 static enum store_result trust(struct sending *sending, const struct server_session *session,
                                struct err *err)
 {
     struct server_store *store = sending->store;
     struct log_state state;
     check(log_row_state(&sending->row, &state));
-    if (server_head_note(store->head, &state, NULL, &session->id, true))
+    bool is_gone = server_head_is_gone(store->head, state.number);
+    if (!is_gone && server_head_note(store->head, &state, NULL, &session->id, true))
         return STORE_OK;
     server_session_close(store->writer);
-    server_refuse_replaced(store, "written", err);
+    if (is_gone)
+        (void)server_failure_set(SERVER_LOST, store->address.target, "written",
+                                 SLICE_LIT("the database has lost it again"), err);
+    else
+        server_refuse_replaced(store, "written", err);
     return become_unknown(sending, err);
 }
 
@@ -332,6 +337,7 @@ static enum store_result send_batch(struct server_store *store, const struct sto
     if (outcome == SERVER_REFUSED)
         return refuse_unfit(sending, err);
     server_hand_over_ids(store);
+    server_head_note_sent(store->head);
     store->sending = sending;
     store->seen = (struct server_seen){0};
     return outcome == SERVER_OK ? STORE_PENDING : take_outcome(sending, outcome, err);

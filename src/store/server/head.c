@@ -56,6 +56,7 @@ struct server_head {
     bool has_started; /* memory has, or had, a state: the server is there */
     int64_t seen;     /* the number in the last answer */
     int64_t highest;  /* the highest one, unless it is known to be gone */
+    int64_t gone;     /* the highest one that is gone since the last batch was sent; 0: none */
     struct head_news news;
     uint64_t facts_due_us;
     struct store_server server;
@@ -139,12 +140,28 @@ void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t
     pthread_mutex_lock(&head->lock);
     if (number < before && head->highest == before) {
         head->highest = number;
+        head->gone = before > head->gone ? before : head->gone;
         gone = head->news.newest;
         head->news = (struct head_news){0};
     }
     note_seen(head, number);
     pthread_mutex_unlock(&head->lock);
     log_rows_free(&gone.rows);
+}
+
+void server_head_note_sent(struct server_head *head)
+{
+    pthread_mutex_lock(&head->lock);
+    head->gone = 0;
+    pthread_mutex_unlock(&head->lock);
+}
+
+bool server_head_is_gone(struct server_head *head, int64_t number)
+{
+    pthread_mutex_lock(&head->lock);
+    bool is_gone = number > head->highest && number <= head->gone;
+    pthread_mutex_unlock(&head->lock);
+    return is_gone;
 }
 
 /* What was known before is of no use beside it. */

@@ -78,6 +78,14 @@ int64_t server_head_highest(struct server_head *head);
 /* A snapshot has that newest number, and was begun when `before` was the highest. The writer. */
 void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t number);
 
+/* A batch is sent: what was gone before has nothing to do with it. The writer. */
+void server_head_note_sent(struct server_head *head);
+
+/* Whether the database has shown a row of that number since then, and later, in a snapshot, that it
+ * is gone. The answer to the batch's COMMIT may still be unread: whoever published the batch now
+ * would show reads what was lost before they came. The writer. */
+bool server_head_is_gone(struct server_head *head, int64_t number);
+
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t server_head_newest(struct server_head *head);
 

@@ -220,3 +220,29 @@ void peer_set_last_id(struct fixture *fixture, enum store_table table, int64_t l
     (void)peer_execute(fixture,
                        kind_of_server()->set_last_id(fixture->arena, id_table_name(table), last));
 }
+
+enum store_result peer_commit_project(struct fixture *fixture, struct store *store, int64_t id,
+                                      const char *name)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    struct change_list list = changes_of(fixture);
+    add_catalog(&list, CHANGE_PROJECT_INSERT, id, name);
+    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
+    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
+}
+
+enum store_result peer_await_decision(struct fixture *fixture, struct store *store)
+{
+    struct store_stamp stamp;
+    bool foreign;
+    return store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
+}
+
+enum store_result peer_await_last(struct fixture *fixture, struct store *store)
+{
+    enum store_result result = STORE_PENDING;
+    while (result == STORE_PENDING)
+        result = peer_await_decision(fixture, store);
+    return result;
+}

@@ -40,6 +40,16 @@ int64_t peer_execute(struct fixture *fixture, const char *sql);
 /* The first row that the statement returns must be this one, with its columns separated by "|". */
 void peer_expect(struct fixture *fixture, const char *sql, const char *row);
 
+/* ---- batches in steps ---- */
+
+/* Sends a batch that inserts a project: STORE_PENDING. */
+enum store_result peer_commit_project(struct fixture *fixture, struct store *store, int64_t id,
+                                      const char *name);
+/* What became of it, or STORE_PENDING: what the answer means is being found out. */
+enum store_result peer_await_decision(struct fixture *fixture, struct store *store);
+/* What became of it in the end. */
+enum store_result peer_await_last(struct fixture *fixture, struct store *store);
+
 /* ---- what else happens to a server ---- */
 
 /* The server's number for the connection. */

@@ -186,17 +186,6 @@ static void test_named_once(void **state)
     store_close(other);
 }
 
-static enum store_result commit_project(struct fixture *fixture, struct store *store, int64_t id,
-                                        const char *name)
-{
-    struct store_stamp stamp;
-    bool foreign;
-    struct change_list list = changes_of(fixture);
-    add_catalog(&list, CHANGE_PROJECT_INSERT, id, name);
-    const struct store_batch batch = {.changes = list.items, .ends = &list.count, .requests = 1};
-    return store_commit(store, &batch, &stamp, &foreign, &fixture->err);
-}
-
 static void await_project(struct fixture *fixture)
 {
     AWAIT(peer_execute(fixture, "SELECT count(*) FROM projects WHERE id = 101") == 1);
@@ -214,28 +203,13 @@ static void test_rows_of_the_lock_are_used_once(void **state)
     assert_int_equal(lock_and_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     (void)follow(fixture, store); /* of the tables, not of those rows */
     assert_true(store_end_read(store, &stamp));
-    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    assert_int_equal(peer_commit_project(fixture, store, 101, "one"), STORE_PENDING);
     await_project(fixture);
     assert_int_equal(store_begin_read(store, &fixture->err), STORE_NEWS_FOLLOW);
     (void)store_end_read(store, &stamp);
     struct err err = {.arena = fixture->arena};
     assert_int_equal(store_await(store, UINT64_MAX, &stamp, &foreign, &err), STORE_OK);
     store_close(store);
-}
-
-static enum store_result await_decision(struct fixture *fixture, struct store *store)
-{
-    struct store_stamp stamp;
-    bool foreign;
-    return store_await(store, UINT64_MAX, &stamp, &foreign, &fixture->err);
-}
-
-static enum store_result await_last(struct fixture *fixture, struct store *store)
-{
-    enum store_result result = STORE_PENDING;
-    while (result == STORE_PENDING)
-        result = await_decision(fixture, store);
-    return result;
 }
 
 /* A read finds the row after the state that memory has, and time passes. */
@@ -255,15 +229,15 @@ static void test_answer_does_not_come(void **state)
     struct store *store = open_seeded(fixture, NULL);
     struct store *other = fixture_open(fixture);
     expect_news(fixture, other, STORE_NEWS_RELOAD);
-    assert_int_equal(commit_project(fixture, other, 102, "two"), STORE_PENDING);
-    assert_int_equal(await_last(fixture, other), STORE_OK);
+    assert_int_equal(peer_commit_project(fixture, other, 102, "two"), STORE_PENDING);
+    assert_int_equal(peer_await_last(fixture, other), STORE_OK);
     expect_news(fixture, store, STORE_NEWS_FOLLOW); /* this row is not the batch's */
-    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    assert_int_equal(peer_commit_project(fixture, store, 101, "one"), STORE_PENDING);
     await_project(fixture);
     see_next_row(fixture, store);
-    assert_int_equal(await_decision(fixture, store), STORE_PENDING);
+    assert_int_equal(peer_await_decision(fixture, store), STORE_PENDING);
     assert_false(server_session_is_open(server_store_of(store)->writer));
-    assert_int_equal(await_last(fixture, store), STORE_OK);
+    assert_int_equal(peer_await_last(fixture, store), STORE_OK);
     assert_int_equal(store_figures(store).unknown_done, 1);
     store_close(other);
     store_close(store);
@@ -278,11 +252,11 @@ static void test_answer_will_come(void **state)
     expect_news(fixture, store, STORE_NEWS_NONE);
     expect_news(fixture, holder, STORE_NEWS_RELOAD);
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
-    assert_int_equal(commit_project(fixture, store, 101, "one"), STORE_PENDING);
-    assert_int_equal(commit_project(fixture, holder, 102, "two"), STORE_PENDING);
-    assert_int_equal(await_decision(fixture, holder), STORE_OK);
+    assert_int_equal(peer_commit_project(fixture, store, 101, "one"), STORE_PENDING);
+    assert_int_equal(peer_commit_project(fixture, holder, 102, "two"), STORE_PENDING);
+    assert_int_equal(peer_await_decision(fixture, holder), STORE_OK);
     see_next_row(fixture, store);
-    assert_int_equal(await_last(fixture, store), STORE_TAKEN);
+    assert_int_equal(peer_await_last(fixture, store), STORE_TAKEN);
     assert_int_equal(store_figures(store).unknown_undone, 0);
     store_close(holder);
     store_close(store);
@@ -307,8 +281,8 @@ static void test_epoch_of_others(void **state)
     assert_int_equal(store_figures(other).epoch, 1);
     /* and one that it has begun itself stays known */
     server_store_of(other)->epochs.is_due = true;
-    assert_int_equal(commit_project(fixture, other, 101, "one"), STORE_PENDING);
-    assert_int_equal(await_decision(fixture, other), STORE_OK);
+    assert_int_equal(peer_commit_project(fixture, other, 101, "one"), STORE_PENDING);
+    assert_int_equal(peer_await_decision(fixture, other), STORE_OK);
     assert_int_equal(store_figures(other).epoch, 2);
     expect_news(fixture, one, STORE_NEWS_FOLLOW);
     struct change_list list = changes_of(fixture);
@@ -343,14 +317,14 @@ static void test_memory_is_newer_than_the_lock(void **state)
     assert_int_equal(lock_store(holder, &fixture->err), STORE_LOCKED);
     queue_up(fixture, next, 1);
     queue_up(fixture, last, 2);
-    assert_int_equal(commit_project(fixture, holder, 101, "one"), STORE_PENDING);
-    assert_int_equal(await_decision(fixture, holder), STORE_OK);
+    assert_int_equal(peer_commit_project(fixture, holder, 101, "one"), STORE_PENDING);
+    assert_int_equal(peer_await_decision(fixture, holder), STORE_OK);
     assert_int_equal(lock_into(fixture, next, NULL), STORE_NEWS_FOLLOW);
     assert_true(store_end_read(next, &stamp));
     assert_int_equal(read_into(fixture, last, NULL), STORE_NEWS_FOLLOW);
     assert_true(store_end_read(last, &stamp));
-    assert_int_equal(commit_project(fixture, next, 102, "two"), STORE_PENDING);
-    assert_int_equal(await_decision(fixture, next), STORE_OK);
+    assert_int_equal(peer_commit_project(fixture, next, 102, "two"), STORE_PENDING);
+    assert_int_equal(peer_await_decision(fixture, next), STORE_OK);
     expect_news(fixture, last, STORE_NEWS_FOLLOW);
     store_close(holder);
     store_close(next);

@@ -217,6 +217,69 @@ static void test_lost_after_a_look(void **state)
     end(&pair);
 }
 
+/* A batch of the store's own that is there, though its answer is unread. */
+static struct store_stamp write_unread(struct fixture *fixture, struct pair *pair)
+{
+    const struct store_stamp had = ask_newest(pair->other);
+    struct store_stamp head = had;
+    assert_int_equal(lock_store(pair->other, &fixture->err), STORE_LOCKED);
+    assert_int_equal(store_begin_read(pair->other, &fixture->err), STORE_NEWS_NONE);
+    assert_true(store_end_read(pair->other, &head));
+    assert_int_equal(peer_commit_project(fixture, pair->other, 101, "unread"), STORE_PENDING);
+    while (memcmp(&head, &had, sizeof(had)) == 0)
+        head = ask_newest(pair->other);
+    return had;
+}
+
+/* It is lost, as a snapshot shows, before the answer is read: whoever published it then would show
+ * it to reads that have come after the loss. */
+static void test_lost_before_the_answer_is_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct server_store *store = server_store_of(pair.other);
+    const struct store_stamp had = write_unread(fixture, &pair);
+    (void)peer_execute(fixture, "DELETE FROM projects WHERE id = 101");
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number = %lld%c",
+                                    (long long)store->followed.number + 1, '\0')
+                           .data);
+    expect_had(fixture, &pair, &had);
+    assert_int_equal(peer_await_decision(fixture, pair.other), STORE_PENDING);
+    assert_int_equal(peer_await_last(fixture, pair.other), STORE_TAKEN);
+    assert_int_equal(store->unknown_undone, 1);
+    end(&pair);
+}
+
+/* As long as no snapshot shows that it is gone, the answer counts. */
+static void test_seen_before_the_answer_is_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct server_store *store = server_store_of(pair.other);
+    (void)write_unread(fixture, &pair);
+    assert_int_equal(peer_await_last(fixture, pair.other), STORE_OK);
+    assert_int_equal(store->unknown_done, 0);
+    end(&pair);
+}
+
+/* What was lost before a batch was sent has nothing to do with it, although it had that number. */
+static void test_lost_before_the_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct server_store *store = server_store_of(pair.other);
+    const struct store_stamp had = ask_newest(pair.other);
+    claim(fixture, &pair);
+    (void)ask_newest(pair.other);
+    lose_newest(fixture, &pair);
+    expect_had(fixture, &pair, &had);
+    assert_int_equal(peer_commit_project(fixture, pair.other, 101, "next"), STORE_PENDING);
+    assert_int_equal(peer_await_last(fixture, pair.other), STORE_OK);
+    assert_int_equal(store->unknown_done, 0);
+    end(&pair);
+}
+
 /* The row of a batch that others have planned on another history has the next number as well. */
 static void test_another_history(void **state)
 {
@@ -415,6 +478,9 @@ int main(void)
         TEST(test_lost_under_the_lock),
         TEST(test_lost_while_it_is_read),
         TEST(test_lost_after_a_look),
+        TEST(test_lost_before_the_answer_is_read),
+        TEST(test_seen_before_the_answer_is_read),
+        TEST(test_lost_before_the_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
