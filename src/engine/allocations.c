@@ -175,6 +175,23 @@ void allocations_set_owner(const struct plan *plan, const struct consumer *befor
                       before->generation);
 }
 
+/* Whoever reads the table gets the allocations of a consumer in the order of their ids, so they are
+ * planned in that order, also where a new block of ids begins lower than the one before. */
+static void order_ids(const struct change_list *changes)
+{
+    for (size_t i = changes->count - 1; i > 0; i--) {
+        struct change *before = &changes->items[i - 1];
+        struct change *last = &changes->items[i];
+        if (before->kind != CHANGE_ALLOCATION_INSERT ||
+            before->allocation.consumer_id != last->allocation.consumer_id ||
+            before->allocation.id < last->allocation.id)
+            return;
+        int64_t lower = last->allocation.id;
+        last->allocation.id = before->allocation.id;
+        before->allocation.id = lower;
+    }
+}
+
 void allocations_consume(const struct plan *plan, int64_t consumer_id, struct slice consumer_uuid,
                          int64_t provider_id, int64_t class_id, int64_t used)
 {
@@ -188,6 +205,7 @@ void allocations_consume(const struct plan *plan, int64_t consumer_id, struct sl
         .used = used,
         .consumer_uuid = consumer_uuid,
     };
+    order_ids(plan->changes);
 }
 
 static void append_release(const struct plan *plan, int64_t id, struct slice uuid)
