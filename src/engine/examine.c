@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "replica/compare.h"
 
 enum { ALL_AGAIN_LOOKS = 60, PRINT_OF_NONE = 1 };
@@ -264,22 +265,57 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Those that are gone are looked for. */
+/* The ids of the database, and how often memory has each. */
+struct found_ids {
+    const int64_t *ids; /* sorted */
+    uint8_t *times;     /* up to 2 */
+    size_t count;
+};
+
+/* SIZE_MAX: the database does not have it. */
+static size_t find_id(const struct found_ids *found, int64_t id)
+{
+    const int64_t *at =
+        found->count == 0 ? NULL : bsearch(&id, found->ids, found->count, sizeof(id), compare_ids);
+    return at == NULL ? SIZE_MAX : (size_t)(at - found->ids);
+}
+
+static void count_ids(const struct version *version, enum entity entity,
+                      const struct found_ids *found)
+{
+    struct ptree_iter iter;
+    const struct ptree_entry *entry;
+    ptree_seek(examine_rows_of(version, entity), 0, 0, &iter);
+    for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
+        size_t at = find_id(found, examine_id_of(entity, entry));
+        if (at != SIZE_MAX && found->times[at] < 2)
+            found->times[at]++;
+    }
+}
+
+/* Those that are gone are looked for. The database may have given the id of a consumer that is gone
+ * to another one, as after a loss: then memory has both, and only one of them is there. */
 static bool examine_ids(void *cls, enum entity entity, const int64_t *ids, size_t count)
 {
     struct examining *examining = cls;
+    const struct found_ids found = {ids, calloc(count + 1, 1), count};
     struct ptree_iter iter;
     const struct ptree_entry *entry;
+    check(found.times != NULL);
+    count_ids(examining->version, entity, &found);
     ptree_seek(examine_rows_of(examining->version, entity), 0, 0, &iter);
     for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
         const struct consumer *consumer = (const struct consumer *)(uintptr_t)entry->value;
         int64_t id = examine_id_of(entity, entry);
-        if (count > 0 && bsearch(&id, ids, count, sizeof(id), compare_ids) != NULL)
+        size_t at = find_id(&found, id);
+        if (at != SIZE_MAX && found.times[at] == 1)
             continue;
-        note_row(&examining->rest, 1, id, generation_of(examining->version, entity, entry));
+        if (at == SIZE_MAX)
+            note_row(&examining->rest, 1, id, generation_of(examining->version, entity, entry));
         suspect(examining, entity, id,
                 entity == ENTITY_CONSUMER ? consumer_uuid(consumer) : (struct slice){0});
     }
+    free(found.times);
     return wants_all(examining, entity);
 }
 

@@ -197,6 +197,28 @@ static void rows_are_gone(void **state)
     }
 }
 
+/* After a loss, the id of a consumer that is gone is given to another one, which is in memory: only
+ * their uuids tell which of the two is there. */
+static void an_id_is_given_again(void **state)
+{
+    struct world *world = *state;
+    struct change_list list = {.arena = world->arena};
+    struct edit *edit = replica_edit(world->replica);
+    const struct version_stamp stamp = {{1}};
+    append_consumer(&list, 2, 3, "third");
+    apply_changes(edit, &list);
+    replica_publish(world->replica, edit, &stamp);
+    for (int has_sums = 0; has_sums < 2; has_sums++) {
+        world->sums[ENTITY_CONSUMER] = (struct store_sums){2, has_sums != 0, 3, 6};
+        world->ids[0] = 1;
+        world->ids[1] = 2;
+        world->id_count = 2;
+        assert_suspects(world, 2);
+        assert_suspect(world, 0, ENTITY_CONSUMER, 2, "second");
+        assert_suspect(world, 1, ENTITY_CONSUMER, 2, "third");
+    }
+}
+
 /* One more than memory has is among the recent rows. */
 static void a_count_is_higher(void **state)
 {
@@ -540,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_differs, setup, teardown),
         cmocka_unit_test_setup_teardown(recent_rows_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_id_is_given_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_count_is_higher, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_equal, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_follow_writes, setup, teardown),
