@@ -114,7 +114,8 @@ def sanitized(name, kinds):
     costly = ("valet/solve/hostile",)
     # code that starts no threads and shares nothing between threads has no races
     single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "api/text/", "engine/merge",
-              "store/schema", "store/failing", "placement/write/", "replica/slotset", "valet/solve/", "valet/api/stack")
+              "store/schema", "store/failing", "store/waves", "placement/write/", "replica/slotset", "valet/solve/",
+              "valet/api/stack")
     without = ",".join(single if name == "tsan" else costly)
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
