@@ -30,6 +30,8 @@ struct sending {
     struct arena *arena;
     uint64_t began_us;
     uint64_t deadline_us; /* then the server must have answered */
+    uint64_t losses;      /* of the head, when it was sent */
+    uint64_t resolve_us;  /* until then, what became of it is found out; 0: it is not unknown */
     bool is_given_up;
     bool is_unknown;    /* unknown.h finds out what became of it */
     struct err failure; /* if is_unknown: why */
@@ -189,30 +191,35 @@ static enum store_result become_unknown(struct sending *sending, struct err *err
     sending->failure = *err;
     *err = (struct err){.arena = err->arena};
     sending->is_unknown = true;
-    server_unknown_begin(store->unknown, &sending->row, &store->followed);
+    if (sending->resolve_us == 0)
+        sending->resolve_us = clock_monotonic_us() + UNKNOWN_RESOLVE_S * UINT64_C(1000000);
+    server_unknown_begin(store->unknown, &sending->row, &store->followed, sending->resolve_us);
     if (sending->is_given_up)
         server_unknown_give_up(store->unknown);
     return STORE_PENDING;
 }
 
-/* The batch was found to be committed, by that session: memory is to have its state, unless the
- * server has been replaced since, or a snapshot shows that the batch is gone again. Then what
- * became of it is to be found out once more. */
+/* The batch was found to be committed, by that session, after so many losses: memory is to have its
+ * state, unless the server has been replaced since, or a snapshot shows that the batch may be gone
+ * again. Then what became of it is to be found out once more, and by new sessions, as those may be
+ * to different halves of a cluster that has split. */
 static enum store_result trust(struct sending *sending, const struct server_session *session,
-                               struct err *err)
+                               uint64_t losses, struct err *err)
 {
     struct server_store *store = sending->store;
     struct log_state state;
     check(log_row_state(&sending->row, &state));
-    bool is_gone = server_head_is_gone(store->head, state.number);
-    if (!is_gone && server_head_note(store->head, &state, NULL, &session->id, true))
+    bool may_be_gone = server_head_losses(store->head) != losses;
+    if (!may_be_gone && server_head_note(store->head, &state, NULL, &session->id, true))
         return STORE_OK;
     server_session_close(store->writer);
-    if (is_gone)
+    if (may_be_gone) {
+        server_session_close(store->follower);
         (void)server_failure_set(SERVER_LOST, store->address.target, "written",
-                                 SLICE_LIT("the database has lost it again"), err);
-    else
+                                 SLICE_LIT("the database may have lost it again"), err);
+    } else {
         server_refuse_replaced(store, "written", err);
+    }
     return become_unknown(sending, err);
 }
 
@@ -224,7 +231,7 @@ static enum store_result take_outcome(struct sending *sending, enum server_outco
     enum server_commit commit = sending->store->writer->commit;
     /* a connection that ends after the answer to COMMIT changes nothing */
     if (outcome == SERVER_OK || commit == SERVER_COMMIT_DONE)
-        return trust(sending, sending->store->writer, err);
+        return trust(sending, sending->store->writer, sending->losses, err);
     if (commit == SERVER_COMMIT_UNKNOWN)
         return become_unknown(sending, err);
     return failed(sending, outcome, err);
@@ -251,7 +258,7 @@ static enum store_result take_answer_about_unknown(struct sending *sending, uint
     if (result == STORE_OK) {
         const struct server_session *session = server_unknown_session(sending->store->unknown);
         forget_wait_if_promoted(sending->store, session);
-        return trust(sending, session, err);
+        return trust(sending, session, server_unknown_losses(sending->store->unknown), err);
     }
     if (result == STORE_UNKNOWN)
         err_set(err, failure->status, failure->code, "%.*s", SLICE_ARG(failure->message));
@@ -328,6 +335,7 @@ static enum store_result send_batch(struct server_store *store, const struct sto
                                 .batch = *batch,
                                 .arena = err->arena,
                                 .began_us = clock_monotonic_us(),
+                                .losses = server_head_losses(store->head),
                                 .deadline_us = server_lock_deadline(store)};
     make_row(sending);
     sending->look =
@@ -337,7 +345,6 @@ static enum store_result send_batch(struct server_store *store, const struct sto
     if (outcome == SERVER_REFUSED)
         return refuse_unfit(sending, err);
     server_hand_over_ids(store);
-    server_head_note_sent(store->head);
     store->sending = sending;
     store->seen = (struct server_seen){0};
     return outcome == SERVER_OK ? STORE_PENDING : take_outcome(sending, outcome, err);

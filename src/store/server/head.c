@@ -56,7 +56,7 @@ struct server_head {
     bool has_started; /* memory has, or had, a state: the server is there */
     int64_t seen;     /* the number in the last answer */
     int64_t highest;  /* the highest one, unless it is known to be gone */
-    int64_t gone;     /* the highest one that is gone since the last batch was sent; 0: none */
+    uint64_t losses;  /* how often it has turned out to be gone */
     struct head_news news;
     uint64_t facts_due_us;
     struct store_server server;
@@ -140,7 +140,7 @@ void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t
     pthread_mutex_lock(&head->lock);
     if (number < before && head->highest == before) {
         head->highest = number;
-        head->gone = before > head->gone ? before : head->gone;
+        head->losses++;
         gone = head->news.newest;
         head->news = (struct head_news){0};
     }
@@ -149,19 +149,12 @@ void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t
     log_rows_free(&gone.rows);
 }
 
-void server_head_note_sent(struct server_head *head)
+uint64_t server_head_losses(struct server_head *head)
 {
     pthread_mutex_lock(&head->lock);
-    head->gone = 0;
+    uint64_t losses = head->losses;
     pthread_mutex_unlock(&head->lock);
-}
-
-bool server_head_is_gone(struct server_head *head, int64_t number)
-{
-    pthread_mutex_lock(&head->lock);
-    bool is_gone = number > head->highest && number <= head->gone;
-    pthread_mutex_unlock(&head->lock);
-    return is_gone;
+    return losses;
 }
 
 /* What was known before is of no use beside it. */

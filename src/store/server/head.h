@@ -78,13 +78,11 @@ int64_t server_head_highest(struct server_head *head);
 /* A snapshot has that newest number, and was begun when `before` was the highest. The writer. */
 void server_head_note_snapshot(struct server_head *head, int64_t before, int64_t number);
 
-/* A batch is sent: what was gone before has nothing to do with it. The writer. */
-void server_head_note_sent(struct server_head *head);
-
-/* Whether the database has shown a row of that number since then, and later, in a snapshot, that it
- * is gone. The answer to the batch's COMMIT may still be unread: whoever published the batch now
- * would show reads what was lost before they came. The writer. */
-bool server_head_is_gone(struct server_head *head, int64_t number);
+/* How often a snapshot has shown that rows which the database had shown before are gone. If that
+ * has happened since a batch was sent, or was found to be there, the batch may be among them,
+ * although the answer that tells of it is read only now: whoever published it would show reads what
+ * was lost before they came. Any thread. */
+uint64_t server_head_losses(struct server_head *head);
 
 /* The number of the state noted last; 0: none. Any thread. */
 int64_t server_head_newest(struct server_head *head);

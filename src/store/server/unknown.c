@@ -6,8 +6,7 @@
  * is taken by a row of ours, and the batch can only be refused. A row that is there needs no lock:
  * it will not become another one.
  *
- * The thread ends within RESOLVE_FOR_S and the time for one answer of the server. It uses nothing
- * of the store but what never changes, counters, and the head. */
+ * The thread uses nothing of the store but what never changes, counters, and the head. */
 #include "store/server/unknown.h"
 
 #include <pthread.h>
@@ -20,7 +19,7 @@
 #include "store/server/dialect.h"
 #include "store/server/io.h"
 
-enum { RESOLVE_FOR_S = 10, TRY_AGAIN_MS = 20 };
+enum { TRY_AGAIN_MS = 20 };
 
 enum found { FOUND_NOTHING, FOUND_OURS, FOUND_OTHER, FOUND_LATER };
 
@@ -34,6 +33,8 @@ struct server_unknown {
     pthread_cond_t ended;
     bool has_ended;
     enum store_result result;
+    uint64_t losses; /* the thread's, until it has ended: before the last look */
+    uint64_t deadline_us;
     /* The batch, and the row that takes its number. */
     int64_t number;
     unsigned char mark[LOG_MARK_LEN];
@@ -53,9 +54,10 @@ static bool is_given_up(const struct server_unknown *unknown)
 
 /* The log has no gaps: if only later rows are there, the batch's number has been pruned, and nobody
  * can tell whose row it was. */
-static bool look(const struct server_unknown *unknown, enum found *found, struct err *err)
+static bool look(struct server_unknown *unknown, enum found *found, struct err *err)
 {
     struct log_rows rows;
+    unknown->losses = server_head_losses(unknown->store->head);
     bool ok =
         unknown->session->dialect->log_first(unknown->session, unknown->number, &rows,
                                              server_lock_timeout(unknown->store), err) == SERVER_OK;
@@ -98,8 +100,7 @@ static bool unknown_take_number(const struct server_unknown *unknown, struct err
 }
 
 /* False: try again. */
-static bool resolve_once(const struct server_unknown *unknown, enum store_result *result,
-                         struct err *err)
+static bool resolve_once(struct server_unknown *unknown, enum store_result *result, struct err *err)
 {
     enum found found;
     if (!server_ensure_session(unknown->store, unknown->session, err) ||
@@ -124,12 +125,11 @@ static void count_outcome(struct server_store *store, enum store_result result)
 static void *run_unknown(void *cls)
 {
     struct server_unknown *unknown = cls;
-    uint64_t deadline_us = clock_monotonic_us() + RESOLVE_FOR_S * UINT64_C(1000000);
     struct arena *arena = arena_create();
     enum store_result result = STORE_UNKNOWN;
     bool is_known = false;
     pthread_setname_np(pthread_self(), "unknown");
-    while (!is_known && !is_given_up(unknown) && clock_monotonic_us() < deadline_us) {
+    while (!is_known && !is_given_up(unknown) && clock_monotonic_us() < unknown->deadline_us) {
         struct err ignored = {.arena = arena};
         arena_reset(arena);
         is_known = resolve_once(unknown, &result, &ignored);
@@ -174,9 +174,10 @@ struct server_unknown *server_unknown_create(struct server_store *store, struct 
 }
 
 void server_unknown_begin(struct server_unknown *unknown, const struct log_row *row,
-                          const struct log_state *before)
+                          const struct log_state *before, uint64_t deadline_us)
 {
     check(!unknown->is_running && row->mark.len == LOG_MARK_LEN);
+    unknown->deadline_us = deadline_us;
     unknown->number = row->number;
     unknown->before = *before;
     memcpy(unknown->mark, row->mark.data, LOG_MARK_LEN);
@@ -214,6 +215,12 @@ const struct server_session *server_unknown_session(const struct server_unknown 
 {
     check(!unknown->is_running);
     return unknown->session;
+}
+
+uint64_t server_unknown_losses(const struct server_unknown *unknown)
+{
+    check(!unknown->is_running);
+    return unknown->losses;
 }
 
 void server_unknown_give_up(struct server_unknown *unknown)

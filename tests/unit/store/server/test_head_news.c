@@ -231,6 +231,16 @@ static struct store_stamp write_unread(struct fixture *fixture, struct pair *pai
     return had;
 }
 
+static void lose_unread(struct fixture *fixture, const struct pair *pair)
+{
+    int64_t number = server_store_of(pair->other)->followed.number + 1;
+    (void)peer_execute(fixture, "DELETE FROM projects WHERE id = 101");
+    (void)peer_execute(fixture,
+                       arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number = %lld%c",
+                                    (long long)number, '\0')
+                           .data);
+}
+
 /* It is lost, as a snapshot shows, before the answer is read: whoever published it then would show
  * it to reads that have come after the loss. */
 static void test_lost_before_the_answer_is_read(void **state)
@@ -239,15 +249,26 @@ static void test_lost_before_the_answer_is_read(void **state)
     struct pair pair = begin(fixture);
     struct server_store *store = server_store_of(pair.other);
     const struct store_stamp had = write_unread(fixture, &pair);
-    (void)peer_execute(fixture, "DELETE FROM projects WHERE id = 101");
-    (void)peer_execute(fixture,
-                       arena_printf(fixture->arena, "DELETE FROM berth_log WHERE number = %lld%c",
-                                    (long long)store->followed.number + 1, '\0')
-                           .data);
+    lose_unread(fixture, &pair);
     expect_had(fixture, &pair, &had);
     assert_int_equal(peer_await_decision(fixture, pair.other), STORE_PENDING);
     assert_int_equal(peer_await_last(fixture, pair.other), STORE_TAKEN);
     assert_int_equal(store->unknown_undone, 1);
+    end(&pair);
+}
+
+/* The same, and after the snapshot somebody reads an answer from before the loss. */
+static void test_old_answer_after_the_loss(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pair pair = begin(fixture);
+    struct server_store *store = server_store_of(pair.other);
+    const struct store_stamp had = write_unread(fixture, &pair);
+    lose_unread(fixture, &pair);
+    expect_had(fixture, &pair, &had);
+    server_head_note_seen(store->head, store->followed.number + 1);
+    assert_int_equal(peer_await_decision(fixture, pair.other), STORE_PENDING);
+    assert_int_equal(peer_await_last(fixture, pair.other), STORE_TAKEN);
     end(&pair);
 }
 
@@ -479,6 +500,7 @@ int main(void)
         TEST(test_lost_while_it_is_read),
         TEST(test_lost_after_a_look),
         TEST(test_lost_before_the_answer_is_read),
+        TEST(test_old_answer_after_the_loss),
         TEST(test_seen_before_the_answer_is_read),
         TEST(test_lost_before_the_batch),
     };

@@ -47,7 +47,8 @@ static void begin(struct server_store *store, int64_t number)
     const struct log_row row = {.number = number, .mark = {MARK, LOG_MARK_LEN}};
     struct log_state before = {.number = number - 1};
     memcpy(before.mark, BEFORE, LOG_MARK_LEN);
-    server_unknown_begin(store->unknown, &row, &before);
+    server_unknown_begin(store->unknown, &row, &before,
+                         clock_monotonic_us() + UNKNOWN_RESOLVE_S * UINT64_C(1000000));
 }
 
 static enum store_result resolved(struct server_store *store)
