@@ -74,7 +74,7 @@ static void build_text(void *self, const struct limit_batch *batch)
     bool is_cluster = texts->session->server.is_galera;
     size_t statements = MARIADB_LOCK_RESULTS + 2; /* with the row of the log, and its check */
     sql->len = 0;
-    mariadb_write_texts_lock(is_cluster, texts->session->base.options.lock_timeout_ms, sql);
+    mariadb_write_texts_lock(is_cluster, texts->session->base.options.lock_timeout_ms, NULL, sql);
     mariadb_log_sql_insert(&batch->row, &batch->before, sql);
     mariadb_write_append_check(1, sql);
     for (size_t i = 0; i < batch->waves.count; i++)

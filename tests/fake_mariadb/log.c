@@ -70,7 +70,7 @@ static void add_newest_epoch(struct call *call, const struct state *state)
 }
 
 /* "…, @berth_session": which connection answers. */
-static void add_sign(struct call *call)
+void maria_add_sign(struct call *call)
 {
     if (call->session->maria.sign[0] == '\0')
         maria_add_null(call);
@@ -97,7 +97,7 @@ enum outcome maria_select_newest(struct call *call)
         add_newest_epoch(call, view.state);
     else
         maria_add_null(call);
-    add_sign(call);
+    maria_add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -112,7 +112,7 @@ enum outcome maria_select_newest_mark(struct call *call)
     maria_add_int(call, head->number);
     maria_add_text(call, head->mark);
     maria_add_int(call, 0);
-    add_sign(call);
+    maria_add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -129,7 +129,7 @@ enum outcome maria_select_newest_number(struct call *call)
         maria_add_int(call, head->number);
     maria_add_null(call);
     maria_add_int(call, 0);
-    add_sign(call);
+    maria_add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -139,15 +139,13 @@ static enum outcome select_since(struct call *call, bool has_more)
     int64_t from = maria_int_after(call, "WHERE number >= ");
     int64_t most = maria_int_after(call, " LIMIT ");
     tell(call, &view);
-    maria_columns(call, has_more ? "ntttnt" : "nttt");
+    maria_columns(call, has_more ? "ntttn" : "nttt");
     for (unsigned i = 0; i < view.state->log_count; i++) {
         if (view.state->log[i]->number < from || call->result->rows >= most)
             continue;
         add_line(call, view.state->log[i], false);
-        if (!has_more)
-            continue;
-        add_newest_epoch(call, view.state);
-        add_sign(call);
+        if (has_more)
+            add_newest_epoch(call, view.state);
     }
     return OUTCOME_DONE;
 }
@@ -157,7 +155,7 @@ enum outcome maria_select_since(struct call *call)
     return select_since(call, false);
 }
 
-/* With the newest epoch and the session's sign. */
+/* With the newest epoch. */
 enum outcome maria_select_locked(struct call *call)
 {
     return select_since(call, true);

@@ -115,6 +115,8 @@ enum outcome maria_insert_line(struct call *call);
 enum outcome maria_select_newest(struct call *call);
 enum outcome maria_select_newest_mark(struct call *call);
 enum outcome maria_select_newest_number(struct call *call);
+/* The session's sign (backend.h), as a column. */
+void maria_add_sign(struct call *call);
 enum outcome maria_select_since(struct call *call);
 enum outcome maria_select_locked(struct call *call);
 enum outcome maria_select_first(struct call *call);

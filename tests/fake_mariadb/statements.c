@@ -271,8 +271,9 @@ static enum outcome take_lock(struct call *call)
     enum outcome outcome = transaction_lock(call);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    maria_columns(call, "t");
+    maria_columns(call, "tt");
     maria_add_text(call, SLICE_LIT("batches"));
+    maria_add_sign(call);
     return OUTCOME_DONE;
 }
 
@@ -427,6 +428,8 @@ static const struct {
      maria_check_line},
     {SLICE_LIT("SELECT name FROM berth_locks WHERE name='batches' FOR UPDATE"), MARIA_READS,
      take_lock},
+    {SLICE_LIT("SELECT name, @berth_session FROM berth_locks WHERE name='batches' FOR UPDATE"),
+     MARIA_READS, take_lock},
     {SLICE_LIT("SELECT name FROM berth_locks WHERE name LIKE 't.%' "), MARIA_READS,
      maria_select_asks},
     {SLICE_LIT("INSERT INTO berth_locks (name) VALUES ("), MARIA_WRITES, maria_insert_ask},
@@ -446,8 +449,8 @@ static const struct {
      maria_select_newest_number},
     {SLICE_LIT("SELECT number, mark, digest, entries FROM berth_log WHERE number >= "), MARIA_READS,
      maria_select_since},
-    {SLICE_LIT("SELECT number, mark, digest, entries, (SELECT MAX(epoch) FROM berth_epochs), "
-               "@berth_session FROM berth_log WHERE number >= "),
+    {SLICE_LIT("SELECT number, mark, digest, entries, (SELECT MAX(epoch) FROM berth_epochs)"
+               " FROM berth_log WHERE number >= "),
      MARIA_READS, maria_select_locked},
     {SLICE_LIT("SELECT number, mark FROM berth_log WHERE number >= "), MARIA_READS,
      maria_select_first},

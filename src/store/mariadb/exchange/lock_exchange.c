@@ -3,6 +3,7 @@
 #include "store/mariadb/exchange/exchanges.h"
 #include "store/mariadb/log/log_sql.h"
 #include "store/mariadb/log/write_texts.h"
+#include "store/mariadb/session/backend.h"
 #include "store/mariadb/session/session_state.h"
 
 enum { SINCE_RESULT = MARIADB_LOCK_RESULTS, RESULTS };
@@ -13,7 +14,7 @@ enum server_outcome mariadb_lock_send(struct server_session *base, const struct 
 {
     struct mariadb_session *session = mariadb_session_of(base);
     session->sql.len = 0;
-    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms,
+    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms, session,
                              &session->sql);
     mariadb_log_sql_locked(session, since, &session->sql);
     const struct mariadb_text text = {.sql = buf_slice(&session->sql), .what = "locked"};
@@ -30,7 +31,11 @@ enum server_outcome mariadb_lock_drive(struct server_session *base, struct locke
         mariadb_log_since_end(session, outcome);
     if (outcome == SERVER_FAILED && session->failure.is_too_large)
         return SERVER_LOST; /* so that it is asked for again */
-    return outcome == SERVER_OK
-               ? mariadb_log_locked(session, &session->kept[SINCE_RESULT], news, err)
-               : outcome;
+    if (outcome != SERVER_OK)
+        return outcome;
+    mariadb_log_locked(&session->kept[SINCE_RESULT], news);
+    outcome =
+        mariadb_backend_check(session, &session->kept[MARIADB_LOCK_ROW], MARIADB_LOCK_COLUMNS, err);
+    news->is_there &= outcome == SERVER_OK;
+    return outcome;
 }

@@ -44,7 +44,7 @@ enum server_outcome mariadb_lock_wait(struct server_session *base, uint64_t time
 {
     struct mariadb_session *session = mariadb_session_of(base);
     struct buf sql = {0};
-    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms, &sql);
+    mariadb_write_texts_lock(session->server.is_galera, base->options.lock_timeout_ms, NULL, &sql);
     const struct mariadb_text text = {.sql = buf_slice(&sql), .what = "locked"};
     enum server_outcome outcome = execute(session, &text, NULL, timeout_us, err);
     buf_free(&sql);

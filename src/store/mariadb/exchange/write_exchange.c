@@ -138,7 +138,7 @@ enum server_outcome mariadb_batch_send(struct server_session *base,
     session->sql.len = 0;
     base->commit = SERVER_COMMIT_NONE;
     if (!batch->has_lock) {
-        mariadb_write_texts_lock(is_cluster, base->options.lock_timeout_ms, &session->sql);
+        mariadb_write_texts_lock(is_cluster, base->options.lock_timeout_ms, NULL, &session->sql);
         session->batch->results += MARIADB_LOCK_RESULTS;
     }
     append_log(session, batch);

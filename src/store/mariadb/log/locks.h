@@ -8,7 +8,8 @@
 /* There as long as all triggers are, and everybody knows of them. */
 #define MARIADB_LOCK_COEXIST "coexist"
 
-#define MARIADB_TAKE_LOCK                                                                          \
-    "SELECT name FROM " MARIADB_LOCKS_TABLE " WHERE name='" MARIADB_LOCK_BATCHES "' FOR UPDATE;"
+#define MARIADB_LOCK_FROM                                                                          \
+    " FROM " MARIADB_LOCKS_TABLE " WHERE name='" MARIADB_LOCK_BATCHES "' FOR UPDATE;"
+#define MARIADB_TAKE_LOCK "SELECT name" MARIADB_LOCK_FROM
 
 #endif

@@ -70,7 +70,6 @@ void mariadb_log_sql_locked(const struct mariadb_session *session, const struct 
 {
     buf_append_lit(sql, "SELECT number, mark, digest, entries,"
                         " (SELECT MAX(epoch) FROM berth_epochs)");
-    mariadb_backend_column(session, sql);
     append_range(since, session->is_far_behind ? 0 : since->most, sql);
 }
 
@@ -170,20 +169,15 @@ void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows)
     }
 }
 
-enum server_outcome mariadb_log_locked(struct mariadb_session *session, struct mariadb_rows *result,
-                                       struct locked_news *news, struct err *err)
+void mariadb_log_locked(struct mariadb_rows *result, struct locked_news *news)
 {
-    enum { EPOCH_COLUMN = 4, COLUMNS };
-    _Static_assert((int)COLUMNS == (int)MARIADB_LOCKED_COLUMNS, "the rest is backend.h's");
-    *news = (struct locked_news){0};
-    if (mariadb_rows_count(result) == 0)
-        return SERVER_OK;
-    enum server_outcome outcome = mariadb_backend_check(session, result, COLUMNS, err);
-    news->is_there = outcome == SERVER_OK;
+    enum { EPOCH_COLUMN = 4 };
+    *news = (struct locked_news){.is_there = mariadb_rows_count(result) > 0};
+    if (!news->is_there)
+        return;
     if (!mariadb_rows_int(result, 0, EPOCH_COLUMN, &news->epoch))
         news->epoch = 0;
     mariadb_log_rows(result, &news->since);
-    return outcome;
 }
 
 /* Also if it comes from another connection: somewhere the row was there. */

@@ -28,8 +28,7 @@ void mariadb_log_sql_since(const struct mariadb_session *session, const struct l
                            int64_t least, struct buf *sql);
 /* The same, each row with the newest epoch; none, if there are too many. Everybody waits for
  * whoever has the lock, and a result of its own would be sent on its own, and wake the writer once
- * more. The columns of backend.h follow from MARIADB_LOCKED_COLUMNS on. */
-enum { MARIADB_LOCKED_COLUMNS = 5 };
+ * more. */
 void mariadb_log_sql_locked(const struct mariadb_session *session, const struct log_range *since,
                             struct buf *sql);
 /* What became of a text with either. */
@@ -53,10 +52,8 @@ void mariadb_log_sql_check_later(const struct mariadb_session *session, const st
 
 /* Moves a result whose first columns are number, mark, digest and entries. */
 void mariadb_log_rows(struct mariadb_rows *result, struct log_rows *rows);
-/* The same of mariadb_log_sql_locked(), if it comes from the session's own connection. Nothing is
- * there if there are no rows. */
-enum server_outcome mariadb_log_locked(struct mariadb_session *session, struct mariadb_rows *result,
-                                       struct locked_news *news, struct err *err) BERTH_MUST_CHECK;
+/* The same of mariadb_log_sql_locked(). Nothing is there if there are no rows. */
+void mariadb_log_locked(struct mariadb_rows *result, struct locked_news *news);
 /* The same of the newest row, if it comes from the session's own connection (backend.h). */
 enum server_outcome mariadb_log_newest(struct mariadb_session *session, struct mariadb_rows *result,
                                        struct log_newest *newest, struct err *err) BERTH_MUST_CHECK;

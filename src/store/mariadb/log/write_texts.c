@@ -10,16 +10,19 @@
 
 #include "store/mariadb/log/locks.h"
 #include "store/mariadb/log/log_sql.h"
+#include "store/mariadb/session/backend.h"
 
 enum { ROW_WAIT_S = 2, DEFAULT_WAIT_S = 50 };
 
-void mariadb_write_texts_lock(bool is_cluster, int lock_timeout_ms, struct buf *sql)
+void mariadb_write_texts_lock(bool is_cluster, int lock_timeout_ms,
+                              const struct mariadb_session *asked, struct buf *sql)
 {
     int wait_s = lock_timeout_ms > 0 ? (lock_timeout_ms + 999) / 1000 : DEFAULT_WAIT_S;
-    buf_printf(sql,
-               "SET %sinnodb_lock_wait_timeout=%d;BEGIN;" MARIADB_TAKE_LOCK
-               "SET innodb_lock_wait_timeout=%d;",
-               is_cluster ? "autocommit=0, " : "", wait_s, ROW_WAIT_S);
+    buf_printf(sql, "SET %sinnodb_lock_wait_timeout=%d;BEGIN;SELECT name",
+               is_cluster ? "autocommit=0, " : "", wait_s);
+    if (asked != NULL)
+        mariadb_backend_column(asked, sql);
+    buf_printf(sql, MARIADB_LOCK_FROM "SET innodb_lock_wait_timeout=%d;", ROW_WAIT_S);
 }
 
 size_t mariadb_write_texts_commit(bool is_cluster, const struct log_row *row, size_t statements,

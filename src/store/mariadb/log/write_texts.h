@@ -17,9 +17,11 @@
 
 /* Appends statements that begin a transaction and take the lock of batches, which they wait for as
  * long as lock_timeout_ms (0: as the server's default); whatever follows waits for locks of others
- * a short time only. They have MARIADB_LOCK_RESULTS results. */
-enum { MARIADB_LOCK_RESULTS = 4 };
-void mariadb_write_texts_lock(bool is_cluster, int lock_timeout_ms, struct buf *sql);
+ * a short time only. They have MARIADB_LOCK_RESULTS results. If a session is `asked` for its sign,
+ * result MARIADB_LOCK_ROW has the columns of backend.h from MARIADB_LOCK_COLUMNS on. */
+enum { MARIADB_LOCK_RESULTS = 4, MARIADB_LOCK_ROW = 2, MARIADB_LOCK_COLUMNS = 1 };
+void mariadb_write_texts_lock(bool is_cluster, int lock_timeout_ms,
+                              const struct mariadb_session *asked, struct buf *sql);
 
 /* Appends the end of a transaction that has inserted the row into the log, after so many other
  * statements of the same text. Returns which statement of the text is COMMIT, from 1. */
