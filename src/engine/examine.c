@@ -280,12 +280,16 @@ static size_t find_id(const struct found_ids *found, int64_t id)
     return at == NULL ? SIZE_MAX : (size_t)(at - found->ids);
 }
 
+/* Other rows than consumers are in memory by their ids, and each has its own. */
 static void count_ids(const struct version *version, enum entity entity,
                       const struct found_ids *found)
 {
     struct ptree_iter iter;
     const struct ptree_entry *entry;
-    ptree_seek(examine_rows_of(version, entity), 0, 0, &iter);
+    memset(found->times, entity != ENTITY_CONSUMER, found->count);
+    if (entity != ENTITY_CONSUMER)
+        return;
+    ptree_seek(&version->consumers, 0, 0, &iter);
     for (; (entry = ptree_iter_get(&iter)) != NULL; ptree_iter_next(&iter)) {
         size_t at = find_id(found, examine_id_of(entity, entry));
         if (at != SIZE_MAX && found->times[at] < 2)
