@@ -113,7 +113,7 @@ static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err 
         return await_turn(pipeline, err);
     if (store_locks_first(pipeline->store))
         return lock_and_take_news(pipeline, err);
-    return (!was_taken &&
+    return (!was_taken && !store_reads_first(pipeline->store) &&
             pipeline_currency(pipeline, replica_newest(pipeline->replica)) != STORE_IS_OUTDATED) ||
            news_take(pipeline, err) == NEWS_TAKEN;
 }
@@ -123,7 +123,7 @@ static bool batch_prepare(struct pipeline *pipeline, bool was_taken, struct err 
 static bool plans_ahead(const struct pipeline *pipeline, const struct decision *decision)
 {
     return decision->end == NULL && !store_locks_first(pipeline->store) &&
-           !store_turn(pipeline->store).is_shared;
+           !store_reads_first(pipeline->store) && !store_turn(pipeline->store).is_shared;
 }
 
 /* Before the batch is answered, and once. */
@@ -160,11 +160,12 @@ static bool is_owed(const struct decision *decision)
 }
 
 /* Requests that have arrived while the lock was awaited join the batch, if it goes to the last
- * request anyway: they would have to wait for the lock once more. */
+ * request anyway: they would have to wait for the lock once more. Not if memory was read for those
+ * that were there before. */
 static void gather(struct pipeline *pipeline, const struct decision *decision)
 {
     struct queue more;
-    if (decision->end != NULL)
+    if (decision->end != NULL || store_reads_first(pipeline->store))
         return;
     pipeline_take_planners(pipeline, &more);
     struct pipeline_request *last = decision->first;

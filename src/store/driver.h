@@ -37,6 +37,7 @@ struct store_driver {
                          struct err *err);
     bool (*end_read)(struct store *store, struct store_stamp *stamp);
     bool (*locks_first)(const struct store *store);
+    bool (*reads_first)(const struct store *store);
     struct store_turn (*turn)(const struct store *store); /* NULL: nobody does */
     enum store_lock (*lock)(struct store *store, struct err *err);
     void (*unlock)(struct store *store);

@@ -131,6 +131,11 @@ bool store_locks_first(const struct store *store)
     return store->driver->locks_first(store);
 }
 
+bool store_reads_first(const struct store *store)
+{
+    return store->driver->reads_first(store);
+}
+
 enum store_lock store_lock(struct store *store, struct err *err)
 {
     return store->driver->lock(store, err);

@@ -280,6 +280,11 @@ bool store_observer_find(struct store_observer *observer, enum entity entity, co
  * late. */
 bool store_locks_first(const struct store *store);
 
+/* Whether other programs write what a commit cannot notice: then memory has to be read again before
+ * each batch is planned, or a request that is refused beside others that are committed would be
+ * refused because of what is no longer so. */
+bool store_reads_first(const struct store *store);
+
 /* When others write through other servers of the same database, where no lock orders them. */
 struct store_turn {
     bool is_shared;   /* they do: no batch is planned before the one before is decided, and none

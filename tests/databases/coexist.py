@@ -109,6 +109,28 @@ class Coexist:
                 break
         yield f"no read of {2 * self.attempts} is stale", not stale, stale[:3]
 
+    def refusals_beside_writes(self):
+        """What the Python service has claimed is released at an instance whose other requests are committed meanwhile: a
+        request that is refused beside them must not be refused because of what was so before."""
+        provider, own = provider_of(self.python, new(), 1000000), provider_of(self.berths[0], new(), 1000000)
+        is_over, wrong = threading.Event(), []
+
+        def write():
+            client = servers.Client(self.berths[0].port, timeout=60)
+            while not is_over.is_set():
+                claim(client, own)
+
+        def release():
+            python, client = servers.Client(self.python.port, timeout=60), servers.Client(self.berths[0].port, timeout=60)
+            for _ in range(self.attempts):
+                consumer, status = claim(python, provider)
+                if status == 204:
+                    wrong.extend({client.ask("DELETE", f"/allocations/{consumer}")[0]} - {204})
+            is_over.set()
+
+        work_at_once(threading.Thread(target=work) for work in (write, write, write, write, release))
+        yield f"no release of {self.attempts} is refused", not wrong, wrong[:3]
+
     def kinds(self):
         """Everything that the Python service writes, each read once and at once."""
         provider, name, trait = new(), new(), "CUSTOM_" + new().replace("-", "_").upper()
@@ -255,7 +277,7 @@ class Coexist:
         yield "SQLite does not need it", found[0] == 1 and "not needed for SQLite" in found[1], found
 
     def cases(self):
-        for case in (self.enable, self.own_writes, self.reads_after_writes, self.kinds, self.any_program, self.late_commit,
+        for case in (self.enable, self.own_writes, self.reads_after_writes, self.refusals_beside_writes, self.kinds, self.any_program, self.late_commit,
                      self.moved, self.race, self.dropped_table, self.other_user, self.disable):
             yield from case()
 

@@ -55,6 +55,7 @@ struct memory_database {
     struct memory_faults faults;
     enum memory_lock_order lock_order;
     bool quiet;                /* no fault strikes */
+    bool reads_first;          /* what store_reads_first() says */
     bool stamps_never_current; /* so that each read asks the store */
     bool must_be_asked;        /* store_currency() is STORE_MUST_ASK: see memory_store_answer() */
     const char *cannot_hold;   /* the name of a catalog's row that does not fit; NULL: all fit */

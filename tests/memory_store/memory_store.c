@@ -201,6 +201,11 @@ bool store_locks_first(const struct store *store)
     return database->lock_order == MEMORY_LOCKS_FIRST;
 }
 
+bool store_reads_first(const struct store *store)
+{
+    return store->database->reads_first;
+}
+
 enum store_lock store_lock(struct store *store, struct err *err)
 {
     check(!store->is_locked && !store->is_reading && !store->pending.is_there);

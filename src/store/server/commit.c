@@ -503,10 +503,11 @@ bool server_begin_at_once(struct store *base)
     struct server_store *store = server_store_of(base);
     check(!store->read.is_open && store->sending == NULL && !store->is_locked);
     server_session_notice_end(store->writer);
-    store->must_not_wait =
-        store->has_state && store->suspects.count == 0 && !store->mends_sequences &&
-        !store->is_locking && !server_locks_first(base) && !server_turn(base).is_shared &&
-        has_usable_writer(store) && server_is_server_of_memory(store, &store->writer->id);
+    store->must_not_wait = store->has_state && store->suspects.count == 0 &&
+                           !store->mends_sequences && !store->is_locking &&
+                           !server_locks_first(base) && !server_reads_first(base) &&
+                           !server_turn(base).is_shared && has_usable_writer(store) &&
+                           server_is_server_of_memory(store, &store->writer->id);
     return store->must_not_wait;
 }
 

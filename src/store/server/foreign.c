@@ -31,6 +31,12 @@ void server_read_foreign(struct server_store *store, struct foreign_notes *notes
     store->has_state &= read->has_view && !notes->is_everything && !is_lost;
 }
 
+/* What they write is noted, but not in the log, whose next row is all that a commit compares. */
+bool server_reads_first(const struct store *base)
+{
+    return server_head_coexists(server_store_of_const(base)->head);
+}
+
 bool server_look_at_snapshot(struct server_store *store, int64_t *horizon, struct err *err)
 {
     struct snapshot_look look;

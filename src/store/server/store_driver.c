@@ -170,6 +170,7 @@ const struct store_driver server_driver = {
     .check_schema = check_schema,
     .end_read = server_end_read,
     .locks_first = server_locks_first,
+    .reads_first = server_reads_first,
     .turn = server_turn,
     .lock = server_lock,
     .unlock = server_unlock,

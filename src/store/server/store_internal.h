@@ -240,6 +240,7 @@ bool server_should_read(const struct store *store);
 struct store_observer *server_observe(struct store *store, struct err *err) BERTH_MUST_CHECK;
 bool server_end_read(struct store *store, struct store_stamp *stamp);
 bool server_locks_first(const struct store *store);
+bool server_reads_first(const struct store *store);
 struct store_turn server_turn(const struct store *store);
 enum store_lock server_lock(struct store *store, struct err *err) BERTH_MUST_CHECK;
 void server_unlock(struct store *store);

@@ -51,6 +51,13 @@ static bool driver_end_read(struct store *store, struct store_stamp *stamp)
     return sqlite_end_read(sqlite_of(store), stamp);
 }
 
+/* The lock is that of the file, and memory is compared with it under the lock. */
+static bool driver_reads_first(const struct store *store)
+{
+    (void)store;
+    return false;
+}
+
 static bool driver_locks_first(const struct store *store)
 {
     return sqlite_locks_first(sqlite_of_const(store));
@@ -129,6 +136,7 @@ const struct store_driver sqlite_driver = {
     .check_schema = driver_check_schema,
     .end_read = driver_end_read,
     .locks_first = driver_locks_first,
+    .reads_first = driver_reads_first,
     .lock = driver_lock,
     .unlock = driver_unlock,
     .next_id = driver_next_id,
