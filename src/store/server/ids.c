@@ -1,6 +1,7 @@
 /* Ids are reserved in blocks, so that no other program gets the same ones. A block that is used up
  * is followed by one twice as large. The writer only. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "log/log.h"
@@ -155,6 +156,24 @@ static enum lack refill(struct server_store *store, enum store_table table)
     return lack;
 }
 
+/* Somebody else has got an id of the block, as on a cluster whose number of nodes has changed: it
+ * is not given out, or given out again, or memory would have two rows with it. Those that are on
+ * their way to the database stay: it refuses them. */
+static void lose_id(struct id_block *block, int64_t id)
+{
+    size_t from = block->handed > block->committed ? block->handed : block->committed;
+    size_t at = from;
+    if (from == block->count || id < block->ids[from] || id > block->ids[block->count - 1])
+        return;
+    while (at < block->count && block->ids[at] != id)
+        at++;
+    if (at == block->count)
+        return;
+    memmove(&block->ids[at], &block->ids[at + 1], (block->count - at - 1) * sizeof(*block->ids));
+    block->count--;
+    block->used -= at < block->used;
+}
+
 void server_note_id(struct server_store *store, enum rows_table table, int64_t id)
 {
     const struct rows_info *info = rows_info(table);
@@ -164,6 +183,7 @@ void server_note_id(struct server_store *store, enum rows_table table, int64_t i
     struct id_block *block = &store->ids[ids];
     block->read = id > block->read ? id : block->read;
     block->highest = id > block->highest ? id : block->highest;
+    lose_id(block, id);
 }
 
 /* Ids of classes are not reserved: other instances may have used them by now. */

@@ -31,6 +31,32 @@ static void test_read_keeps_ids(void **state)
     store_close(store);
 }
 
+/* Somebody else has got ids of the block: one that was given out and is not on its way, the next
+ * one, and a later one. None of them is given out again. */
+static void test_got_by_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = fixture_open(fixture);
+    struct server_store *server = server_store_of(store);
+    int64_t ids[8];
+    for (int i = 0; i < 2; i++)
+        ids[i] = store_next_id(store, STORE_PROVIDERS);
+    const struct id_block *block = &server->ids[STORE_PROVIDERS];
+    assert_true(block->count >= 8);
+    memcpy(ids, block->ids, sizeof(ids));
+    server_note_id(server, ROWS_PROVIDERS, ids[1]);
+    server_note_id(server, ROWS_PROVIDERS, ids[2]);
+    server_note_id(server, ROWS_PROVIDERS, ids[5]);
+    server_note_id(server, ROWS_PROVIDERS, ids[7] + 1000000);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), ids[3]);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), ids[4]);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), ids[6]);
+    store_reuse_ids(store);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), ids[0]);
+    assert_int_equal(store_next_id(store, STORE_PROVIDERS), ids[3]);
+    store_close(store);
+}
+
 /* Two instances, one id each in turn, until there are none: each is given out once. PostgreSQL
  * gives out all; MariaDB leaves gaps between blocks of different sizes. */
 static void use_up(struct fixture *fixture, struct store *const *stores, enum store_table table)
@@ -322,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_read_keeps_ids, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_got_by_others, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_until_the_end, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_blocks_at_the_end, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_classes_of_others, fixture_setup, fixture_teardown),
