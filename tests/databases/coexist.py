@@ -277,8 +277,8 @@ class Coexist:
         yield "SQLite does not need it", found[0] == 1 and "not needed for SQLite" in found[1], found
 
     def cases(self):
-        for case in (self.enable, self.own_writes, self.reads_after_writes, self.refusals_beside_writes, self.kinds, self.any_program, self.late_commit,
-                     self.moved, self.race, self.dropped_table, self.other_user, self.disable):
+        for case in (self.enable, self.own_writes, self.reads_after_writes, self.refusals_beside_writes, self.kinds,
+                     self.any_program, self.late_commit, self.moved, self.race, self.dropped_table, self.other_user, self.disable):
             yield from case()
 
 
