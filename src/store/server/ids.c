@@ -161,13 +161,15 @@ static enum lack refill(struct server_store *store, enum store_table table)
  * their way to the database stay: it refuses them. */
 static void lose_id(struct id_block *block, int64_t id)
 {
-    size_t from = block->handed > block->committed ? block->handed : block->committed;
-    size_t at = from;
-    if (from == block->count || id < block->ids[from] || id > block->ids[block->count - 1])
-        return;
-    while (at < block->count && block->ids[at] != id)
-        at++;
-    if (at == block->count)
+    size_t at = block->handed > block->committed ? block->handed : block->committed;
+    for (size_t end = block->count; at < end;) {
+        size_t middle = at + (end - at) / 2;
+        if (block->ids[middle] < id)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    if (at == block->count || block->ids[at] != id)
         return;
     memmove(&block->ids[at], &block->ids[at + 1], (block->count - at - 1) * sizeof(*block->ids));
     block->count--;
