@@ -33,12 +33,24 @@ def directory_in_memory(room=0):
     return MEMORY if min(available, system.f_bavail * system.f_frsize) >= room else None
 
 
-given_ports = set()
+claims = []  # they last as long as this process
+
+
+def claim_port(port):
+    """Whether no other test has claimed the port: a name in the kernel, which is free again when the process ends."""
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        claim.bind(f"\0berth-test-port-{port}")
+    except OSError:
+        claim.close()
+        return False
+    claims.append(claim)
+    return True
 
 
 def free_port():
-    """None that was given before: two that are asked for at once must differ. Below those that clients get for their
-    connections, so that a server that is started again finds its port still free."""
+    """None that a running test has got: its server may not listen yet, or be started again. Below those that clients get for
+    their connections."""
     while True:
         port = random.SystemRandom().randrange(12000, 32000)
         with socket.socket() as probe:
@@ -46,8 +58,7 @@ def free_port():
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in given_ports:
-            given_ports.add(port)
+        if claim_port(port):
             return port
 
 

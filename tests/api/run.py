@@ -67,9 +67,7 @@ class Server:
         self.port = None
 
     def __enter__(self):
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = servers.free_port()
         if self.arguments.reference:
             command = ['/usr/bin/python3', '-B', os.path.join(HERE, 'reference.py'), self.directory, str(self.port)]
             word = b'reference: ready'

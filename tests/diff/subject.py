@@ -11,17 +11,12 @@ import socket
 import subprocess
 import time
 
+import servers
 from exchange import Answer
 
 
 class SubjectError(Exception):
     pass
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Subject:
@@ -32,7 +27,7 @@ class Subject:
         self.reconnects = 0
 
     def start(self, patience_s=60):
-        self.port = free_port()
+        self.port = servers.free_port()
         self.host = "127.0.0.1:%d" % self.port
         if not os.access(self.program[0], os.X_OK):
             raise SubjectError("no program at %s: build it first" % self.program[0])
