@@ -29,7 +29,7 @@ LOGS = "build/check"
 CCACHE = {"CCACHE_BASEDIR": ROOT, "CCACHE_NOHASHDIR": "1"}  # where the clone is makes no difference
 PART_TIMEOUT_S = 1500  # the tests under TSan take 430 s on a slow machine that does nothing else
 SHOWN_LINES = 150
-SHOWN_FAILURES, SHOWN_CHARACTERS = 20, 300  # of each part, at the end
+SHOWN_FAILURES, SHOWN_REASONS, SHOWN_CHARACTERS = 20, 6, 300  # of each part, at the end
 
 children = set()  # running commands
 
@@ -515,6 +515,15 @@ class Schedule:
             self.changed.notify_all()
 
 
+def failures_of(part, text):
+    """The lines of a part's output that name its failures, each with the reasons that are indented below it."""
+    found = []
+    for case in re.findall(r"^(?:FAILED |not ok ).*(?:\n    .*)*", text, re.M)[:SHOWN_FAILURES] or ["no case is named"]:
+        lines = [line[:SHOWN_CHARACTERS] for line in case.splitlines()]
+        found += [f"{part}: {lines[0]}", *lines[1:1 + SHOWN_REASONS]]
+    return found
+
+
 class Score:
     def __init__(self):
         self.passed = self.failed = 0
@@ -526,8 +535,7 @@ class Score:
             self.passed, self.failed = self.passed + passed, self.failed + failed
             if failed:
                 print("\n".join(text.splitlines()[-SHOWN_LINES:]))
-                cases = [line[:SHOWN_CHARACTERS] for line in text.splitlines() if re.match("FAILED |not ok ", line)]
-                self.failures += [f"{part.name}: {case}" for case in cases[:SHOWN_FAILURES] or ["no case is named"]]
+                self.failures += failures_of(part.name, text)
             print("%-6s %-23s %6.1f s   CPU %6.1f s   %d passed, %d failed" % (
                 "FAILED" if failed else "ok", part.name, seconds, cpu, passed, failed), flush=True)
 

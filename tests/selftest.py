@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """What all suites use to count their cases does not count a failure as a success, and tidy.py finds what it is meant to find.
+Failures are shown with their reasons. No two tests get the same port.
 
     tests/selftest.py
 
@@ -8,10 +9,13 @@ The last line is `N passed, N failed`.
 
 import contextlib
 import io
+import subprocess
 import sys
 
+import check
 import servers
 import tidy
+import units
 
 
 def score_of(*problems):
@@ -28,6 +32,16 @@ def refused(path, *headers):
     return len(tidy.wrong_in_dialect("src/store/" + path, "".join(f'#include "store/{header}"\n' for header in headers)))
 
 
+def reasons(text):
+    return units.reasons({"stdout": text, "stderr": ""})
+
+
+def claimed_elsewhere(port):
+    """Whether another process could claim the port."""
+    program = f"import sys; sys.path.insert(0, {servers.HERE!r}); import servers; sys.exit(not servers.claim_port({port}))"
+    return subprocess.run([sys.executable, "-B", "-c", program], check=False).returncode == 0
+
+
 CASES = {
     "None is a success": lambda: score_of(None) == (1, 0, 0, "ok     it\n1 passed, 0 failed\n"),
     "a text is a failure": lambda: score_of(None, "no") == (1, 1, 1, "ok     it\nFAILED it: no\n1 passed, 1 failed\n"),
@@ -41,6 +55,14 @@ CASES = {
     "which may include all folders": lambda: refused("postgres/a.c", "postgres/exchange/b.h", "postgres/b.h") == 0,
     "a dialect may not include the other": lambda: refused("postgres/a.c", "mariadb/b.h", "mariadb/log/b.h") == 2,
     "a folder must have a place in the order": lambda: refused("mariadb/new/a.c") == 1,
+    "cmocka says why a test failed": lambda: reasons("a\n[  ERROR   ] --- 1 != 2\n[   LINE   ] --- a.c:1\nb\n") == [
+        "[  ERROR   ] --- 1 != 2", "[   LINE   ] --- a.c:1"],
+    "or what was printed last": lambda: reasons("".join(f"{line}\n" for line in range(9))) == [*"345678"],
+    "failures are shown with what is below them": lambda: check.failures_of("p", "a\nFAILED b\n    c\n    d\ne\nnot ok f\n") == [
+        "p: FAILED b", "    c", "    d", "p: not ok f"],
+    "or as unknown": lambda: check.failures_of("p", "a\n") == ["p: no case is named"],
+    "a port that a test has got is no other's": lambda: not claimed_elsewhere(servers.free_port()),
+    "nobody has got the others": lambda: claimed_elsewhere(1),
 }
 
 if __name__ == "__main__":

@@ -25,9 +25,11 @@ def text_of(test):
 
 
 def reasons(test):
-    """The lines that say why it failed: of cmocka, of check() and of sanitizers."""
-    found = re.findall(r"^(?:\[  ERROR   \]|\[   LINE   \]|.*check failed: |SUMMARY: |.*runtime error: ).*", text_of(test), re.M)
-    return found[:REASONS_MOST]
+    """The lines that say why it failed: of cmocka, of check() and of sanitizers, or else what was printed last, as by a server
+    that did not start."""
+    text = text_of(test)
+    found = re.findall(r"^(?:\[  ERROR   \]|\[   LINE   \]|.*check failed: |SUMMARY: |.*runtime error: ).*", text, re.M)
+    return found[:REASONS_MOST] or text.strip().splitlines()[-REASONS_MOST:]
 
 
 def count(test):
