@@ -122,6 +122,7 @@ class Transaction:
 
     name: str
     number: str = None
+    made: set = dataclasses.field(default_factory=set)  # (id, amount) of each allocation that it has written
     begun: list = dataclasses.field(default_factory=list)  # (provider, consumer, class, amount)
     ended: list = dataclasses.field(default_factory=list)
     generations: dict = dataclasses.field(default_factory=dict)  # provider: (before, after)
@@ -165,6 +166,8 @@ def note_change(transaction, action, table, before, after):
             if values:
                 row = row_of(values, ALLOCATION_COLUMNS)
                 rows.append((int(row["resource_provider_id"]), row["consumer_id"], int(row["resource_class_id"]), int(row["used"])))
+                if rows is transaction.begun:
+                    transaction.made.add((int(row["id"]), int(row["used"])))
     elif table == "resource_providers" and action == "UPDATE":
         provider = int(after[3])
         first = transaction.generations.get(provider, (before[6],))[0]
@@ -193,14 +196,10 @@ def transactions(lines):
             transaction = None
 
 
-def newest_log(node):
-    return max(glob.glob(os.path.join(node.data, LOGS)))
-
-
-def history(node):
-    """The transactions since the server was started, in their order: it then begins a new log. With what a node executed before,
-    it may have been given the tables as they were much later."""
-    made = subprocess.run(["mariadb-binlog", "--base64-output=decode-rows", "--verbose", newest_log(node)], stdout=subprocess.PIPE,
+def history(node, newest=None):
+    """The transactions of all its logs, or of so many, in their order. A server begins a new log when it is started."""
+    logs = sorted(glob.glob(os.path.join(node.data, LOGS)))
+    made = subprocess.run(["mariadb-binlog", "--base64-output=decode-rows", "--verbose", *logs[-(newest or 0):]], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, encoding="latin-1", check=False, timeout=120)
     return list(transactions(made.stdout.splitlines()))
 
@@ -240,10 +239,20 @@ def verdict_of(finding, done):
     return Verdict(is_foreign, about[last].consumers_of(finding), "\n".join(lines))
 
 
+def is_complete(finding, done):
+    """Whether these transactions have written all that is allocated."""
+    made = set().union(*(transaction.made for transaction in done))
+    return all((at, used) in made for at, _, resource_class, used, _ in finding.held if resource_class == finding.resource_class)
+
+
 def judge(finding, nodes):
-    """By the first log that tells."""
-    for node in nodes:
+    """By the first node that tells: by what it executed since it was started, or else by all of its logs. Between two starts, it may
+    have been given the tables as others had them, so that some transactions are in none of its logs; but what is allocated now
+    must not have been among them."""
+    for newest, node in [*((1, node) for node in nodes), *((None, node) for node in nodes)]:
         with contextlib.suppress(ValueError, OSError, subprocess.SubprocessError):
-            if verdict := verdict_of(finding, history(node)):
+            done = history(node, newest)
+            verdict = verdict_of(finding, done) if newest or is_complete(finding, done) else None
+            if verdict:
                 return dataclasses.replace(verdict, text=f"by the log of {getattr(node, 'name', 'the server')}:\n{verdict.text}")
     return UNKNOWN

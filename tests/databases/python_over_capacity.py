@@ -156,13 +156,15 @@ class Cases:
         self.server.run(f"""BEGIN; {log} {claim}
             UPDATE resource_providers SET generation = {generation} WHERE uuid = '{provider}'; COMMIT""")
 
-    def written(self, first, last, between=0):
+    def written(self, first, last, between=0, afterwards=()):
         """The verdict on two claims of one unit, by the arguments of write(). between: what is added to the generation without a
-        trace in the log."""
+        trace in the log. afterwards: statements."""
         provider = self.full_but_one()
         self.write(provider, **first)
         self.server.run(f"SET sql_log_bin = 0; UPDATE resource_providers SET generation = generation + {between} WHERE uuid = '{provider}'")
         self.write(provider, **last)
+        for text in afterwards:
+            self.server.run(text.format(provider=provider))
         return over_capacity.judge(self.finding(provider), [self.server])
 
     def by_berth(self):
@@ -178,6 +180,18 @@ class Cases:
         yield "a claim without a new generation is not excused", not verdict.is_foreign and "-> " in verdict.text, verdict.text
         verdict = self.written({"is_berth": True}, {}, between=1)
         yield "nor is one on a generation that nobody left there", not verdict.is_foreign and "-> " in verdict.text, verdict.text
+
+    def in_older_logs(self):
+        """The server was started again since."""
+        started = "FLUSH BINARY LOGS"
+        verdict = self.written({"is_berth": True}, {}, afterwards=[started])
+        yield "older logs tell as well that it was not berth", verdict.is_foreign, verdict.text
+        verdict = self.written({}, {"is_berth": True}, afterwards=[started])
+        yield "and that it was", not verdict.is_foreign and "-> " in verdict.text, verdict.text
+        unlogged = """SET sql_log_bin = 0; INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)
+            SELECT id, uuid(), 0, 1 FROM resource_providers WHERE uuid = '{provider}'"""
+        verdict = self.written({"is_berth": True}, {}, afterwards=[started, unlogged])
+        yield "if they have everything that is allocated", verdict is over_capacity.UNKNOWN, verdict.text
 
     def by_nobody(self):
         finding = over_capacity.Finding(10 ** 9, "", 0, 1, 2, (), 1)
@@ -197,7 +211,7 @@ def main():
     score = servers.Score()
     with contextlib.ExitStack() as stack:
         cases = Cases(arguments.berthd, stack)
-        for part in (cases.races, cases.berth_refuses, cases.by_nobody, cases.by_berth):  # the last one leaves a strange log
+        for part in (cases.races, cases.berth_refuses, cases.by_nobody, cases.by_berth, cases.in_older_logs):  # the last one leaves a strange log
             for what, is_right, found in part():
                 score.case(what, None if is_right else str(found))
     return score.end()
