@@ -161,6 +161,7 @@ static void set_outcome(struct store *store, enum memory_outcome outcome)
 enum store_news store_begin_read(struct store *store, struct err *err)
 {
     check(!store->is_reading);
+    store->reads++;
     set_outcome(store, MEMORY_OUTCOME_FAILED);
     if (memory_store_fails(store, MEMORY_BEGIN_READ_FAILS, "begins no read", err))
         return STORE_NEWS_FAILED;

@@ -92,6 +92,7 @@ struct store {
     bool must_load;   /* a refusal has shown that the reader's memory is wrong */
     uint64_t commits; /* that have begun */
     uint64_t plans;   /* the same */
+    uint64_t reads;   /* the same */
     enum memory_outcome outcome;
     bool is_dead; /* the process died in a commit: nobody gets its answers */
     struct memory_query queries[MEMORY_QUERIES]; /* unanswered */

@@ -130,15 +130,16 @@ static void submit_and_release(void *cls)
     latecomer->database->faults.permille[MEMORY_LOCK_HELD] = 0;
 }
 
-/* With two instances under load, half of the clients would otherwise always be one turn late. */
-static void test_who_arrives_while_the_lock_is_awaited_joins_the_batch(void **state)
+/* Two requests, the second of which arrives while the lock is awaited, and the number of batches.
+ */
+static void commit_with_a_latecomer(bool reads_first, unsigned batches)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     static struct memory_database database;
     memory_database_init(&database);
     database.lock_order = MEMORY_LOCKS_FIRST;
+    database.reads_first = reads_first;
     struct store *store = memory_store_open(&database);
     struct replica *replica = replica_create();
     struct pipeline *pipeline = pipeline_create(store, replica, NULL, &err);
@@ -149,19 +150,35 @@ static void test_who_arrives_while_the_lock_is_awaited_joins_the_batch(void **st
     store->cls = &latecomer;
     database.faults.permille[MEMORY_LOCK_HELD] = MEMORY_ALWAYS;
     submit(pipeline, &ask, arena);
-    assert_true(pipeline_run_once(pipeline));
+    for (unsigned i = 0; i < batches; i++)
+        assert_true(pipeline_run_once(pipeline));
+    assert_false(pipeline_run_once(pipeline));
     assert_true(ask.is_answered && latecomer.ask.is_answered);
     assert_false(err_is_set(&ask.request.err) || err_is_set(&latecomer.ask.request.err));
     struct pipeline_figures figures = pipeline_figures(pipeline);
-    assert_int_equal(figures.commits, 1);
+    assert_int_equal(figures.commits, batches);
     assert_int_equal(figures.requests, 2);
     assert_int_equal(figures.batch_requests.sum, 2);
-    assert_false(pipeline_run_once(pipeline));
     pipeline_destroy(pipeline);
     replica_destroy(replica);
     store_close(store);
     memory_database_free(&database);
     arena_destroy(arena);
+}
+
+/* With two instances under load, half of the clients would otherwise always be one turn late. */
+static void test_who_arrives_while_the_lock_is_awaited_joins_the_batch(void **state)
+{
+    (void)state;
+    commit_with_a_latecomer(false, 1);
+}
+
+/* Other programs do not wait for the lock: what they had written before the request arrived need
+ * not be in what was read. */
+static void test_nobody_joins_what_was_read_before(void **state)
+{
+    (void)state;
+    commit_with_a_latecomer(true, 2);
 }
 
 /* The requests that wait are committed in as few batches as their number of changes allows. */
@@ -210,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_patience_after_a_slow_commit),
         cmocka_unit_test(test_who_arrives_while_the_lock_is_awaited_joins_the_batch),
+        cmocka_unit_test(test_nobody_joins_what_was_read_before),
         cmocka_unit_test(test_a_batch_has_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
