@@ -104,6 +104,7 @@ static char *repeated(const char *before, const char *part, unsigned count, cons
         buf_printf(&text, "%s", part);
     buf_printf(&text, "%s\"", after);
     buf_append_char(&text, '\0');
+    check(text.data != NULL);
     return text.data;
 }
 
