@@ -211,8 +211,8 @@ class GaleraDatabases(MariadbDatabases):
     title = "Galera"
 
     def make(self):
-        from galera import Galera
-        self.cluster = Galera(options=self.OPTIONS)
+        from galera import PATIENT, Galera
+        self.cluster = Galera(options=self.OPTIONS, provider=PATIENT)
         return self.cluster.nodes[0], self.cluster.nodes
 
     def start(self):

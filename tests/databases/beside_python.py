@@ -25,7 +25,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import over_capacity  # noqa: E402
 import servers  # noqa: E402
-from galera import OWN_TIMEOUTS, Galera  # noqa: E402
+from galera import PATIENT, Galera  # noqa: E402
 from mariadb import KOLLA, server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
@@ -108,7 +108,7 @@ def claims_are_kept(server, providers, accepted, others):
 def nodes_of(kind, stack):
     """Two servers with the same database: it may be one twice."""
     if kind == "galera":
-        return stack.enter_context(Galera(nodes=2, options=OPTIONS, provider=OWN_TIMEOUTS)).nodes
+        return stack.enter_context(Galera(nodes=2, options=OPTIONS, provider=PATIENT)).nodes
     return [stack.enter_context(Postgres() if kind == "postgres" else server_class()(options=OPTIONS))] * 2
 
 

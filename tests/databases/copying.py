@@ -24,7 +24,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import copy_cases  # noqa: E402
 import servers  # noqa: E402
 from copy_cases import Cutter, Source, Tool, raw  # noqa: E402
-from galera import Galera  # noqa: E402
+from galera import PATIENT, Galera  # noqa: E402
 from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
@@ -307,7 +307,7 @@ PARTS = {
     "postgres": (Postgres, None, ALL),
     "utf8mb3": (server_class(), "utf8mb3_general_ci", ALL),
     "utf8mb4": (server_class(), "utf8mb4_unicode_ci", ("served", "values")),
-    "galera": (lambda: Galera(nodes=2), "utf8mb3_general_ci", ("served", "interrupted", "at_once")),
+    "galera": (lambda: Galera(nodes=2, provider=PATIENT), "utf8mb3_general_ci", ("served", "interrupted", "at_once")),
 }
 
 

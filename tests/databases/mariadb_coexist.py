@@ -22,7 +22,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 from beside_python import claim, new, provider_of, work_at_once  # noqa: E402
-from galera import Galera  # noqa: E402
+from galera import PATIENT, Galera  # noqa: E402
 from mariadb import KOLLA, SUPERUSER, server_class  # noqa: E402
 
 TRUST = {"log_bin_trust_function_creators": "1"}
@@ -184,7 +184,7 @@ def alone(tool):
 
 def cluster(tool):
     """The service on two nodes, whose notes are on both."""
-    with Galera(nodes=2, options=TRUST) as cluster:
+    with Galera(nodes=2, options=TRUST, provider=PATIENT) as cluster:
         one, other = cluster.nodes
         notes = Notes(tool, one, one.url(charset="utf8"))
         yield from notes.enable()

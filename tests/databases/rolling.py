@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
-from galera import OWN_TIMEOUTS, Galera  # noqa: E402
+from galera import PATIENT, Galera  # noqa: E402
 from haproxy import Balancer, HAProxy  # noqa: E402
 from mariadb import KOLLA, server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
@@ -87,7 +87,7 @@ def databases(kind, stack):
     if kind == "mariadb":
         server = stack.enter_context(server_class()(options=options))
         return server, server.url()
-    cluster = stack.enter_context(Galera(options=options, provider=OWN_TIMEOUTS))  # no node fails
+    cluster = stack.enter_context(Galera(options=options, provider=PATIENT))
     balancer = stack.enter_context(Balancer(cluster.nodes, "kolla"))
     balancer.await_up(balancer.names[cluster.nodes[0]])
     return cluster.nodes[0], balancer.url()

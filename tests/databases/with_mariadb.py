@@ -29,7 +29,7 @@ import sys
 
 import mariadb
 import with_servers
-from galera import Galera
+from galera import PATIENT, Galera
 from haproxy import Balancer
 from mariadb import server_class
 from mysql import Mysql
@@ -57,7 +57,7 @@ def start(chosen, servers):
     what = {"options": chosen.settings, "database": chosen.database, "charset": chosen.charset,
             "collation": chosen.charset + "_general_ci"}
     if chosen.galera:
-        nodes = servers.enter_context(Galera(**what)).nodes
+        nodes = servers.enter_context(Galera(provider=PATIENT, **what)).nodes
     else:
         nodes = [servers.enter_context((Mysql if chosen.mysql else server_class())(**what))]
     variables = {"BERTH_TEST_MARIADB_CHARSET": chosen.charset,

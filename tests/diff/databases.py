@@ -268,7 +268,7 @@ class Galera(Mariadb):
     def make_server(self, options):
         import galera
 
-        return galera.Galera(options=options)
+        return galera.Galera(options=options, provider=galera.PATIENT)
 
     def first(self):
         return self.server.nodes[0]
