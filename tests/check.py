@@ -235,6 +235,11 @@ def at_length():
                                                          "1000000", "--switch", "5")), tier="full", seconds_most=2 * HOUR_S),
         Part("read-your-writes-long", on_postgres("tests/databases/read_your_writes.py", "--berthd", "build/berthd", "--attempts",
                                                   "1000000"), tier="full", seconds_most=2 * HOUR_S),
+        Part("without-servers", build("build-none", "-Dpostgres=disabled", "-Dmariadb=disabled", "-Dtests=false"),
+             script("tests/databases/not_built.py", "build-none", "POSTGRES", "MARIADB"), tier="full", after=()),
+        *(Part(f"without-{lacking}", build(f"build-no-{lacking}", f"-D{lacking}=disabled"),
+               script("tests/databases/not_built.py", f"build-no-{lacking}", lacking.upper()), tier="full", after=())
+          for lacking in ("postgres", "mariadb")),
         Part("fuzz-coverage", script("tests/fuzz/coverage.py"), tier="full"),
         Part("baremetal-diff-long",
              script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "10000"), tier="full",
