@@ -112,11 +112,14 @@ def sanitized(name, kinds):
     berthd = directory + "/berthd"
     # what only counts steps finds no other errors than its neighbours
     costly = ("valet/solve/hostile",)
+    # what the store does on a cluster, and its threads on PostgreSQL, it does on MariaDB
+    clusters = ("store/*_galera", "store/*_cluster")
+    alike = (*clusters, "store/postgres/") if name == "tsan" else clusters
     # code that starts no threads and shares nothing between threads has no races
     single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "api/text/", "engine/merge",
               "store/schema", "store/failing", "store/waves", "placement/write/", "replica/slotset", "valet/solve/",
               "valet/api/stack")
-    without = ",".join(single if name == "tsan" else costly)
+    without = ",".join((*(single if name == "tsan" else costly), *alike))
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -126,7 +129,8 @@ def sanitized(name, kinds):
     ends_at_once = {"TSAN_OPTIONS": found["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
 
     # Races occur in data shared between threads, which the functional suites' sequential requests hardly exercise.
-    full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy"), "asan": ("costly",)}
+    full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy", "alike"),
+            "asan": ("costly", "alike")}
 
     def part(what, *commands, waits=False, **other):
         reports = os.path.join(ROOT, directory, "reports", what)
@@ -141,6 +145,7 @@ def sanitized(name, kinds):
         part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
         part("sessions", script("tests/databases/sessions.py", "--build", directory), waits=True),
         part("units", script("tests/units.py", directory, "--slow", "6", "--without", without)),
+        part("alike", script("tests/units.py", directory, "--slow", "6", "--only", ",".join(alike))),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
         part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
         part("valet", script("tests/valet/api.py", "--berthd", berthd),

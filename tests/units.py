@@ -4,12 +4,13 @@
     tests/units.py BUILD [--slow N] [--only PREFIX,... | --without PREFIX,...]
 
 --slow: how many times longer tests may take than in a plain build. --only, --without: runs, or leaves out, the tests
-whose names begin with a prefix.
+whose names begin with a prefix, or match a pattern as of the shell.
 
 The last line is `N passed, N failed`; a program that is not a cmocka test counts as one.
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import re
@@ -42,15 +43,20 @@ def count(test):
     return passed, failed if good else max(failed, 1)  # a crash leaves no FAILED line
 
 
+def matches(name, entries):
+    """Whether it begins with one of them, or matches one that is a pattern."""
+    return any(fnmatch.fnmatchcase(name, entry) if "*" in entry else name.startswith(entry) for entry in entries)
+
+
 def names(build, only, without):
-    """Those that begin with a prefix of `only`, or with none of `without`; meson accepts them as [project:]name."""
+    """Those that match an entry of `only`, or none of `without`; meson accepts them as [project:]name."""
     lines = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--list"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines()
     found = [line.split(" / ", 1)[1].strip() for line in lines if " / " in line]
-    unused = [prefix for prefix in only + without if not any(name.startswith(prefix) for name in found)]
+    unused = [entry for entry in only + without if not any(matches(name, (entry,)) for name in found)]
     if unused:
         raise SystemExit(f"no test begins with {', '.join(unused)}")
-    return [name for name in found if name.startswith(only or ("",)) and not (without and name.startswith(without))]
+    return [name for name in found if matches(name, only or ("",)) and not matches(name, without)]
 
 
 def prefixes(text):
