@@ -251,7 +251,7 @@ def at_length():
              seconds_most=HOUR_S),
         Part("sim-long", *(simulate("build", world, 20000) for world in WORLDS), tier="full", seconds_most=3 * HOUR_S),
         Part("sim-fleet-long", simulate_fleet("build", 1000000), tier="full", seconds_most=4 * HOUR_S),
-        Part("sim-galera-long", simulate_galera("build", 100000), tier="full", seconds_most=4 * HOUR_S),
+        Part("sim-galera-long", simulate_galera("build", 1000000), tier="full", seconds_most=8 * HOUR_S),
         Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
              tier="full", seconds_most=HOUR_S),
         Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
@@ -375,7 +375,7 @@ PARTS = [
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
     Part("galera-faults", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--faults",
-                                 "split,beside_python,kill_used,freeze,behind,switch,kill_all"), waits=True),
+                                 "split,full_disk,beside_python,kill_used,freeze,behind,switch,kill_all"), waits=True),
     Part("galera-faults-long", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--rounds", "2", "--seed", "2"),
          tier="full", waits=True),
     Part("mariadb-moved", script("tests/databases/mariadb_moved.py", "--berthd", "build/berthd")),

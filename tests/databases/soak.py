@@ -5,7 +5,8 @@
                             [--pause SECONDS] [--no-python] [--keep DIRECTORY]
 
 The database is PostgreSQL's, beside an old snapshot that stays open: one instance reaches the server through PgBouncer, the
-others have the server and its standby in their URL. With --galera, it is that of three nodes behind HAProxy (soak_galera.py).
+others have the server and its standby in their URL. With --galera, it is that of three nodes behind HAProxy, which leads to
+another one every few seconds (soak_galera.py).
 
 Clients claim and release capacity at random instances, and read at others what was acknowledged. Meanwhile, by a schedule that depends on the seed
 only: instances and servers are killed, stopped and restarted, connections are cut, delayed and swallowed. For a third of the
@@ -80,7 +81,7 @@ class Soak:
         clients = Clients(self.journal, self.services, self.fill(), self.clients, self.pause, self.seed)
         clients.start()
         try:
-            with self.databases.auditor(self.journal, lambda: self.stage) as auditor:
+            with self.databases.auditor(self.journal, lambda: self.stage) as auditor, self.databases.switcher(self.seed) as self.switcher:
                 self._play(1 / 3)
                 self._beside_python()
                 self._play(4 / 15)
@@ -148,6 +149,8 @@ class Soak:
         yield from auditor.findings()
         wrong = self.journal.wrong
         yield "no answer was wrong or stale", f"{len(wrong)}: {wrong[:3]}" if wrong else None
+        if self.switcher:
+            yield "HAProxy led to another node every few seconds", self.switcher.finding(self.seconds)
         lost = soak_checks.gone(self.journal, table)
         if self.databases.has_standby:
             yield "the promotion lost writes", None if lost else "none"

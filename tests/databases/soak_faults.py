@@ -148,6 +148,10 @@ class Databases:
         attributes = f"?{hosts}&target_session_attrs=read-write"
         return url(server.user, server.password, server.database, first).replace(f"127.0.0.1:{first}", "") + attributes
 
+    def switcher(self, _seed):
+        """None: nothing leads to another server but a promotion."""
+        return contextlib.nullcontext()
+
     def auditor(self, _journal, _playing):
         """The Python service exceeds no capacity on PostgreSQL: its transactions see what is committed meanwhile."""
         return soak_checks.Auditor(self)

@@ -1,19 +1,23 @@
-"""The databases of soak.py --galera: three nodes behind HAProxy as kolla-ansible configures it, and what fails there."""
+"""The databases of soak.py --galera: three nodes behind HAProxy, both as kolla-ansible configures them, and what fails there. Besides
+the schedule, HAProxy leads to another node every few seconds."""
 
 import contextlib
+import random
+import threading
 import time
 
 import soak_checks
 from faulty_proxy import FaultyProxy
 from galera import Galera
 from haproxy import Balancer
-from mariadb import pymysql
+from mariadb import KOLLA, pymysql
 from mariadb_wire import MariadbWire
-from processes import wait_until
+from processes import Failure, wait_until
 from soak_faults import INSTANCE_FAULTS, InstanceFaults, any_instance
 
 NODES = 3
 CHECKS_MS = 500  # of HAProxy: a quarter of kolla-ansible's, as everything takes less time here
+SWITCHES_S = 3, 5  # between two of them
 FAULTS = {
     **INSTANCE_FAULTS,
     "cut_commit": lambda draw: {"instance": any_instance(draw), "sender": "client", "when": draw.choice(["before", "after"]),
@@ -27,6 +31,39 @@ FAULTS = {
 }
 
 
+class Switcher:
+    """A thread that has new connections get another of the nodes that run, again and again; every other time, it ends those to the
+    others."""
+
+    def __init__(self, databases, seed):
+        self.databases, self.draw = databases, random.Random(seed)
+        self.times, self.is_over = 0, threading.Event()
+        self.thread = threading.Thread(target=self._work)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        self.thread.join()
+        self.databases.balancer.use_any()
+
+    def _work(self):
+        node = None
+        while not self.is_over.wait(self.draw.uniform(*SWITCHES_S)):
+            others = [other for other in self.databases.cluster.members() if other is not node]
+            if others:
+                node = self.draw.choice(others)
+                self.databases.lead_to(node, ends_sessions=self.times % 2 == 1)
+                self.times += 1
+
+    def finding(self, seconds):
+        """None, or what is wrong with how often it has done so in that time."""
+        least = seconds / (3 * SWITCHES_S[1])  # while all nodes are killed, there is none to be switched to
+        return None if self.times >= least else f"{self.times} times, not {least:.0f}"
+
+
 class Databases:
     """`current`, `primary`: what other programs use, which is any node that works."""
 
@@ -35,7 +72,7 @@ class Databases:
     has_standby = python_is_strict = False
 
     def __init__(self, stack):
-        self.cluster = stack.enter_context(Galera(options={"log_slave_updates": True}))
+        self.cluster = stack.enter_context(Galera(options={**KOLLA, "log_slave_updates": True}))
         self.balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=CHECKS_MS))
         self.primary = self.current = self
 
@@ -58,6 +95,20 @@ class Databases:
             cursor.execute(text)
             return list(cursor.fetchall())
 
+    def switcher(self, seed):
+        return Switcher(self, seed)
+
+    def lead_to(self, node, ends_sessions):
+        """New connections get this node, as if those before it had failed; open ones may stay where they are. Nobody waits until
+        the checks have found that it is up."""
+        before = True
+        for one in self.cluster.nodes:
+            before = before and one is not node
+            self.balancer.set_state(self.balancer.names[one], "maint" if before else "ready")
+        for one in self.cluster.nodes if ends_sessions else ():
+            if one is not node:
+                self.balancer.end_sessions(one)
+
     def auditor(self, journal, playing):
         return soak_checks.ClusterAuditor(self, journal, playing)
 
@@ -75,7 +126,6 @@ class Faults(InstanceFaults):
         self.databases.cluster.await_size(NODES)
 
     def kill_node(self, node):
-        self.databases.balancer.use_any()
         self.databases.cluster.nodes[node].kill()
         self.databases.cluster.nodes[node].start()
         self._await_all()
@@ -107,12 +157,8 @@ class Faults(InstanceFaults):
         self._await_all()
 
     def switch(self, node, ends_sessions):
-        """New connections get this node, as if those before it had failed; open ones may stay where they are."""
-        balancer, nodes = self.databases.balancer, self.databases.cluster.nodes
-        for number, one in enumerate(nodes):
-            balancer.set_state(balancer.names[one], "maint" if number < node else "ready")
-        balancer.await_up(balancer.names[nodes[node]])
-        if ends_sessions:
-            for one in nodes:
-                if one is not nodes[node]:
-                    balancer.end_sessions(one)
+        """At any time, also right after the last time."""
+        balancer, used = self.databases.balancer, self.databases.cluster.nodes[node]
+        self.databases.lead_to(used, ends_sessions)
+        with contextlib.suppress(Failure):  # it was switched again
+            balancer.await_up(balancer.names[used], seconds=SWITCHES_S[1])
