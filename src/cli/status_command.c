@@ -168,8 +168,9 @@ static void print_coexist(const json_t *coexist)
 /* Of databases of all kinds. */
 static void print_settings(const json_t *server)
 {
-    static const char *const names[] = {"synchronous_commit", "innodb_flush_log_at_trx_commit",
-                                        "sync_binlog"};
+    static const char *const names[] = {
+        "synchronous_commit", "innodb_flush_log_at_trx_commit", "sync_binlog",
+        "max_allowed_packet", "innodb_snapshot_isolation",      "auto_increment_increment"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (json_object_get(server, names[i]) != NULL) {
             printf(", %s ", names[i]);

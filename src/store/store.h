@@ -552,9 +552,10 @@ enum store_replication {
     STORE_REPLICATION_UNKNOWN, /* this user may not see who copies the server's changes */
 };
 
-enum { STORE_SETTINGS_MOST = 4 };
+enum { STORE_SETTINGS_MOST = 8 };
 
-/* A setting of the server that decides whether acknowledged changes survive a crash of it. */
+/* A setting of the server that operators have to know: whether acknowledged changes survive a crash
+ * of it, what it accepts, and how fast ids are used up. */
 struct store_setting {
     const char *name; /* static */
     char value[16];

@@ -215,6 +215,12 @@ class Tools:
         for count, shown in ((0, "fine, 9 resource providers\n"), (2, "fine, 9 resource providers, 2 over capacity\n")):
             done = self.played_status({**page, "providers": 9, "over_capacity": count})
             assert shown in done.stdout, done.stdout
+        server = {"role": "primary", "address": "db1:3306", "version": "10.11.19", "isolation": "read committed",
+                  "innodb_flush_log_at_trx_commit": "1", "max_allowed_packet": "16777216", "innodb_snapshot_isolation": "OFF",
+                  "auto_increment_increment": "1", "replication": "none"}
+        done = self.played_status({**page, "server": server})
+        assert ("\n               read committed, innodb_flush_log_at_trx_commit 1, max_allowed_packet 16777216, "
+                "innodb_snapshot_isolation OFF, auto_increment_increment 1, replication none, no TLS\n") in done.stdout, done.stdout
         assert self.played_status({**page, "ready": True}).returncode == 0
 
     def status_without_an_answer(self):

@@ -136,7 +136,6 @@ static enum outcome show_variables(struct call *call)
         {"server_id", "1"},
         {"read_only", "OFF"},
         {"max_allowed_packet", "16777216"},
-        {"innodb_snapshot_isolation", "OFF"},
         {"innodb_rollback_on_timeout", "OFF"},
         {"auto_increment_increment", increment},
         {"log_bin", "OFF"},

@@ -2,8 +2,9 @@
  * names that a version does not have.
  *
  * Who replicates from a server is shown to ordinary users by MariaDB only, as a number
- * (Slaves_connected). A commit on Galera returns when all nodes have received it. One thread at a
- * time. */
+ * (Slaves_connected). A commit on Galera returns when all nodes have received it. Settings that
+ * each session has of its own are shown as sessions get them from now on, as warnings name them.
+ * One thread at a time. */
 #include "store/mariadb/report/facts.h"
 
 #include <ctype.h>
@@ -13,7 +14,7 @@
 #include "store/mariadb/session/variables.h"
 #include "store/report.h"
 
-enum { FACTS_STATUS, FACTS_VARIABLES, FACTS_RESULTS };
+enum { FACTS_STATUS, FACTS_VARIABLES, FACTS_GLOBAL, FACTS_RESULTS };
 
 static const char FACTS[] =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_local_state_comment',"
@@ -23,7 +24,9 @@ static const char FACTS[] =
     " SHOW SESSION VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'hostname',"
     " 'port', 'read_only', 'super_read_only', 'innodb_flush_log_at_trx_commit', 'log_bin',"
     " 'sync_binlog', 'tx_isolation', 'transaction_isolation', 'wsrep_on', 'wsrep_provider',"
-    " 'wsrep_node_name')";
+    " 'wsrep_node_name');"
+    " SHOW GLOBAL VARIABLES WHERE Variable_name IN ('max_allowed_packet',"
+    " 'innodb_snapshot_isolation', 'auto_increment_increment')";
 
 /* A primary that waits for the acknowledgement of a replica. It stops to wait, and says so, when
  * none has answered in time. */
@@ -79,8 +82,28 @@ static void write_version(const struct mariadb_rows *variables, char *out, size_
              SLICE_ARG(mariadb_list_value(variables, "version")), SLICE_ARG(comment));
 }
 
+/* One that this version of the server has. */
+static void add_setting(struct store_server *facts, const struct mariadb_rows *list,
+                        const char *name)
+{
+    struct slice value = mariadb_list_value(list, name);
+    if (value.len > 0)
+        report_add_setting(facts, name, value);
+}
+
+static void take_settings(const struct mariadb_rows *variables, const struct mariadb_rows *global,
+                          bool has_binlog, struct store_server *facts)
+{
+    add_setting(facts, variables, "innodb_flush_log_at_trx_commit");
+    if (has_binlog)
+        add_setting(facts, variables, "sync_binlog");
+    add_setting(facts, global, "max_allowed_packet");
+    add_setting(facts, global, "innodb_snapshot_isolation");
+    add_setting(facts, global, "auto_increment_increment");
+}
+
 static void take_facts(const struct mariadb_rows *status, const struct mariadb_rows *variables,
-                       struct store_server *facts)
+                       const struct mariadb_rows *global, struct store_server *facts)
 {
     bool has_binlog = mariadb_value_is_on(mariadb_list_value(variables, "log_bin"));
     facts->is_read_only = mariadb_list_is_read_only(variables);
@@ -95,10 +118,7 @@ static void take_facts(const struct mariadb_rows *status, const struct mariadb_r
              (unsigned long long)mariadb_list_number(variables, "port"));
     write_version(variables, facts->version, sizeof(facts->version));
     write_isolation(variables, facts->isolation, sizeof(facts->isolation));
-    report_add_setting(facts, "innodb_flush_log_at_trx_commit",
-                       mariadb_list_value(variables, "innodb_flush_log_at_trx_commit"));
-    if (has_binlog)
-        report_add_setting(facts, "sync_binlog", mariadb_list_value(variables, "sync_binlog"));
+    take_settings(variables, global, has_binlog, facts);
 }
 
 bool mariadb_facts_read(struct server_session *base, struct store_server *facts,
@@ -113,7 +133,7 @@ bool mariadb_facts_read(struct server_session *base, struct store_server *facts,
     if (ok) {
         *facts = (struct store_server){.is_pooled = mariadb_session_server(session)->is_proxied,
                                        .uses_tls = mariadb_session_server(session)->uses_tls};
-        take_facts(&rows[FACTS_STATUS], &rows[FACTS_VARIABLES], facts);
+        take_facts(&rows[FACTS_STATUS], &rows[FACTS_VARIABLES], &rows[FACTS_GLOBAL], facts);
     }
     for (size_t i = 0; i < FACTS_RESULTS; i++)
         mariadb_rows_free(&rows[i]);

@@ -58,7 +58,7 @@ enum { TEXT_BYTES_MOST = 64 * 1024 * 1024, PACKET_BYTES_SPARE = 1024 };
 #define VARIABLES                                                                                  \
     "SHOW SESSION VARIABLES WHERE Variable_name IN ('version', 'hostname', 'port', 'datadir',"     \
     " 'server_id', 'server_uuid', 'server_uid', 'read_only', 'super_read_only',"                   \
-    " 'max_allowed_packet', 'innodb_snapshot_isolation', 'innodb_rollback_on_timeout',"            \
+    " 'max_allowed_packet', 'innodb_rollback_on_timeout',"                                         \
     " 'auto_increment_increment', 'log_bin', 'binlog_format', 'sql_mode', 'time_zone',"            \
     " 'character_set_client', 'character_set_connection', 'character_set_results',"                \
     " 'wsrep_on', 'wsrep_provider', 'wsrep_node_name', 'wsrep_cluster_name',"                      \
@@ -225,8 +225,6 @@ const char *mariadb_settings_read(const struct mariadb_rows rows[static MARIADB_
         (server->backend_id == 0 ? (uint64_t)id : server->backend_id) != accepted_id;
     server->is_read_only = mariadb_list_is_read_only(variables);
     server->is_galera = mariadb_list_is_galera(variables);
-    server->snapshot_isolation =
-        mariadb_value_is_on(mariadb_list_value(variables, "innodb_snapshot_isolation"));
     server->rolls_back_on_timeout =
         mariadb_value_is_on(mariadb_list_value(variables, "innodb_rollback_on_timeout"));
     server->text_bytes_most = text_bytes_most(variables);

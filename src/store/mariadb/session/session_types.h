@@ -29,11 +29,10 @@ struct mariadb_server {
                             does not say */
     bool is_proxied;     /* the server has another number for the connection than who accepted it */
     bool uses_tls;
-    bool is_read_only;          /* read_only, or MySQL's super_read_only */
-    bool is_galera;             /* a node of a cluster, MariaDB's or Percona's */
-    bool snapshot_isolation;    /* innodb_snapshot_isolation: 1020 instead of a lost update */
-    bool rolls_back_on_timeout; /* innodb_rollback_on_timeout: 1205 ends the transaction */
-    uint64_t text_bytes_most;   /* of a text that the session sends */
+    bool is_read_only;                 /* read_only, or MySQL's super_read_only */
+    bool is_galera;                    /* a node of a cluster, MariaDB's or Percona's */
+    bool rolls_back_on_timeout;        /* innodb_rollback_on_timeout: 1205 ends the transaction */
+    uint64_t text_bytes_most;          /* of a text that the session sends */
     uint64_t auto_increment_increment; /* the distance of ids: the number of nodes on Galera */
     char host[MARIADB_FACT_BYTES];     /* the server's own name for its machine */
     char node[MARIADB_FACT_BYTES];     /* wsrep_node_name; "" without Galera */

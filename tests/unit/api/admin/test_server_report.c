@@ -53,15 +53,21 @@ static void test_node(void **state)
                                              .replication = STORE_REPLICATION_SYNC}};
     report_add_setting(&report.server, "innodb_flush_log_at_trx_commit", SLICE_LIT("2"));
     report_add_setting(&report.server, "sync_binlog", SLICE_LIT("0"));
+    report_add_setting(&report.server, "max_allowed_packet", SLICE_LIT("1073741824"));
+    report_add_setting(&report.server, "innodb_snapshot_isolation", SLICE_LIT("OFF"));
+    report_add_setting(&report.server, "auto_increment_increment", SLICE_LIT("3"));
     expect(&report,
            ", \"server\": {\"address\": \"db1:3306\", \"version\": \"10.11.19-MariaDB\","
            " \"role\": \"node\", \"isolation\": \"read committed\","
            " \"innodb_flush_log_at_trx_commit\": \"2\", \"sync_binlog\": \"0\","
+           " \"max_allowed_packet\": \"1073741824\", \"innodb_snapshot_isolation\": \"OFF\","
+           " \"auto_increment_increment\": \"3\","
            " \"replication\": \"synchronous\", \"cluster\": {\"node\": \"a\\\"b\","
            " \"state\": \"Synced\", \"size\": 3}, \"tls\": true, \"pooled\": false,"
            " \"seconds_since_seen\": 3}, \"instances\": [], \"warnings\": []",
            "server: node a\"b (Synced, 3 in the cluster) at db1:3306, version 10.11.19-MariaDB,"
-           " read committed, innodb_flush_log_at_trx_commit 2, sync_binlog 0, synchronous"
+           " read committed, innodb_flush_log_at_trx_commit 2, sync_binlog 0, max_allowed_packet"
+           " 1073741824, innodb_snapshot_isolation OFF, auto_increment_increment 3, synchronous"
            " replication, TLS\n");
 }
 

@@ -15,6 +15,32 @@ static struct store_server facts_of(struct mariadb_session *session)
     return facts;
 }
 
+static void expect_setting(const struct store_server *facts, const char *name, const char *value)
+{
+    assert_string_equal(report_setting(facts, name), value);
+}
+
+/* A setting that this version of the server lacks is not shown. */
+static void expect_settings(const struct store_server *facts, struct arena *arena,
+                            struct mariadb_session *session)
+{
+    static const char *const names[] = {"innodb_flush_log_at_trx_commit", "max_allowed_packet",
+                                        "auto_increment_increment"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *sql = arena_printf(arena, "SELECT @@global.%s", names[i]).data;
+        expect_setting(facts, names[i], value_of(arena, session, sql));
+    }
+    expect_setting(facts, "innodb_snapshot_isolation",
+                   value_of(arena, session,
+                            "SELECT COALESCE(MAX(VARIABLE_VALUE), '')"
+                            " FROM /*M!100600 information_schema.GLOBAL_VARIABLES */"
+                            " /*!80000 performance_schema.global_variables */"
+                            " WHERE VARIABLE_NAME = 'innodb_snapshot_isolation'"));
+    bool has_binlog = strcmp(value_of(arena, session, "SELECT @@log_bin"), "1") == 0;
+    expect_setting(facts, "sync_binlog",
+                   has_binlog ? value_of(arena, session, "SELECT @@sync_binlog") : "");
+}
+
 static void test_facts(void **state)
 {
     (void)state;
@@ -27,8 +53,7 @@ static void test_facts(void **state)
     assert_memory_equal(facts.version, version, strlen(version));
     assert_int_equal(facts.version[strlen(version)], ' ');
     assert_string_equal(facts.isolation, "read committed");
-    assert_string_equal(report_setting(&facts, "innodb_flush_log_at_trx_commit"),
-                        value_of(arena, session, "SELECT @@innodb_flush_log_at_trx_commit"));
+    expect_settings(&facts, arena, session);
     assert_false(facts.is_pooled || facts.is_standby || facts.is_read_only || facts.uses_tls);
     assert_false(facts.has_timeline);
     assert_int_equal(facts.timeline, 0);
@@ -57,11 +82,15 @@ static void test_changes(void **state)
     (void)state;
     struct mariadb_session *admin = open_admin();
     struct mariadb_session *session = open_session();
-    run(admin, "SET GLOBAL read_only = 1, GLOBAL innodb_flush_log_at_trx_commit = 2");
+    run(admin, "SET @packet = @@global.max_allowed_packet");
+    run(admin, "SET GLOBAL read_only = 1, GLOBAL innodb_flush_log_at_trx_commit = 2,"
+               " GLOBAL max_allowed_packet = 8388608");
     struct store_server facts = facts_of(session);
-    run(admin, "SET GLOBAL read_only = 0, GLOBAL innodb_flush_log_at_trx_commit = 1");
+    run(admin, "SET GLOBAL read_only = 0, GLOBAL innodb_flush_log_at_trx_commit = 1,"
+               " GLOBAL max_allowed_packet = @packet");
     assert_true(facts.is_read_only);
-    assert_string_equal(report_setting(&facts, "innodb_flush_log_at_trx_commit"), "2");
+    expect_setting(&facts, "innodb_flush_log_at_trx_commit", "2");
+    expect_setting(&facts, "max_allowed_packet", "8388608");
     assert_string_equal(report_role(&facts), "read-only");
     mariadb_session_destroy(session);
     mariadb_session_destroy(admin);
