@@ -532,8 +532,10 @@ struct store_figures {
     uint64_t connections;   /* made since the start */
     uint64_t failed_connections; /* attempts */
     uint64_t lock_timeouts;      /* the lock for the next batch was not free in time */
-    uint64_t conflicts;    /* batches refused because of another transaction: deadlocks, on Galera
-                              failed certifications */
+    uint64_t conflicts;      /* batches refused because of another transaction: deadlocks, on Galera
+                                failed certifications */
+    uint64_t lock_conflicts; /* the same while it waited for the lock for the next batch, or read
+                                what others had written under it */
     uint64_t lost_batches; /* that memory had, and that the database then no longer had; at least */
     uint64_t unknown_done; /* commits without an answer that were found to be there */
     uint64_t unknown_undone; /* the same, proved never to happen */

@@ -69,7 +69,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_DATABASE_CONNECTIONS, COUNTER, "berth_database_connections_total", "", "Connections made to the database's server."),
     ROW(METRIC_DATABASE_CONNECTIONS_FAILED, COUNTER, "berth_database_connections_failed_total", "", "Attempts to connect that failed."),
     ROW(METRIC_DATABASE_UNKNOWN_COMMITS, COUNTER, "berth_database_unknown_commits_total", "outcome", "Commits that the database did not answer, by what was found out about them."),
-    ROW(METRIC_DATABASE_CONFLICTS, COUNTER, "berth_database_conflicts_total", "", "Batches that the database refused because of another transaction: a deadlock, or on Galera a failed certification."),
+    ROW(METRIC_DATABASE_CONFLICTS, COUNTER, "berth_database_conflicts_total", "where", "Batches that the database refused because of another transaction, at the commit or already as they waited for the lock."),
     ROW(METRIC_DATABASE_LOCK_TIMEOUTS, COUNTER, "berth_database_lock_timeouts_total", "", "Times that other instances held the lock for the next batch for too long."),
     ROW(METRIC_DATABASE_STALLED_ENDED, COUNTER, "berth_database_stalled_connections_ended_total", "", "Connections of stalled instances that this one ended because they held that lock."),
     ROW(METRIC_DATABASE_CLUSTER_NODES, GAUGE, "berth_database_cluster_nodes", "", "Nodes of the Galera cluster that the server is in, as that says; 0 if it is in none."),

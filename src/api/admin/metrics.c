@@ -252,6 +252,15 @@ static void write_unknown_commits(const struct store_figures *store, struct expo
     exposition_count(exposition, &unknown, 1, store->unknown_open);
 }
 
+static void write_conflicts(const struct store_figures *store, struct exposition *exposition)
+{
+    struct label commit = label_of("where", "commit");
+    struct label lock = label_of("where", "lock");
+    exposition_begin(exposition, METRIC_DATABASE_CONFLICTS);
+    exposition_count(exposition, &commit, 1, store->conflicts);
+    exposition_count(exposition, &lock, 1, store->lock_conflicts);
+}
+
 /* As they were when the server last answered. */
 static void write_cluster(const struct store *store, struct exposition *exposition)
 {
@@ -306,7 +315,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS, store.connections);
     exposition_single(exposition, METRIC_DATABASE_CONNECTIONS_FAILED, store.failed_connections);
     write_unknown_commits(&store, exposition);
-    exposition_single(exposition, METRIC_DATABASE_CONFLICTS, store.conflicts);
+    write_conflicts(&store, exposition);
     exposition_single(exposition, METRIC_DATABASE_LOCK_TIMEOUTS, store.lock_timeouts);
     exposition_single(exposition, METRIC_DATABASE_STALLED_ENDED, store.stalled_ended);
     write_cluster(admin->store, exposition);

@@ -50,7 +50,7 @@ static enum store_lock lock_failed(struct server_store *store, enum server_outco
         is_answer ? server_session_reason(store->writer) : SERVER_REASON_OTHER;
     bool is_held = reason == SERVER_REASON_LOCKED;
     bool is_lost = outcome == SERVER_LOST && !store->has_lost_lock;
-    counter_add(&store->conflicts, reason == SERVER_REASON_CONFLICT);
+    counter_add(&store->lock_conflicts, reason == SERVER_REASON_CONFLICT);
     uint64_t now_us = clock_monotonic_us();
     server_session_close(store->writer);
     note_seen(store);

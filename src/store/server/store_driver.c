@@ -65,6 +65,7 @@ static struct store_figures figures(const struct store *base)
         .lock_timeouts = store->lock_timeouts,
         .conflicts = counter_read(&store->conflicts),
         .lost_batches = counter_read(&store->lost_batches),
+        .lock_conflicts = counter_read(&store->lock_conflicts),
         .stalled_ended = store->stalled_ended,
         .unknown_done = store->unknown_done,
         .unknown_undone = store->unknown_undone,

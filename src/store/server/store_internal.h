@@ -201,6 +201,7 @@ struct server_store {
     struct counter epoch;
     struct counter unreplicated;
     struct counter conflicts;
+    struct counter lock_conflicts;
     struct counter lost_batches;
 };
 

@@ -97,6 +97,7 @@ static void test_conflicts_are_counted(void **state)
     }
     assert_true(store_figures(first).conflicts + store_figures(second).conflicts > 0);
     assert_int_equal(store_figures(first).lost_batches + store_figures(second).lost_batches, 0);
+    assert_int_equal(store_figures(first).lock_conflicts + store_figures(second).lock_conflicts, 0);
     store_close(second);
     store_close(first);
 }

@@ -100,6 +100,47 @@ static void test_other_holder(void **state)
     store_close(store);
 }
 
+static const struct server_dialect *whole;
+static unsigned refusals;
+
+static enum server_outcome drive_in_conflict(struct server_session *session,
+                                             struct locked_news *news, uint64_t until_us,
+                                             uint64_t deadline_us, struct err *err)
+{
+    if (refusals == 0)
+        return whole->lock_drive(session, news, until_us, deadline_us, err);
+    refusals--;
+    err_set(err, 503, NULL, "another transaction has won");
+    return SERVER_RETRY;
+}
+
+static enum server_reason reason_of_conflict(const struct server_session *session)
+{
+    (void)session;
+    return SERVER_REASON_CONFLICT;
+}
+
+/* Each is counted, not as one of a commit, and the lock is asked for again. */
+static void test_conflicts(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = open_seeded(fixture, NULL);
+    struct server_session *writer = server_store_of(store)->writer;
+    whole = writer->dialect;
+    struct server_dialect dialect = *whole;
+    dialect.lock_drive = drive_in_conflict;
+    dialect.reason = reason_of_conflict;
+    writer->dialect = &dialect;
+    refusals = 2;
+    assert_int_equal(lock_at_last(fixture, store), STORE_LOCKED);
+    assert_int_equal(refusals, 0);
+    assert_int_equal(store_figures(store).lock_conflicts, 2);
+    assert_int_equal(store_figures(store).conflicts, 0);
+    store_unlock(store);
+    writer->dialect = whole;
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +148,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ends_again, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_stopped_holder, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_other_holder, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_conflicts, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
