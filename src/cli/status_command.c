@@ -156,6 +156,25 @@ static void print_instance(const json_t *one)
            json_is_true(json_object_get(one, "is_this_one")) ? " (this one)" : "");
 }
 
+/* Through which this instance has written, of a cluster. */
+static void print_nodes(const json_t *page)
+{
+    json_int_t changes = number_of(page, "node_changes");
+    size_t i;
+    const json_t *one;
+    if (changes == 0)
+        return;
+    print_name("nodes", 0);
+    json_array_foreach(json_object_get(page, "nodes"), i, one)
+    {
+        if (i > 0)
+            printf(", until %" JSON_INTEGER_FORMAT " s ago ", number_of(one, "seconds_since_left"));
+        print_text_of(one, "node");
+    }
+    printf(", %" JSON_INTEGER_FORMAT " change%s in the last hour\n", changes,
+           changes == 1 ? "" : "s");
+}
+
 static void print_coexist(const json_t *coexist)
 {
     if (!json_is_true(json_object_get(coexist, "enabled")))
@@ -221,6 +240,7 @@ static void print_server(const json_t *page)
         print_name("instances", i);
         print_instance(one);
     }
+    print_nodes(page);
 }
 
 static void print_warnings(const json_t *page)

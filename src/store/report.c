@@ -22,6 +22,15 @@ void report_add_instance(struct store_report *report, struct arena *arena,
     copy->node = arena_copy(arena, instance->node);
 }
 
+void report_add_node(struct store_report *report, struct arena *arena, struct slice name,
+                     int64_t left_s)
+{
+    report->nodes = arena_grow(arena, report->nodes, report->node_count, &report->node_capacity,
+                               sizeof(*report->nodes));
+    report->nodes[report->node_count++] =
+        (struct store_node){.name = arena_copy(arena, name), .left_s = left_s};
+}
+
 static void add_warning(struct store_report *report, struct arena *arena, struct slice text)
 {
     report->warnings = arena_grow(arena, report->warnings, report->warning_count,
@@ -50,8 +59,10 @@ struct store_report report_copy(const struct store_report *report, struct arena 
 {
     struct store_report copy = *report;
     copy.instances = NULL;
+    copy.nodes = NULL;
     copy.warnings = NULL;
     copy.instance_count = copy.instance_capacity = 0;
+    copy.node_count = copy.node_capacity = 0;
     copy.warning_count = copy.warning_capacity = 0;
     if (report->id_count > 0) {
         copy.ids = arena_alloc(arena, report->id_count * sizeof(*copy.ids));
@@ -59,6 +70,8 @@ struct store_report report_copy(const struct store_report *report, struct arena 
     }
     for (size_t i = 0; i < report->instance_count; i++)
         report_add_instance(&copy, arena, &report->instances[i]);
+    for (size_t i = 0; i < report->node_count; i++)
+        report_add_node(&copy, arena, report->nodes[i].name, report->nodes[i].left_s);
     for (size_t i = 0; i < report->warning_count; i++)
         add_warning(&copy, arena, arena_copy(arena, report->warnings[i]));
     return copy;
@@ -124,6 +137,17 @@ void report_write_instance(const struct store_instance *instance, struct buf *ou
         buf_printf(out, "node %.*s, ", SLICE_ARG(instance->node));
     buf_printf(out, "%lld batches behind, seen %lld s ago%s", (long long)instance->behind,
                (long long)instance->seen_s, instance->is_own ? " (this one)" : "");
+}
+
+void report_write_nodes(const struct store_report *report, struct buf *out)
+{
+    for (size_t i = 0; i < report->node_count; i++) {
+        if (i > 0)
+            buf_printf(out, ", until %lld s ago ", (long long)report->nodes[i].left_s);
+        buf_append_slice(out, report->nodes[i].name);
+    }
+    buf_printf(out, ", %lld change%s in the last hour", (long long)report->node_changes,
+               report->node_changes == 1 ? "" : "s");
 }
 
 bool store_report(const struct store *store, struct arena *arena, struct store_report *report)

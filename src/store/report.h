@@ -19,6 +19,12 @@ struct store_instance {
     bool is_own;    /* the instance that makes the report */
 };
 
+/* A node of a cluster through which this process has written within the last hour. */
+struct store_node {
+    struct slice name;
+    int64_t left_s; /* how many seconds ago another one took its place; the first is still in use */
+};
+
 /* How far the ids of a table with ids of 32 bits are used up. */
 struct store_ids {
     const char *table; /* static */
@@ -42,12 +48,18 @@ struct store_report {
     int64_t waiting; /* such notes that are in no row of the log yet */
     struct store_instance *instances;
     size_t instance_count, instance_capacity;
+    struct store_node *nodes; /* the newest first; none: the server is in no cluster, or a tool,
+                                 which does not write, makes the report */
+    size_t node_count, node_capacity;
+    int64_t node_changes;   /* how often one has taken another's place within the last hour */
     struct slice *warnings; /* each a sentence without its full stop */
     size_t warning_count, warning_capacity;
 };
 
 void report_add_instance(struct store_report *report, struct arena *arena,
                          const struct store_instance *instance);
+void report_add_node(struct store_report *report, struct arena *arena, struct slice name,
+                     int64_t left_s);
 void report_warn(struct store_report *report, struct arena *arena, const char *format, ...)
     BERTH_PRINTF(3, 4);
 
@@ -61,10 +73,12 @@ struct store_report report_copy(const struct store_report *report, struct arena 
 const char *report_replication_name(enum store_replication replication);
 
 /* Append, without a line end: "primary at 192.0.2.7:5432, version 15.20, read committed, …", "node
- * node1 (Synced, 3 in the cluster) at …", and
- * "host1, process 4711, version 1.0, node node1, 0 batches behind, seen 12 s ago". */
+ * node1 (Synced, 3 in the cluster) at …",
+ * "host1, process 4711, version 1.0, node node1, 0 batches behind, seen 12 s ago", and "node1,
+ * until 12 s ago node2, 3 changes in the last hour". */
 void report_write_server(const struct store_server *server, struct buf *out);
 void report_write_instance(const struct store_instance *instance, struct buf *out);
+void report_write_nodes(const struct store_report *report, struct buf *out);
 
 /* "primary", "standby", "read-only", or, of a cluster all of whose nodes may be written, "node" */
 const char *report_role(const struct store_server *server);

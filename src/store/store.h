@@ -541,6 +541,7 @@ struct store_figures {
     uint64_t unknown_undone; /* the same, proved never to happen */
     uint64_t unknown_open;   /* the same, and it could not be found out in time */
     uint64_t stalled_ended;  /* connections that held it without using it, and that were ended */
+    uint64_t node_changes;   /* of a cluster: how often it went on writing through another node */
 };
 
 /* Any thread. */

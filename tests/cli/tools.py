@@ -221,6 +221,11 @@ class Tools:
         done = self.played_status({**page, "server": server})
         assert ("\n               read committed, innodb_flush_log_at_trx_commit 1, max_allowed_packet 16777216, "
                 "innodb_snapshot_isolation OFF, auto_increment_increment 1, replication none, no TLS\n") in done.stdout, done.stdout
+        nodes = [{"node": "n\x1b1", "seconds_since_left": 0}, {"node": "n2", "seconds_since_left": 312}]
+        for changes, shown in ((0, None), (1, "1 change"), (7, "7 changes")):
+            done = self.played_status({**page, "server": server, "nodes": nodes, "node_changes": changes})
+            lines = [line for line in done.stdout.splitlines() if line.startswith("nodes ")]
+            assert lines == ([f"nodes          n\\x1b1, until 312 s ago n2, {shown} in the last hour"] if shown else []), done.stdout
         assert self.played_status({**page, "ready": True}).returncode == 0
 
     def status_without_an_answer(self):

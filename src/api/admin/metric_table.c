@@ -74,6 +74,7 @@ const struct metric metric_table[METRIC_COUNT] = {
     ROW(METRIC_DATABASE_STALLED_ENDED, COUNTER, "berth_database_stalled_connections_ended_total", "", "Connections of stalled instances that this one ended because they held that lock."),
     ROW(METRIC_DATABASE_CLUSTER_NODES, GAUGE, "berth_database_cluster_nodes", "", "Nodes of the Galera cluster that the server is in, as that says; 0 if it is in none."),
     ROW(METRIC_DATABASE_NODE, GAUGE, "berth_database_node_info", "node state", "1; the Galera node that answers, and its state, are in the labels."),
+    ROW(METRIC_DATABASE_NODE_CHANGES, COUNTER, "berth_database_node_changes_total", "", "Times that this instance went on writing through another Galera node."),
     ROW(METRIC_REPLICA_VERSION, GAUGE, "berth_replica_version", "", "Number of the newest version in memory."),
     ROW(METRIC_REPLICA_AGE, GAUGE, "berth_replica_age_seconds", "", "0 if memory is known to be as new as the database at this moment, else the time since it was."),
     ROW(METRIC_REPLICA_BEHIND, GAUGE, "berth_replica_batches_behind", "", "Batches in the log of changes that memory does not have yet."),

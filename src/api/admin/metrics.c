@@ -319,6 +319,7 @@ static void write_database(const struct admin *admin, const struct pipeline_figu
     exposition_single(exposition, METRIC_DATABASE_LOCK_TIMEOUTS, store.lock_timeouts);
     exposition_single(exposition, METRIC_DATABASE_STALLED_ENDED, store.stalled_ended);
     write_cluster(admin->store, exposition);
+    exposition_single(exposition, METRIC_DATABASE_NODE_CHANGES, store.node_changes);
 }
 
 /* Each pair of provider and class is one inventory. */

@@ -81,6 +81,20 @@ static void append_instances(const struct store_report *report, struct buf *out)
     buf_append_char(out, ']');
 }
 
+/* Through which this instance writes. */
+static void append_nodes(const struct store_report *report, struct buf *out)
+{
+    if (report->node_count == 0)
+        return;
+    buf_append_lit(out, ", \"nodes\": [");
+    for (size_t i = 0; i < report->node_count; i++) {
+        buf_append_slice(out, i == 0 ? SLICE_LIT("{\"node\": ") : SLICE_LIT(", {\"node\": "));
+        json_write_string(out, report->nodes[i].name);
+        buf_printf(out, ", \"seconds_since_left\": %lld}", (long long)report->nodes[i].left_s);
+    }
+    buf_printf(out, "], \"node_changes\": %lld", (long long)report->node_changes);
+}
+
 void server_report_append_json(const struct store_report *report, uint64_t now_us, struct buf *out)
 {
     append_server(&report->server, now_us, out);
@@ -95,6 +109,7 @@ void server_report_append_json(const struct store_report *report, uint64_t now_u
         buf_printf(out, ", \"coexist\": {\"enabled\": %s, \"waiting\": %lld}",
                    word(report->triggers > 0), (long long)report->waiting);
     append_instances(report, out);
+    append_nodes(report, out);
     buf_append_lit(out, ", \"warnings\": [");
     for (size_t i = 0; i < report->warning_count; i++) {
         buf_append_slice(out, i == 0 ? SLICE_LIT("") : SLICE_LIT(", "));
@@ -117,6 +132,11 @@ void server_report_append_text(const struct store_report *report, struct buf *ou
     for (size_t i = 0; i < report->instance_count; i++) {
         buf_append_lit(out, "instance: ");
         report_write_instance(&report->instances[i], out);
+        buf_append_char(out, '\n');
+    }
+    if (report->node_changes > 0) {
+        buf_append_lit(out, "nodes: ");
+        report_write_nodes(report, out);
         buf_append_char(out, '\n');
     }
     for (size_t i = 0; i < report->warning_count; i++)

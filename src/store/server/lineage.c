@@ -17,6 +17,7 @@ struct server_lineage {
     struct server_id newest;
     uint64_t refused; /* when the last server that was refused was started */
     char writer[SERVER_NODE_BYTES];
+    struct node_history nodes;
 };
 
 struct server_lineage *server_lineage_create(void)
@@ -73,6 +74,7 @@ void server_lineage_set_writer(struct server_lineage *lineage, const char *node)
 {
     pthread_mutex_lock(&lineage->lock);
     snprintf(lineage->writer, sizeof(lineage->writer), "%s", node);
+    node_history_note(&lineage->nodes, node, clock_monotonic_us());
     pthread_mutex_unlock(&lineage->lock);
 }
 
@@ -81,4 +83,12 @@ void server_lineage_writer(struct server_lineage *lineage, char node[static SERV
     pthread_mutex_lock(&lineage->lock);
     memcpy(node, lineage->writer, SERVER_NODE_BYTES);
     pthread_mutex_unlock(&lineage->lock);
+}
+
+struct node_history server_lineage_nodes(struct server_lineage *lineage)
+{
+    pthread_mutex_lock(&lineage->lock);
+    struct node_history nodes = lineage->nodes;
+    pthread_mutex_unlock(&lineage->lock);
+    return nodes;
 }

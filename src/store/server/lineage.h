@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct server_lineage;
+#include "store/server/node_history.h"
 
-enum { SERVER_NODE_BYTES = 256 };
+struct server_lineage;
 
 /* All zero: not known. */
 struct server_id {
@@ -54,5 +54,8 @@ bool server_lineage_has_left(const struct server_lineage *lineage, uint64_t conn
  * are too long are cut. */
 void server_lineage_set_writer(struct server_lineage *lineage, const char *node);
 void server_lineage_writer(struct server_lineage *lineage, char node[static SERVER_NODE_BYTES]);
+
+/* All nodes through which it has written so far. */
+struct node_history server_lineage_nodes(struct server_lineage *lineage);
 
 #endif

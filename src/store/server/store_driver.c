@@ -1,5 +1,6 @@
 /* The driver of PostgreSQL: the functions of store.h that need no file of their own, and the table.
  * The writer, unless a function says otherwise. */
+#include "base/clock.h"
 #include "store/server/asker.h"
 #include "store/server/connector.h"
 #include "store/server/dialects.h"
@@ -64,8 +65,9 @@ static struct store_figures figures(const struct store *base)
         .failed_connections = store->connections.failed,
         .lock_timeouts = store->lock_timeouts,
         .conflicts = counter_read(&store->conflicts),
-        .lost_batches = counter_read(&store->lost_batches),
         .lock_conflicts = counter_read(&store->lock_conflicts),
+        .lost_batches = counter_read(&store->lost_batches),
+        .node_changes = server_lineage_nodes(store->lineage).changes,
         .stalled_ended = store->stalled_ended,
         .unknown_done = store->unknown_done,
         .unknown_undone = store->unknown_undone,
@@ -79,10 +81,34 @@ static struct store_server server(const struct store *store)
     return server_head_server(server_store_of_const(store)->head);
 }
 
-/* Any thread. */
-static bool report(const struct store *store, struct arena *arena, struct store_report *made)
+enum { NODE_CHANGES_USUAL = 5 }; /* in an hour */
+
+/* Those of now, while the rest of the report may be a minute old. */
+static void add_nodes(struct server_lineage *lineage, struct arena *arena,
+                      struct store_report *report)
 {
-    return housekeeping_report(server_store_of_const(store)->housekeeping, arena, made);
+    const struct node_history history = server_lineage_nodes(lineage);
+    uint64_t now_us = clock_monotonic_us();
+    unsigned count = node_history_recent(&history, now_us);
+    for (unsigned i = 0; i < count; i++)
+        report_add_node(report, arena, slice_of(history.nodes[i].name),
+                        i == 0 ? 0 : (int64_t)((now_us - history.nodes[i].left_us) / 1000000));
+    report->node_changes = node_history_changes(&history, now_us);
+    if (report->node_changes > NODE_CHANGES_USUAL)
+        report_warn(report, arena,
+                    "the node through which this instance writes has changed %lld times in the "
+                    "last hour",
+                    (long long)report->node_changes);
+}
+
+/* Any thread. */
+static bool report(const struct store *base, struct arena *arena, struct store_report *made)
+{
+    const struct server_store *store = server_store_of_const(base);
+    if (!housekeeping_report(store->housekeeping, arena, made))
+        return false;
+    add_nodes(store->lineage, arena, made);
+    return true;
 }
 
 /* Any thread. */

@@ -85,6 +85,32 @@ static void test_instance(void **state)
     buf_free(&out);
 }
 
+static void nodes_are(const struct store_report *report, const char *expected)
+{
+    struct buf out = {0};
+    report_write_nodes(report, &out);
+    buf_append_char(&out, '\0');
+    assert_string_equal(out.data, expected);
+    buf_free(&out);
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct store_report report = {0};
+    report_add_node(&report, arena, SLICE_LIT("node1"), 0);
+    nodes_are(&report, "node1, 0 changes in the last hour");
+    report_add_node(&report, arena, SLICE_LIT("node2"), 12);
+    report.node_changes = 1;
+    nodes_are(&report, "node1, until 12 s ago node2, 1 change in the last hour");
+    report_add_node(&report, arena, SLICE_LIT("node3"), 3000);
+    report.node_changes = 7;
+    nodes_are(&report, "node1, until 12 s ago node2, until 3000 s ago node3, 7 changes in the "
+                       "last hour");
+    arena_destroy(arena);
+}
+
 static void test_copy_outlives_the_original(void **state)
 {
     (void)state;
@@ -96,6 +122,7 @@ static void test_copy_outlives_the_original(void **state)
                                                 .host = SLICE_LIT("host"),
                                                 .node = arena_printf(arena, "node %d", i)};
         report_add_instance(&report, arena, &instance);
+        report_add_node(&report, arena, arena_printf(arena, "own %d", i), i);
         report_warn(&report, arena, "warning %d", i);
     }
     const struct store_report copy = report_copy(&report, other);
@@ -107,6 +134,9 @@ static void test_copy_outlives_the_original(void **state)
     assert_true(slice_equal(copy.instances[0].host, SLICE_LIT("host")));
     assert_true(slice_equal(copy.instances[7].node, SLICE_LIT("node 7")));
     assert_true(slice_equal(copy.warnings[19], SLICE_LIT("warning 19")));
+    assert_int_equal(copy.node_count, 20);
+    assert_true(slice_equal(copy.nodes[19].name, SLICE_LIT("own 19")));
+    assert_int_equal(copy.nodes[19].left_s, 19);
     arena_destroy(other);
 }
 
@@ -116,6 +146,7 @@ int main(void)
         cmocka_unit_test(test_server),
         cmocka_unit_test(test_node_of_a_cluster),
         cmocka_unit_test(test_instance),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_copy_outlives_the_original),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,12 +102,47 @@ static void test_instances(void **state)
     arena_destroy(arena);
 }
 
+/* Without a change, only JSON has them. */
+static void test_nodes(void **state)
+{
+    (void)state;
+    static const char server_json[] =
+        ", \"server\": {\"address\": \"\", \"version\": \"\", \"role\": \"primary\","
+        " \"isolation\": \"\", \"replication\": \"none\", \"tls\": false, \"pooled\": false,"
+        " \"seconds_since_seen\": 3}, \"instances\": [], ";
+    static const char server_text[] = "server: primary at , version , , no replication, no TLS\n";
+    struct arena *arena = arena_create();
+    struct store_report report = {.server = {.seen_us = 4000000}};
+    report_add_node(&report, arena, SLICE_LIT("n\"1"), 0);
+    expect(&report,
+           arena_printf(arena,
+                        "%s\"nodes\": [{\"node\": \"n\\\"1\", \"seconds_since_left\": 0}],"
+                        " \"node_changes\": 0, \"warnings\": []",
+                        server_json)
+               .data,
+           server_text);
+    report_add_node(&report, arena, SLICE_LIT("n2"), 312);
+    report.node_changes = 3;
+    expect(&report,
+           arena_printf(arena,
+                        "%s\"nodes\": [{\"node\": \"n\\\"1\", \"seconds_since_left\": 0},"
+                        " {\"node\": \"n2\", \"seconds_since_left\": 312}],"
+                        " \"node_changes\": 3, \"warnings\": []",
+                        server_json)
+               .data,
+           arena_printf(arena, "%snodes: n\"1, until 312 s ago n2, 3 changes in the last hour\n",
+                        server_text)
+               .data);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_primary),
         cmocka_unit_test(test_node),
         cmocka_unit_test(test_instances),
+        cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,11 @@ static void node_of_the_writer(void **state)
     server_lineage_set_writer(lineage, longest);
     server_lineage_writer(lineage, node);
     assert_int_equal(strlen(node), SERVER_NODE_BYTES - 1);
+    struct node_history nodes = server_lineage_nodes(lineage);
+    assert_int_equal(nodes.count, 2);
+    assert_int_equal(nodes.changes, 1);
+    assert_string_equal(nodes.nodes[1].name, "node1");
+    assert_true(nodes.nodes[1].left_us > 0);
     server_lineage_destroy(lineage);
 }
 
