@@ -213,6 +213,17 @@ def mysql():
     ]
 
 
+def isolated():
+    """MariaDB with a setting that is on from 11.6.2 on. Its server has it as an option."""
+    berthd, databases, setting = ("--berthd", "build/berthd"), "tests/databases/", "innodb_snapshot_isolation=ON"
+    return Part("mariadb-isolated", script("tests/units.py", "build", "--only", "store/mariadb/"),
+                on_mariadb(databases + "instances.py", *berthd, "--seconds", "4"),
+                on_galera(script(databases + "instances.py", *berthd, "--seconds", "4")),
+                *(script(databases + "beside_python.py", *berthd, "--database", kind, "--seconds", "2") for kind in ("mariadb", "galera")),
+                script(databases + "coexist.py", *berthd, "--database", "mariadb", "--attempts", "30", "--seconds", "1"),
+                script(databases + "mariadb_refusals.py", *berthd), tier="full", BERTH_TEST_SETTINGS=setting)
+
+
 def at_length():
     """Parts that take hours."""
     return [
@@ -412,6 +423,7 @@ PARTS = [
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
     *mysql(),
+    isolated(),
     *at_length(),
 ]
 

@@ -22,7 +22,8 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import psycopg2  # noqa: E402
 import servers  # noqa: E402
 from beside_python import (  # noqa: E402
-    DATABASES, OWNER, PYTHON_OWNER, claim, claims_are_kept, new, provider_of, score_cases, soon, two_and_python, used, work_at_once)
+    DATABASES, OWNER, PYTHON_OWNER, claim, claims_are_kept, new, provider_of, refuses_unseen_changes, score_cases, soon,
+    two_and_python, used, work_at_once)
 from mariadb import numbers  # noqa: E402
 
 BIG = 5000  # rows of one statement that are too many to be named
@@ -58,6 +59,7 @@ class Coexist:
     def __init__(self, server, berths, python, tool, kind, attempts, seconds):
         self.server, self.tool, self.attempts, self.seconds = server, tool, attempts, seconds
         self.is_mariadb, self.is_cluster = kind != "postgres", kind == "galera"
+        self.may_give_up = self.is_cluster or refuses_unseen_changes(server)
         self.berths = [servers.Client(berth.port) for berth in berths]
         self.python = servers.Client(python.port, timeout=60)
 
@@ -224,7 +226,7 @@ class Coexist:
                 turn += 1
                 consumer, status = claim(client, providers[turn % 3], owner=PYTHON_OWNER if index == 2 else OWNER)
                 accepted[index] += status == 204
-                if status not in (204, 409) and not (index == 2 and status == 500 and self.is_cluster):
+                if status not in (204, 409) and not (index == 2 and status == 500 and self.may_give_up):
                     others.append((index, status))
                 for reader in readers:
                     found = reader.must(200, "GET", f"/allocations/{consumer}")["allocations"]

@@ -6,7 +6,10 @@
 
 Its settings are those of OpenStack's deployers where these agree: the binary log is written and rows are logged, a database
 has the character set utf8mb3, and addresses are not resolved. Commits are durable. Buffers and logs are small. All servers
-of one machine start from copies of one new data directory. mysql.py has a MySQL server that is used alike."""
+of one machine start from copies of one new data directory. mysql.py has a MySQL server that is used alike.
+
+BERTH_TEST_SETTINGS in the environment has settings for all servers of a test, such as those that newer releases begin with:
+NAME=VALUE, separated by blanks. A test's own settings take precedence."""
 
 import contextlib
 import os
@@ -54,6 +57,10 @@ def empty_data():
     return processes.made_once(f"mariadb-{processes.version_of(PROGRAM)}", new_data)
 
 
+def settings_of_environment():
+    return dict(setting.split("=", 1) for setting in os.environ.get("BERTH_TEST_SETTINGS", "").split())
+
+
 def as_words(options):
     """Settings as an option file has them; an option whose value is None has a name only."""
     shown = {name: {True: "ON", False: "OFF"}[value] if isinstance(value, bool) else value for name, value in options.items()}
@@ -76,7 +83,7 @@ class Mariadb(Database):
                             "pid_file": os.path.join(self.place.path, "pid"), "tmpdir": self.place.path,
                             "default_time_zone": "+00:00", "skip_name_resolve": True, "log_bin": "mysql-bin",
                             "binlog_format": "ROW", "sync_binlog": 1, "innodb_flush_log_at_trx_commit": 1, **SMALL,
-                            **self.own_options(), **(options or {})}
+                            **self.own_options(), **settings_of_environment(), **(options or {})}
             if tls:
                 cert, key = self.make_certificate()
                 self.options.update(ssl_cert=cert, ssl_key=key, ssl_ca=self.authority.cert)

@@ -7,6 +7,9 @@ A service is about to claim the last unit of a provider and has seen that it is 
 Python service then finds another generation of the provider, asks for the new one in a second transaction, and checks the
 capacity again in the first one, whose snapshot is as old as before. berthd is asked to do the same.
 
+With innodb_snapshot_isolation, as MariaDB has it from 11.6.2 on by default, the server refuses the first transaction's change of the
+generation. The Python service then answers 500, also if it tries each claim only once.
+
 The binary log tells such a case from a fault of berth's (over_capacity.py), which is checked here as well."""
 
 import argparse
@@ -17,6 +20,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 import types
 import urllib.request
 import uuid
@@ -32,6 +36,7 @@ from soak_checks import is_by_python  # noqa: E402
 
 TOTAL = 16
 PYTHON, BERTH = types.SimpleNamespace(is_python=True), types.SimpleNamespace(is_python=False)  # services of a journal
+ISOLATION = "innodb_snapshot_isolation"
 ONE_ATTEMPT = ("[placement]", "allocation_conflict_retry_count = 1")
 WAITING = "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%INSERT INTO allocations%'"
 LOOK_PAUSE_S = 0.15  # whoever asks more often gets the same answer again
@@ -47,7 +52,7 @@ class Cases:
 
     def __init__(self, program, stack):
         self.stack = stack
-        self.server = stack.enter_context(Mariadb(options=KOLLA))
+        self.server = stack.enter_context(Mariadb(options={**KOLLA, ISOLATION: False}))
         self.admin = servers.free_port()
         self.berth = self.start(servers.Berthd, program, options=("[berth]", f"admin_listen = 127.0.0.1:{self.admin}"))
         self.pythons = [self.start(servers.PythonService, sync=False) for _ in range(2)]
@@ -84,6 +89,7 @@ class Cases:
             found.append(servers.Client(service.port, timeout=60).claim(consumer, **{provider: {"VCPU": 1}})[0])
 
         claiming = threading.Thread(target=claim, args=(late, consumer))
+        time.sleep(LOOK_PAUSE_S)  # the server would show who waited in the last race
         with self.held_up(consumer):
             claiming.start()
             wait_until(lambda: self.server.sql(WAITING, database=SYSTEM), "nobody waits", 30, pause=LOOK_PAUSE_S)
@@ -112,6 +118,21 @@ class Cases:
             yield from self.beside(provider)
         provider, *statuses = self.race(self.careful, other)
         yield "if it tries once only, it refuses", statuses == [409, 204] and self.finding(provider) is None, statuses
+
+    def isolated(self):
+        """The setting is for new sessions."""
+        self.server.configure(**{ISOLATION: True})
+        self.server.kill_sessions()
+        for early, name in ((self.pythons[1], "another Python service"), (self.berth, "berthd")):
+            for late, how in ((self.pythons[0], "the Python service"), (self.careful, "one that tries once only")):
+                provider, *statuses = self.race(late, early)
+                yield f"with {ISOLATION}, {how} cannot claim what {name} has claimed", statuses == [500, 204], statuses
+                yield "so that no more is allocated than there is", self.finding(provider) is None, self.finding(provider)
+        provider, *statuses = self.race(self.berth, self.pythons[0])
+        yield "berthd answers as without it", statuses == [409, 204], statuses
+        yield "and no more is allocated than there is", self.finding(provider) is None, self.finding(provider)
+        self.server.configure(**{ISOLATION: False})
+        self.server.kill_sessions()
 
     def beside(self, provider):
         """What berthd makes of it."""
@@ -211,7 +232,7 @@ def main():
     score = servers.Score()
     with contextlib.ExitStack() as stack:
         cases = Cases(arguments.berthd, stack)
-        for part in (cases.races, cases.berth_refuses, cases.by_nobody, cases.by_berth, cases.in_older_logs):  # the last one leaves a strange log
+        for part in (cases.races, cases.berth_refuses, cases.isolated, cases.by_nobody, cases.by_berth, cases.in_older_logs):  # the last one leaves a strange log
             for what, is_right, found in part():
                 score.case(what, None if is_right else str(found))
     return score.end()
