@@ -374,6 +374,8 @@ PARTS = [
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),
     Part("coexist-galera", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--database", "galera"), tier="full"),
+    Part("no-schema-changes", *(script("tests/databases/no_schema_changes.py", "--berthd", "build/berthd", "--database", database)
+                                for database in ("mariadb", "galera"))),
     Part("lost-commits", script("tests/databases/lost_commits.py", "--berthd", "build/berthd"), waits=True),
     Part("conf", script("tests/conf/run.py", "--build", "build")),
     Part("urls", script("tests/databases/urls.py")),

@@ -46,8 +46,8 @@ class Race:
 
     def fill(self):
         client = servers.Client(self.berths[0].port)
-        for number, provider in enumerate(self.providers):
-            client.ask("POST", "/resource_providers", {"name": f"host{number}", "uuid": provider})
+        for provider in self.providers:
+            client.ask("POST", "/resource_providers", {"name": provider, "uuid": provider})
             inventories = {"VCPU": {"total": CAPACITY}, "MEMORY_MB": {"total": 1000000}, "DISK_GB": {"total": 1000000}}
             status, answer = client.ask("PUT", f"/resource_providers/{provider}/inventories",
                                         {"resource_provider_generation": 0, "inventories": inventories})

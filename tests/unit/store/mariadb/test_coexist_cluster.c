@@ -7,6 +7,8 @@
 #include "notes.h"
 #include "store/mariadb/foreign/coexist.h"
 #include "store/mariadb/foreign/foreign_log.h"
+#include "store/mariadb/foreign/foreign_reopen.h"
+#include "store/mariadb/foreign/foreign_triggers.h"
 #include "store/mariadb/session/session_state.h"
 #include "store/server/log_rows.h"
 
@@ -211,6 +213,41 @@ static void test_open_transaction(void **state)
           status.triggers == 0);
 }
 
+/* ---- reopening ---- */
+
+/* The number of the last change of the cluster that a node has applied: of data or of the schema,
+ * and each of them counts where it was made, too. */
+static const char *last_committed(struct cluster *c, int node)
+{
+    return value_of(c->arena, c->nodes[node].berth,
+                    "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+                    "WHERE VARIABLE_NAME = 'wsrep_last_committed'");
+}
+
+/* A table is opened again by one node for itself: the cluster changes nothing, and a transaction on
+ * the other node, which has used the table, goes on. */
+static void test_reopened_by_one_node(void **state)
+{
+    struct cluster *c = *state;
+    struct err err = {.arena = c->arena};
+    enable(c, 0);
+    run(c->nodes[1].program, "INSERT INTO traits VALUES (1, 'A')");
+    expect_notes(c, "trait 1 ");
+    const char *before[NODES] = {last_committed(c, 0), last_committed(c, 1)};
+    assert_string_equal(before[0], before[1]);
+    run(c->nodes[1].program, "START TRANSACTION; INSERT INTO traits VALUES (2, 'B')");
+    for (unsigned i = 0; i < MARIADB_FOREIGN_TRIGGERS; i += MARIADB_FOREIGN_EVENTS)
+        if (mariadb_foreign_reopen(c->nodes[0].berth, mariadb_foreign_trigger_table(i), soon(),
+                                   &err) != SERVER_OK)
+            fail_msg("%.*s", SLICE_ARG(err.message));
+    for (int i = 0; i < NODES; i++)
+        assert_string_equal(last_committed(c, i), before[i]);
+    run(c->nodes[1].program, "COMMIT");
+    expect_notes(c, "trait 2 ");
+    for (int i = 0; i < NODES; i++) /* the transaction, and nothing else */
+        assert_int_equal(atoll(last_committed(c, i)), atoll(before[i]) + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_view_of_cluster, setup, teardown),
         cmocka_unit_test_setup_teardown(test_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_transaction, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reopened_by_one_node, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
