@@ -14,9 +14,11 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
+import uuid
 
 import schema
 from expectations import expect
@@ -28,8 +30,10 @@ from schema import DEBIANS, NEWEST, REVISIONS, ROWS, Schema, finished, servers, 
 OWN_TABLES = schema.OWN_TABLES | {"berth_locks"}
 COLLATIONS = ("utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_general_ci")
 SHARED = ("from_nothing", "handed_back", "every_revision", "incomplete_rows", "unknown", "served_as_it_is", "at_once")
-OWN = ("killed", "few_rights", "other_berths", "python_at_once", "locked", "unreachable")
-CLUSTER = ("two_nodes",)
+OWN = ("killed", "few_rights", "other_berths", "python_at_once", "locked", "unreachable", "renumbered")
+CLUSTER = ("two_nodes", "renumbered")
+PAGE = os.path.join(schema.ROOT, "docs/mariadb.md")
+LAST_ID = 2 ** 31 - 1
 QUERY = b"\x03"  # the first byte of a packet with a statement
 
 
@@ -323,6 +327,48 @@ class MariadbSchema(Schema):
         found = self.rows(name, "SELECT (SELECT COUNT(*) FROM traits), (SELECT COUNT(*) FROM resource_classes)")
         expect(found == [(schema.TRAITS, schema.CLASSES)], found)
 
+    def instance(self, name):
+        """Of berthd, on the last node of a cluster."""
+        directory = tempfile.mkdtemp(prefix="berth-schema-", dir=self.place)
+        return servers.Berthd(os.path.join(schema.ROOT, schema.build, "berthd"), directory, connection=self.nodes()[-1].url(name))
+
+    def nodes(self):
+        return [self.server]
+
+    def await_same(self):
+        """Until all nodes have everything."""
+
+    def renumbered(self):
+        """What the page about MariaDB says of ids that are used up, word for word; afterwards berthd serves everything."""
+        name, provider = self.database(), str(uuid.uuid4())
+        with self.instance(name) as berth:
+            client = berth.client()
+            client.make_provider(provider, VCPU=1000, DISK_GB=1000)
+            held = [client.claim(str(uuid.uuid4()), **{provider: {"VCPU": 1, "DISK_GB": number}})[0] for number in range(1, 11)]
+            expect(held == [204] * 10, held)
+        self.await_same()
+        listed = "SELECT consumer_id, resource_class_id, used FROM allocations ORDER BY id"
+        before = self.rows(name, listed)
+        for table in ("allocations", "consumers"):
+            self.as_owner(name, f"UPDATE {table} SET id = id + 2000000000 ORDER BY id DESC; ALTER TABLE {table} AUTO_INCREMENT = {LAST_ID}")
+        with self.instance(name) as berth:
+            status, answer = berth.client().claim(str(uuid.uuid4()), **{provider: {"VCPU": 1, "DISK_GB": 1}})
+            expect(status >= 400, f"there are ids: {status} {answer}")
+        text = re.search(r"```sql\n(SET @number = 0;\n.*?)```", open(PAGE, encoding="utf-8").read(), re.DOTALL)[1]
+        for table in ("allocations", "consumers"):
+            self.as_owner(name, text.replace("allocations", table))
+        expect(self.rows(name, listed) == before, "the order has changed")
+        with self.instance(name) as berth:
+            client = berth.client()
+            status, answer = client.claim(str(uuid.uuid4()), **{provider: {"VCPU": 1, "DISK_GB": 1}})
+            expect(status == 204, f"{status} {answer}")
+            found = client.must(200, "GET", f"/resource_providers/{provider}/usages")["usages"]
+            expect(found == {"VCPU": 11, "DISK_GB": 56}, found)
+        self.await_same()
+        for table in ("allocations", "consumers"):
+            found = self.rows(name, f"SELECT MIN(id), MAX(id), COUNT(*) FROM {table}")[0]
+            expect(found[0] >= 1 and found[1] < 1000000, f"{table} {found}")
+
     def unreachable(self):
         """One line, without the password."""
         name = self.database()
@@ -343,6 +389,12 @@ class ClusterSchema(MariadbSchema):
 
     def close(self):
         self.cluster.end()
+
+    def nodes(self):
+        return self.cluster.nodes
+
+    def await_same(self):
+        self.cluster.await_same()
 
     def two_nodes(self):
         """Tools and instances on several nodes at once; one of them is killed."""
