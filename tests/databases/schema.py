@@ -404,6 +404,29 @@ class Schema:
         found = self.rows(name, "SELECT (SELECT count(*) FROM traits), (SELECT count(*) FROM resource_classes)")
         expect(found == [(TRAITS, CLASSES)], found)
 
+    def in_use(self):
+        """Services use the tables in another order than a change of the schema, which gives way and is repeated."""
+        name = self.database(DEBIANS)
+        for words, revision in ((("sync",), NEWEST), (("stamp", DEBIANS), DEBIANS)):
+            with self.transaction(name) as execute:
+                execute("UPDATE resource_providers SET generation = 0")
+                waiting = self.berths(name, *words, begin=True)
+                self.await_waiting(name)
+                execute("INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved, min_unit, max_unit, step_size,"
+                        " allocation_ratio) VALUES (1, 1, 1, 0, 1, 1, 1, 1)")
+                execute("DELETE FROM inventories")
+                expect(waiting.poll() is None, "it did not wait")
+            status, out, error = finished(waiting)
+            expect(status == 0, (out, error))
+            self.expect_schema(name, revision)
+        with self.transaction(name) as execute:
+            execute("SELECT * FROM inventories")
+            waiting = self.shell("sync", name, begin=True)
+            self.await_waiting(name)
+        status, out, error = finished(waiting)
+        expect(status == 0, (out, error))
+        self.expect_schema(name, NEWEST)
+
     def at_once_with_python(self):
         """With the Python service, which takes no lock: whoever is refused has done nothing, and succeeds later."""
         for revision in (None, "b5c396305c25"):
@@ -559,7 +582,7 @@ def main():
     options = parser.parse_args()
     build = options.build
     cases = ("from_nothing", "handed_back", "every_revision", "incomplete_rows", "unknown", "broken_off", "served_as_it_is", "at_once", "locked",
-             "at_once_with_python", "few_rights", "other_berths", "other_schema", "behind_pool", "ids", "unreachable")
+             "in_use", "at_once_with_python", "few_rights", "other_berths", "other_schema", "behind_pool", "ids", "unreachable")
     unknown = [name for name in options.cases if name not in cases]
     if unknown:
         parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(cases)}")

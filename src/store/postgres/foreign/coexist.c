@@ -36,8 +36,7 @@ static bool coexist_run(struct coexist *c, const char *sql, struct err *err)
     struct err failed = {.arena = err->arena};
     if (pg_session_run(c->session, sql, "changed", c->deadline_us, &failed) == SERVER_OK)
         return true;
-    const char *state = pg_session_failure(c->session)->sqlstate;
-    c->may_pass = strcmp(state, "55P03") == 0 || strcmp(state, "40P01") == 0;
+    c->may_pass = tool_session_was_held_up(c->session);
     if (lacks_rights(c))
         return err_set(err, 503, NULL,
                        "this user may not create or remove triggers in the database '%.*s': run "
@@ -76,15 +75,17 @@ static bool has_trigger(const struct pg_rows *rows, unsigned table, unsigned eve
 
 /* ---- both ---- */
 
-static const char NOT_FOR_LONG[] = "SET LOCAL lock_timeout = '500ms'";
+static bool hurry(struct coexist *c, struct err *err)
+{
+    return tool_session_hurry(c->session, c->deadline_us, err) == SERVER_OK;
+}
 
 /* Also the lock of batches, which sets a limit for what follows it. */
 static bool coexist_begin(struct coexist *c, struct err *err)
 {
     return tool_session_begin(c->session, c->deadline_us, err) == SERVER_OK &&
            coexist_run(c, "SELECT pg_advisory_xact_lock(" PG_LOCK_SCHEMA ")", err) &&
-           coexist_run(c, NOT_FOR_LONG, err) && coexist_run(c, PG_TAKE_LOCK, err) &&
-           coexist_run(c, NOT_FOR_LONG, err);
+           hurry(c, err) && coexist_run(c, PG_TAKE_LOCK, err) && hurry(c, err);
 }
 
 static const char OWN[] =

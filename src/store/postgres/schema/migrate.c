@@ -4,12 +4,18 @@
  * DDL is transactional there, so that every path is one transaction. The advisory lock comes first:
  * what is then read is what the holder before has committed. The Python service's tool takes no
  * such lock; if both create or upgrade the schema at once, the server refuses one of them, and an
- * instance that starts then looks again. One thread at a time. */
+ * instance that starts then looks again.
+ *
+ * A change of the schema locks one table after the other, and services that use them in another
+ * order would deadlock with it. So it does not wait long for a lock, and if others have it, the
+ * whole transaction is repeated, for a minute. One thread at a time. */
 #include "store/postgres/schema/migrate.h"
 
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/wait.h"
 #include "store/migration.h"
 #include "store/postgres/schema/own_tables.h"
 #include "store/postgres/schema/standard_names.h"
@@ -18,18 +24,21 @@
 #include "store/postgres/session/locks.h"
 #include "store/postgres/session/tool_session.h"
 
-enum { ATTEMPTS_MOST = 3 };
+enum { ATTEMPTS_MOST = 3, HELD_UP_FOR_S = 60, AGAIN_US = 300000 };
 
 struct pg_migration {
     struct migration steps;
     struct pg_session *session;
     uint64_t deadline_us;
+    uint64_t patient_until_us;   /* until then, what others hold up is repeated */
     enum server_outcome outcome; /* of the last failure; SERVER_OK: there was none on the server */
+    bool is_held_up;             /* it was because of a lock that others had */
 };
 
 static bool keep_outcome(struct pg_migration *m, enum server_outcome outcome)
 {
     m->outcome = outcome;
+    m->is_held_up = outcome != SERVER_OK && tool_session_was_held_up(m->session);
     return outcome == SERVER_OK;
 }
 
@@ -83,6 +92,7 @@ static void pg_migration_init(struct pg_migration *m, struct pg_session *session
                   .cls = m},
         .session = session,
         .deadline_us = deadline_us,
+        .patient_until_us = clock_monotonic_us() + HELD_UP_FOR_S * UINT64_C(1000000),
     };
 }
 
@@ -102,9 +112,36 @@ static bool begin_locked(struct pg_migration *m, struct err *err)
            pg_migrate_execute(m, "SELECT pg_advisory_xact_lock(" PG_LOCK_SCHEMA ")", err);
 }
 
+/* To change upstream's tables, too. */
+static bool begin_change(struct pg_migration *m, struct err *err)
+{
+    return begin_locked(m, err) &&
+           keep_outcome(m, tool_session_hurry(m->session, m->deadline_us, err));
+}
+
 static bool commit(struct pg_migration *m, struct err *err)
 {
     return keep_outcome(m, tool_session_commit(m->session, m->deadline_us, err));
+}
+
+/* After a failure, which it keeps: leaves the session without a transaction. */
+static void roll_back(struct pg_migration *m, struct arena *arena)
+{
+    struct err ignored = {.arena = arena};
+    if (pg_session_is_open(m->session) && pg_session_in_transaction(m->session) &&
+        pg_session_run(m->session, "ROLLBACK", "changed", m->deadline_us, &ignored) != SERVER_OK)
+        pg_session_close(m->session);
+}
+
+/* After a failure: whether to repeat the transaction now. */
+static bool await_others(struct pg_migration *m)
+{
+    uint64_t now_us = clock_monotonic_us();
+    if (!m->is_held_up || now_us >= m->patient_until_us || now_us >= m->deadline_us ||
+        !pg_session_is_open(m->session))
+        return false;
+    wait_sleep_us(AGAIN_US);
+    return true;
 }
 
 /* ---- berth's own tables ---- */
@@ -170,7 +207,7 @@ static bool lacks_nothing(struct pg_migration *m, bool sync, bool *answer, struc
 static bool make_everything(struct pg_migration *m, bool sync, struct err *err)
 {
     char revision[STORE_REVISION_BYTES];
-    return begin_locked(m, err) &&
+    return (sync ? begin_change(m, err) : begin_locked(m, err)) &&
            (sync ? migration_sync(&m->steps, err)
                  : migration_check_served(&m->steps, revision, err)) &&
            make_own_tables(m, err) &&
@@ -186,12 +223,7 @@ static bool start_once(struct pg_migration *m, bool sync, struct err *err)
         return false;
     if (is_complete || make_everything(m, sync, err))
         return true;
-    struct err ignored = {.arena = err->arena};
-    enum server_outcome why = m->outcome;
-    if (pg_session_is_open(m->session) && pg_session_in_transaction(m->session) &&
-        !pg_migrate_execute(m, "ROLLBACK", &ignored))
-        pg_session_close(m->session);
-    m->outcome = why;
+    roll_back(m, err->arena);
     return false;
 }
 
@@ -200,29 +232,56 @@ bool pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadlin
 {
     struct pg_migration m;
     pg_migration_init(&m, session, deadline_us);
-    for (int attempt = 1;; attempt++) {
+    for (int attempt = 1;;) {
         struct err failed = {.arena = err->arena};
         if (start_once(&m, sync, &failed))
             return true;
+        if (await_others(&m))
+            continue;
         bool may_pass = m.outcome == SERVER_REFUSED || m.outcome == SERVER_RETRY;
-        if (!may_pass || attempt == ATTEMPTS_MOST || !pg_session_is_open(session))
+        if (!may_pass || attempt++ == ATTEMPTS_MOST || !pg_session_is_open(session))
             return err_set_text(err, failed.status, failed.code, failed.message);
     }
 }
 
 /* ---- the tool ---- */
 
-bool pg_migrate_sync(struct slice connection, struct err *err)
+/* NULL: a sync. */
+static bool change_once(struct pg_migration *m, const struct slice *stamp, struct err *err)
+{
+    return begin_change(m, err) &&
+           (stamp != NULL ? migration_stamp(&m->steps, *stamp, err)
+                          : migration_sync(&m->steps, err) && make_own_tables(m, err)) &&
+           commit(m, err);
+}
+
+static bool change_with_patience(struct slice connection, const struct slice *stamp,
+                                 struct err *err)
 {
     struct pg_session *session = tool_session_open(connection, err);
     if (session == NULL)
         return false;
     struct pg_migration m;
     pg_migration_init(&m, session, tool_session_deadline());
-    bool ok = begin_locked(&m, err) && migration_sync(&m.steps, err) && make_own_tables(&m, err) &&
-              commit(&m, err);
+    bool ok;
+    for (;;) {
+        struct err failed = {.arena = err->arena};
+        ok = change_once(&m, stamp, &failed);
+        if (ok)
+            break;
+        roll_back(&m, err->arena);
+        if (!await_others(&m)) {
+            err_set_text(err, failed.status, failed.code, failed.message);
+            break;
+        }
+    }
     pg_session_destroy(session);
     return ok;
+}
+
+bool pg_migrate_sync(struct slice connection, struct err *err)
+{
+    return change_with_patience(connection, NULL, err);
 }
 
 bool pg_migrate_version(struct slice connection, char revision[static 33], struct err *err)
@@ -239,12 +298,5 @@ bool pg_migrate_version(struct slice connection, char revision[static 33], struc
 
 bool pg_migrate_stamp(struct slice connection, struct slice revision, struct err *err)
 {
-    struct pg_session *session = tool_session_open(connection, err);
-    if (session == NULL)
-        return false;
-    struct pg_migration m;
-    pg_migration_init(&m, session, tool_session_deadline());
-    bool ok = begin_locked(&m, err) && migration_stamp(&m.steps, revision, err) && commit(&m, err);
-    pg_session_destroy(session);
-    return ok;
+    return change_with_patience(connection, &revision, err);
 }

@@ -1,6 +1,8 @@
 /* See tool_session.h. One thread at a time. */
 #include "store/postgres/session/tool_session.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/clock.h"
 #include "store/server/dialects.h"
@@ -42,6 +44,20 @@ enum server_outcome tool_session_begin(struct pg_session *session, uint64_t dead
     if (outcome != SERVER_OK)
         return outcome;
     return pg_session_run(session, "SET LOCAL lock_timeout = '60s'", "changed", deadline_us, err);
+}
+
+enum server_outcome tool_session_hurry(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err)
+{
+    return pg_session_run(session, "SET LOCAL lock_timeout = '500ms'", "changed", deadline_us, err);
+}
+
+bool tool_session_was_held_up(const struct pg_session *session)
+{
+    static const char LOCK_NOT_AVAILABLE[] = "55P03";
+    static const char DEADLOCK_DETECTED[] = "40P01";
+    const char *state = pg_session_failure(session)->sqlstate;
+    return strcmp(state, LOCK_NOT_AVAILABLE) == 0 || strcmp(state, DEADLOCK_DETECTED) == 0;
 }
 
 enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,

@@ -18,6 +18,16 @@ struct pg_session *tool_session_open(struct slice connection, struct err *err) B
 enum server_outcome tool_session_begin(struct pg_session *session, uint64_t deadline_us,
                                        struct err *err) BERTH_MUST_CHECK;
 
+/* From now on, no statement of the transaction waits for a lock for longer than half a second. That
+ * is less than PostgreSQL's deadlock_timeout: whoever locks tables that others use in another order
+ * gives up before the server ends the transaction of one of them. */
+enum server_outcome tool_session_hurry(struct pg_session *session, uint64_t deadline_us,
+                                       struct err *err) BERTH_MUST_CHECK;
+
+/* Whether the last statement failed because of a lock that others had: the transaction may succeed
+ * if it is repeated a little later. */
+bool tool_session_was_held_up(const struct pg_session *session);
+
 enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
                                         struct err *err) BERTH_MUST_CHECK;
 
