@@ -346,6 +346,7 @@ PARTS = [
     Part("mariadb-startup", script("tests/databases/startup.py", "--berthd", "build/berthd", "--mariadb"), waits=True),
     Part("stops", script("tests/databases/stops.py", "--berthd", "build/berthd"), waits=True),
     Part("reports", script("tests/databases/reports.py", "--build", "build"), waits=True),
+    Part("galera-reports", script("tests/databases/galera_reports.py", "--build", "build"), waits=True),
     Part("unavailable", script("tests/databases/unavailable.py", "--berthd", "build/berthd"), waits=True),
     Part("valet-instances", script("tests/databases/valet_instances.py", "--berthd", "build/berthd"),
          on_postgres("tests/valet/chaos.py", "--berthd", "build/berthd", "--berths", "2", "--rounds", "4", "--seed", "11")),
