@@ -364,7 +364,8 @@ PARTS = [
          tier="full"),
     Part("rolling-galera", script("tests/databases/rolling.py", "--build", "build", "--database", "galera", "--coexist", "--controllers", "2")),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
-    Part("went-back", script("tests/databases/went_back.py", "--berthd", "build/berthd")),
+    Part("went-back", *(script("tests/databases/went_back.py", "--berthd", "build/berthd", "--database", database)
+                        for database in ("postgres", "mariadb"))),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
     Part("restoring", script("tests/databases/restoring.py", "--berthd", "build/berthd"), waits=True),
     Part("pool-failover", script("tests/databases/pool_failover.py", "--build", "build"), waits=True),

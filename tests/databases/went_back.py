@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A database that went back, as after a restored backup or a failover that lost commits.
 
-    tests/databases/went_back.py --berthd build/berthd
+    tests/databases/went_back.py --berthd build/berthd [--database postgres|mariadb]
 
 berthd must notice it at the next read or write, answer what the database has, name everything that is gone in its log and in
 a file, and go on writing on top of that; another instance answers the same, and numbers of the log that were used before are
@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
+from mariadb import server_class  # noqa: E402
 from postgres import Postgres, program  # noqa: E402
 from processes import Failure, wait_until  # noqa: E402
 
@@ -46,7 +47,7 @@ def go_back(server, state, keeps_epochs):
     left."""
     number, generation = state
     forget = "" if keeps_epochs else f"DELETE FROM berth_epochs WHERE number > {number};"
-    server.sql(f"""BEGIN; DELETE FROM berth_log WHERE number > {number}; DELETE FROM allocations; DELETE FROM consumers;
+    server.run(f"""BEGIN; DELETE FROM berth_log WHERE number > {number}; DELETE FROM allocations; DELETE FROM consumers;
                    UPDATE resource_providers SET generation = {generation}; {forget} COMMIT""")
     return epochs(server)
 
@@ -120,8 +121,23 @@ def held_later(client, consumer):
     return answers[-1]["allocations"]
 
 
+def make_dump(server):
+    """As the page about the database says."""
+    dump = os.path.join(server.place.path, "dump")
+    if isinstance(server, Postgres):
+        server.place.run(program("pg_dump"), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres", "-Fc", "-f", dump,
+                         server.database)
+    else:
+        server.place.run("/usr/bin/mariadb-dump", "--no-defaults", f"--socket={server.socket}", "--user=root", "--single-transaction",
+                         f"--result-file={dump}", "--databases", server.database)
+    return dump
+
+
 def restore(server, dump):
-    """Replaces all tables. PostgreSQL may end it instead of a read, when each waits for the other."""
+    """Replaces all tables: on MariaDB one after the other, so that states in between can be seen. PostgreSQL may end it instead of a read, when each waits for the other."""
+    if not isinstance(server, Postgres):
+        server.place.run("/bin/sh", "-c", 'exec /usr/bin/mariadb --no-defaults --socket="$1" --user=root <"$2"', "sh", server.socket, dump)
+        return
     for _ in range(50):
         with contextlib.suppress(Failure):
             server.place.run(program("pg_restore"), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres",
@@ -130,11 +146,23 @@ def restore(server, dump):
     raise Failure("pg_restore fails again and again")
 
 
+def everything_of(berth):
+    """What it answers, without the times at which it does."""
+    client = berth.client()
+    names = sorted(client.must(200, "GET", "/traits")["traits"])
+    classes = sorted(one["name"] for one in client.must(200, "GET", "/resource_classes")["resource_classes"])
+    listed = client.must(200, "GET", "/resource_providers")["resource_providers"]
+    providers = sorted((one["uuid"], one["name"], one["generation"]) for one in listed)
+    held = {uuid: [client.must(200, "GET", f"/resource_providers/{uuid}/{what}") for what in ("inventories", "allocations", "traits")]
+            for uuid, _, _ in providers}
+    return names, classes, providers, held
+
+
 def replaced(server, berths, provider):
-    """All tables are replaced in one transaction, as by pg_restore: what is in them both times is there at any moment."""
-    dump = os.path.join(server.place.path, "dump")
-    server.place.run(program("pg_dump"), "-h", server.socket_directory, "-p", str(server.port), "-U", "postgres", "-Fc", "-f", dump,
-                     server.database)
+    """All tables are replaced: what is in them both times is there at any moment. On PostgreSQL, one transaction does so, as with
+    pg_restore; on MariaDB, berthd may read and name a state in between, but not for long."""
+    dump = make_dump(server)
+    everything = everything_of(berths[0])
     for number in range(3):
         lost = claim(berths[0].client(), provider, 1)[0]
         known = [berth.client().ask("GET", f"/allocations/{lost}")[1]["allocations"] for berth in berths]
@@ -148,9 +176,16 @@ def replaced(server, berths, provider):
         yield f"replaced {number}: what is gone is not shown", not any(there), there
         missed = [reader.end() for reader in readers]
         yield f"replaced {number}: no read misses what is there", not any(missed), missed
+        with contextlib.suppress(Failure):
+            wait_until(lambda: all(everything_of(berth) == everything for berth in berths), "it is not the same", 20)
+        found = [everything_of(berth) for berth in berths]
+        yield f"replaced {number}: everything that was restored is there", all(one == everything for one in found), found
         told = [berth.log()[old:] for berth, old in zip(berths, seen)]
-        yield (f"replaced {number}: nothing else is named", all("went back" in text and f"gone: consumer {lost}" in text
-               and "gone: resource_provider" not in text and "gone: trait" not in text for text in told), told)
+        named = [{line["uuid"] for lines in events(berth) for line in lines if line.get("kind") == "consumer"} for berth in berths]
+        yield f"replaced {number}: it is named", all("went back" in text for text in told) and all(lost in one for one in named), told
+        if isinstance(server, Postgres):
+            wrong = [text for text in told if f"gone: consumer {lost}" not in text or "gone: resource_provider" in text or "gone: trait" in text]
+            yield f"replaced {number}: nothing else is named", not wrong, wrong
 
 
 def cases(server, berths):
@@ -206,10 +241,11 @@ def cases(server, berths):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berthd", metavar="PROGRAM", required=True)
+    parser.add_argument("--database", choices=("postgres", "mariadb"), default="postgres")
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Postgres())
+        server = stack.enter_context(Postgres() if arguments.database == "postgres" else server_class()())
         berths = []
         for _ in range(2):
             directory = tempfile.mkdtemp(prefix="berth-back-")
