@@ -360,9 +360,11 @@ PARTS = [
     Part("mariadb-values-utf8mb4", script("tests/databases/values.py", "--build", "build", "--mariadb", "utf8mb4"), tier="full", waits=True),
     Part("metal-instances", script("tests/databases/metal_instances.py", "--build", "build"), waits=True),
     Part("rolling", *(script("tests/databases/rolling.py", "--build", "build", "--database", database, *words)
-                      for database, words in (("postgres", ()), ("mariadb", ()), ("mariadb", ("--coexist",)), ("galera", ()))),
+                      for database, words in (("postgres", ("--sync",)), ("mariadb", ("--sync",)), ("mariadb", ("--coexist",)),
+                                              ("galera", ()))),
          tier="full"),
-    Part("rolling-galera", script("tests/databases/rolling.py", "--build", "build", "--database", "galera", "--coexist", "--controllers", "2")),
+    Part("rolling-galera", script("tests/databases/rolling.py", "--build", "build", "--database", "galera", "--sync"),
+         script("tests/databases/rolling.py", "--build", "build", "--database", "galera", "--coexist", "--controllers", "2")),
     Part("unavailable-every", script("tests/databases/unavailable.py", "--berthd", "build/berthd", "--every"), tier="full", waits=True),
     Part("went-back", *(script("tests/databases/went_back.py", "--berthd", "build/berthd", "--database", database)
                         for database in ("postgres", "mariadb"))),

@@ -1,13 +1,20 @@
 #!/usr/bin/python3
 """From the Python service to berthd on all controllers, and back, on one database, behind HAProxy and without a pause.
 
-    tests/databases/rolling.py --build build [--database postgres|mariadb|galera] [--coexist] [--controllers N]
+    tests/databases/rolling.py --build build [--database postgres|mariadb|galera] [--sync] [--coexist] [--controllers N]
 
 One after the other is replaced, as on three controllers, while clients claim, release and read through HAProxy. No request may
 fail, no capacity be exceeded, and what was acknowledged must be there. HAProxy checks each with GET /. The three nodes of
-Galera are behind another HAProxy, in the shape of kolla-ansible. With --coexist, the triggers of `placement-manage db coexist`
-are there while both kinds of services run, and no answer is older than an earlier one. On MariaDB, the server may end
-transactions of the Python service when triggers are made or removed, which answers these requests with 500, and they are repeated.
+Galera are behind another HAProxy, in the shape of kolla-ansible. Claims are repeated as nova repeats them; one that is refused
+must be refused for want of capacity.
+
+With --sync, berth's `placement-manage db sync` upgrades the schema while only the Python services serve, and `db stamp` sets it
+back while only berthd serves. With --coexist, the triggers of `placement-manage db coexist` are there while both kinds of services
+run, and no answer is older than an earlier one.
+
+On MariaDB, a change of the schema may end transactions. berthd repeats its own. The Python service answers with 500, and these
+requests are repeated: while triggers are made or removed beside it, and on Galera also during `db sync`, which fails nothing on a
+single server. No other error is accepted, at no other time.
 """
 
 import argparse
@@ -38,6 +45,8 @@ CLIENTS, HOSTS, CAPACITY = 3, 6, 40
 STEP_S = 1  # for which each mixture is used
 # the errors of transactions that a change of the schema has ended, or kept from reading a table's triggers
 ENDED = ("(1213, ", "(1412, ", "has an error in its body")
+CLAIM_ATTEMPTS, PAUSE_S = 4, 2  # of nova's scheduler (retries() in report.py), and by how much its pauses grow
+DEBIANS, NEWEST = "422ece571366", "a082b8bb98d0"
 CONFIG = """
 defaults
     mode http
@@ -95,12 +104,12 @@ def databases(kind, stack):
 
 class Clients:
     """Each claims and releases its own consumers, and reads them again. is_late: berthd may learn a second later what the Python
-    service has written."""
+    service has written. may_be_ended: the schema is changed beside the Python service, on a database that then ends transactions."""
 
     def __init__(self, port, hosts, is_late):
         self.port, self.hosts, self.is_late, self.is_over = port, hosts, is_late, threading.Event()
         self.statuses, self.wrong, self.held = collections.Counter(), [], {}
-        self.may_be_ended = False  # while triggers are made or removed beside the Python service
+        self.may_be_ended = False
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
@@ -115,11 +124,7 @@ class Clients:
                 self.wrong.append(repr(failure))
 
     def live(self, client, consumer, host, draw):
-        status, answer = client.claim(consumer, **{host: {"VCPU": 1}})
-        if self.was_ended(status, answer):
-            return
-        self.note("claim", status, (204, 409), answer)
-        if status != 204:
+        if not self.claim(client, consumer, host, draw):
             return
         self.held[consumer] = host
         status, answer = client.ask("GET", f"/resource_providers/{host}")
@@ -127,6 +132,25 @@ class Clients:
             self.note("read", status, (200,), answer)
         if draw.random() < 0.8 and self.release(client, consumer):
             del self.held[consumer]
+
+    def claim(self, client, consumer, host, draw):
+        """Whether the consumer has got it."""
+        conflicts = 0
+        while not self.is_over.is_set():
+            status, answer = client.claim(consumer, **{host: {"VCPU": 1}})
+            if self.was_ended(status, answer):
+                continue
+            if is_conflict(status, answer) and conflicts < CLAIM_ATTEMPTS - 1:
+                conflicts += 1
+                self.statuses["claim, concurrent update", status] += 1
+                time.sleep(draw.uniform(0, conflicts * PAUSE_S))
+                continue
+            if is_refusal(status, answer):
+                self.statuses["claim, no capacity", status] += 1
+            else:
+                self.note("claim", status, (204,), answer)
+            return status == 204
+        return False
 
     def release(self, client, consumer):
         end, was_ended = time.monotonic() + 60, False
@@ -159,17 +183,41 @@ class Clients:
             thread.join(90)
 
 
-def coexist(build, url, action, clients, beside_python):
-    """The message of the tool if it fails."""
-    clients.may_be_ended = beside_python
-    done = subprocess.run([os.path.join(build, "placement-manage"), "db", "coexist", action], capture_output=True, text=True,
-                          timeout=120, env={"OS_PLACEMENT_DATABASE__CONNECTION": url, "PATH": "/usr/bin:/bin", "HOME": "/"})
-    time.sleep(STEP_S)  # those that have begun before are answered
-    clients.may_be_ended = False
-    return None if done.returncode == 0 else repr(done.stdout + done.stderr)
+def is_conflict(status, answer):
+    """Another claim of the same provider came between: nova's scheduler repeats it."""
+    return status == 409 and answer["errors"][0]["code"] == "placement.concurrent_update"
 
 
-def run(build, score, stack, kind, coexists, controllers):
+def is_refusal(status, answer):
+    return status == 409 and not is_conflict(status, answer) and "Unable to allocate inventory" in answer["errors"][0]["detail"]
+
+
+class Tool:
+    """berth's placement-manage, while clients use the services. Its methods return the reasons for a failure."""
+
+    def __init__(self, build, url, clients, ask):
+        self.build, self.url, self.clients, self.ask = build, url, clients, ask
+
+    def run(self, *words, may_end):
+        """may_end: the change of the schema may end transactions of the Python service."""
+        wrong = len(self.clients.wrong)
+        self.clients.may_be_ended = may_end
+        done = subprocess.run([os.path.join(self.build, "placement-manage"), "db", *words], capture_output=True, text=True, timeout=120,
+                              env={"OS_PLACEMENT_DATABASE__CONNECTION": self.url, "PATH": "/usr/bin:/bin", "HOME": "/"})
+        time.sleep(STEP_S)  # those that have begun before are answered
+        self.clients.may_be_ended = False
+        if done.returncode != 0:
+            return repr(done.stdout + done.stderr)
+        return "; ".join(self.clients.wrong[wrong:][:3]) or None
+
+    def change(self, *words, revision, may_end):
+        """The revision is then this one."""
+        problem = self.run(*words, may_end=may_end)
+        found = self.ask("SELECT version_num FROM alembic_version")
+        return problem or (None if [row[0] for row in found] == [revision] else f"{found}")
+
+
+def run(build, score, stack, kind, syncs, coexists, controllers):
     directory = tempfile.mkdtemp(prefix="berth-rolling-")
     stack.callback(shutil.rmtree, directory, ignore_errors=True)
     server, url = databases(kind, stack)
@@ -191,6 +239,10 @@ def run(build, score, stack, kind, coexists, controllers):
         proxy.put_in(f"python{number}")
     clients = Clients(proxy.port, hosts, is_late=not coexists)
     stack.callback(clients.end)
+    tool = Tool(build, url, clients, server.sql)
+    if syncs:
+        time.sleep(STEP_S)
+        score.case("db sync while the Python services serve", tool.change("sync", revision=NEWEST, may_end=kind == "galera"))
     for kinds in ((("python", python), ("berth", berths)), (("berth", berths), ("python", python))):
         (old, olds), (new, news) = kinds
         for number in range(controllers):
@@ -198,19 +250,21 @@ def run(build, score, stack, kind, coexists, controllers):
             if news[number].process is None or news[number].process.poll() is not None:
                 news[number].start()
             if coexists and number == 0:  # berth's tables are there, and no request has reached two kinds of services
-                score.case(f"db coexist is enabled before {new} serves", coexist(build, url, "enable", clients,
-                                                                                    is_mariadb and new == "berth"))
+                score.case(f"db coexist is enabled before {new} serves",
+                           tool.run("coexist", "enable", may_end=is_mariadb and new == "berth"))
             proxy.put_in(f"{new}{number}")
             proxy.take_out(f"{old}{number}")
             olds[number].stop()
             score.case(f"{new} instead of {old} on controller {number + 1}", "; ".join(clients.wrong[:3]) or None)
         if coexists:
-            score.case(f"db coexist is disabled when only {new} serves", coexist(build, url, "disable", clients,
-                                                                                         is_mariadb and new == "python"))
+            score.case(f"db coexist is disabled when only {new} serves",
+                       tool.run("coexist", "disable", may_end=is_mariadb and new == "python"))
         if new == "berth":
             time.sleep(STEP_S)
             found = server.sql("SELECT count(*) FROM berth_instances")[0][0]
             score.case("all instances have a row", None if found == controllers else str(found))
+        if syncs and new == "berth":
+            score.case("db stamp while only berthd serves", tool.change("stamp", DEBIANS, revision=DEBIANS, may_end=False))
     clients.end()
     if clients.wrong:
         for number, berth in enumerate(berths):
@@ -234,12 +288,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", metavar="DIRECTORY", default="build")
     parser.add_argument("--database", choices=("postgres", "mariadb", "galera"), default="postgres")
+    parser.add_argument("--sync", action="store_true")
     parser.add_argument("--coexist", action="store_true")
     parser.add_argument("--controllers", type=int, default=3)
     arguments = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        run(arguments.build, score, stack, arguments.database, arguments.coexist, arguments.controllers)
+        run(arguments.build, score, stack, arguments.database, arguments.sync, arguments.coexist, arguments.controllers)
     return score.end()
 
 
