@@ -375,6 +375,8 @@ PARTS = [
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("beside-python-mariadb",
          script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "mariadb", "--seconds", "2")),
+    Part("beside-python-galera",
+         script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "galera", "--seconds", "2"), tier="full"),
     Part("python-over-capacity", script("tests/databases/python_over_capacity.py", "--berthd", "build/berthd")),
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),
@@ -419,6 +421,7 @@ PARTS = [
     Part("package-rpm", script("tests/package/rpm.py"), room="packages"),
     Part("package-container", script("tests/package/container.py"), room="packages"),
     Part("package-kolla", script("tests/package/kolla.py")),
+    Part("mariadb-kill", on_mariadb("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
