@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The HAProxy configurations of docs/clouds.md, each in front of three Galera nodes: clients claim and read through berthd while
-the node in use is killed, and comes back. And an address that moves from one node to another, with nothing in between.
+the node in use is killed, and comes back; OpenStack-Ansible's once more with TLS. And an address that moves from one node to
+another, with nothing in between.
 
     tests/databases/clouds.py --berthd build/berthd [--times] [NAME…]
 
@@ -29,9 +30,11 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from galera import OWN_TIMEOUTS, Galera  # noqa: E402
 from haproxy import Balancer, ClusterCheck, HAProxy  # noqa: E402
-from mariadb import KOLLA  # noqa: E402
+from mariadb import KOLLA, SYSTEM  # noqa: E402
 from processes import wait_until  # noqa: E402
 
+MOVING = ("openstack-helm", "rhoso")  # whose address is that of a Service of Kubernetes
+WITH_TLS = "openstack-ansible"
 PAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "clouds.md")
 INTERVAL = "100ms"
 CLIENTS = 2
@@ -126,15 +129,22 @@ class Clients:
 class Failover:
     def __init__(self, score, berthd, directory, cluster, times):
         self.score, self.berthd, self.directory, self.cluster, self.times = score, berthd, directory, cluster, times
+        self.ca = os.path.join(directory, "ca.pem")
+        with open(self.ca, "w") as file:  # each node has an authority of its own
+            for node in cluster.nodes:
+                with open(node.authority.cert) as cert:
+                    file.write(cert.read())
 
-    def url(self, name, front):
-        """That of the page for this tool, if it has one."""
+    def url(self, name, front, tls=False):
+        """That of the page for this tool, if it has one. tls: with what it adds for that."""
         found = blocks("ini").get(name)
         text = re.search(r"^connection = (.*)$", found, re.M)[1] if found else "mysql+pymysql://u:p@h/d"
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(text).query))
         if "read_default_file" in query:
             group = query.get("read_default_group", "client")
             query["read_default_file"] = self.cluster.nodes[0].write_option_file(group=group, **{"bind-address": "127.0.0.1"})
+        if tls:
+            query |= {"ssl_verify_cert": "true", "ssl_ca": self.ca}
         return self.cluster.nodes[0].url(port=front.port, **query)
 
     def options(self, name):
@@ -142,12 +152,23 @@ class Failover:
         found = blocks("ini").get(name, "[placement_database]\n")
         return ["[placement_database]", *(line for line in found.splitlines()[1:] if not line.startswith("connection ="))]
 
-    def play(self, name, text):
+    @contextlib.contextmanager
+    def only_with_tls(self):
+        """Meanwhile, the user is not let in without it."""
+        node = self.cluster.nodes[0]
+        node.sql("ALTER USER %s@'%%' REQUIRE SSL", node.user, database=SYSTEM)
+        yield
+        node.sql("ALTER USER %s@'%%' REQUIRE NONE", node.user, database=SYSTEM)
+
+    def play(self, page, text, tls=False):
+        name = page + " with TLS" * tls
         with contextlib.ExitStack() as stack:
             front = stack.enter_context(Front(self.cluster.nodes, text, self.times))
             for number in range(len(self.cluster.nodes)):
                 front.await_up(re.findall(r"^ +server (\S+)", text, re.M)[number])
-            berth = servers.Berthd(self.berthd, self.directory, connection=self.url(name, front), options=self.options(name))
+            if tls:
+                stack.enter_context(self.only_with_tls())
+            berth = servers.Berthd(self.berthd, self.directory, connection=self.url(page, front, tls), options=self.options(page))
             stack.enter_context(berth)
             provider = str(uuid.uuid4())
             berth.client().make_provider(provider, VCPU=1000000)
@@ -243,13 +264,16 @@ def main():
     score, directory = servers.Score(), tempfile.mkdtemp(prefix="berth-clouds-")
     try:
         check_settings(score, arguments.berthd, directory)
-        with Galera(options=KOLLA, provider=OWN_TIMEOUTS if arguments.times else {}) as cluster:
+        with Galera(options=KOLLA, provider=OWN_TIMEOUTS if arguments.times else {}, tls=True) as cluster:
             failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
             for name, text in blocks("haproxy").items():
                 if not arguments.names or name in arguments.names:
                     failover.play(name, text)
-            if not arguments.names or "openstack-helm" in arguments.names:
-                failover.play_moving("openstack-helm")
+                if name == WITH_TLS and (not arguments.names or name in arguments.names):
+                    failover.play(name, text, tls=True)
+            for name in MOVING:
+                if not arguments.names or name in arguments.names:
+                    failover.play_moving(name)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return score.end()

@@ -59,6 +59,13 @@ class Node(Mariadb):
                 "wsrep_slave_threads": 4, "innodb_autoinc_lock_mode": 2,
                 "wsrep_provider_options": ";".join(f"{name}={value}" for name, value in provider.items())}
 
+    def write_options(self):
+        """Copies are not encrypted, also if clients are: that would need stunnel."""
+        path = super().write_options()
+        with open(path, "a") as file:
+            file.write("[sst]\nssl-mode=DISABLED\n")
+        return path
+
     def make_data(self):
         """An empty one: the cluster fills it."""
 
