@@ -4,7 +4,7 @@ told, that it notices nothing of them, and that everything it changes is noted.
 
     tests/databases/mariadb_coexist.py [--build build]
 
-The last line is `N passed, N failed`. Debian has no MySQL server, so nothing here has been tried with one.
+The last line is `N passed, N failed`. With BERTH_TEST_ON=mysql in the environment, the servers are MySQL's (mysql.py).
 """
 
 import argparse

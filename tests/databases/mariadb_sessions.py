@@ -4,7 +4,7 @@ cluster whose nodes leave it. What a session reports of each, and what it knows 
 
     tests/databases/mariadb_sessions.py [--build build] [CASE…]
 
-The last line is `N passed, N failed`. Debian has no MySQL server, so nothing here has been tried with one.
+The last line is `N passed, N failed`. With BERTH_TEST_ON=mysql in the environment, the servers are MySQL's (mysql.py).
 """
 
 import argparse
