@@ -4,6 +4,7 @@ database, and a connection that ends at a given byte."""
 import contextlib
 import json
 import os
+import pty
 import re
 import socket
 import sqlite3
@@ -266,9 +267,9 @@ class Tool:
     def __init__(self, program, source):
         self.program, self.source = program, source
 
-    def start(self, *words, connection=None, input=subprocess.DEVNULL):
+    def start(self, *words, connection=None, input=subprocess.DEVNULL, output=subprocess.PIPE):
         environment = {"OS_PLACEMENT_DATABASE__CONNECTION": connection or "sqlite:///" + self.source, "PATH": "/usr/bin:/bin", "HOME": "/"}
-        return subprocess.Popen([self.program, "db", *words], stdin=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        return subprocess.Popen([self.program, "db", *words], stdin=input, stdout=output, stderr=output, text=True,
                                 env=environment)
 
     def run(self, *words, connection=None):
@@ -277,6 +278,20 @@ class Tool:
         out, errors = process.communicate(timeout=300)
         lines = [line for line in errors.splitlines() if line.startswith("placement-manage: ") or not line[:1].isalnum()]
         return process.returncode, out.strip(), "\n".join(lines)
+
+    def on_a_terminal(self, *words):
+        """(exit code, what is shown)"""
+        master, slave = pty.openpty()
+        try:
+            process = self.start(*words, output=slave)
+            os.close(slave)
+            shown = b""
+            with contextlib.suppress(OSError):  # at the end
+                while part := os.read(master, 65536):
+                    shown += part
+            return process.wait(300), shown.decode()
+        finally:
+            os.close(master)
 
     def copy(self, url):
         return self.run("copy", "--to", url)

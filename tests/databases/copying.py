@@ -14,9 +14,13 @@ import argparse
 import contextlib
 import itertools
 import os
+import re
 import shutil
+import signal
+import sqlite3
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -31,6 +35,9 @@ from postgres import Postgres  # noqa: E402
 NEWEST = "a082b8bb98d0"
 LOCKED_TIMES_MOST = 5
 POINTS = 7  # at which a copy is killed, and cut
+LARGE_ROWS = 400000  # to copy them takes seconds
+LOG_S = 10.5  # a little more than there is between two lines of progress in a log
+PROGRESS = re.compile(r"(?:checking \w+: \d+|(?:copying|comparing) \w+: \d+ of \d+) rows, \d+ rows/s")
 NEW = {"name": "new", "uuid": "00000000-0000-4000-8000-0000000000ff"}
 
 
@@ -302,6 +309,46 @@ def from_standard_input(source, tool):
         yield "the URL on standard input", None if process.returncode == 0 and out.startswith("Copied ") else (out, errors)
 
 
+def large(source, tool):
+    """A tool for a copy of the source that takes seconds."""
+    path = source.path + ".large"
+    with contextlib.closing(sqlite3.connect(source.path)) as one, contextlib.closing(sqlite3.connect(path)) as other:
+        one.backup(other)
+        other.execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO traits (name)"
+                      " SELECT 'CUSTOM_' || i FROM n", (LARGE_ROWS,))
+        other.commit()
+    return Tool(tool.program, path)
+
+
+def progress(source, tool):
+    """On a terminal one line that is written again and again, and erased before the result; otherwise one every ten seconds."""
+    tool = large(source, tool)
+    with Postgres() as server:
+        code, shown = tool.on_a_terminal("copy", "--to", server.url())
+        shown = re.sub(r"^\d{4}-[^\n]* INFO alembic[^\n]*\n", "", shown, flags=re.M)
+        *lines, result = shown.replace("\r\n", "\n").split("\r\033[K")
+        yield "on a terminal: it is copied", None if code == 0 and re.fullmatch(r"Copied \d+ rows in [^\n]*\n", result) else (code, result)
+        wrong = [line for line in lines if not PROGRESS.fullmatch(line)]
+        yield "on a terminal: each line shows how far it is", wrong[:3] or None
+        steps = {line.split(":")[0] for line in lines}
+        yield "on a terminal: both long steps are shown", None if {"copying traits", "comparing traits"} <= steps else steps
+        far = [(int(found[1]), int(found[2])) for found in (re.match(r"copying traits: (\d+) of (\d+)", line) for line in lines) if found]
+        is_fine = far == sorted(far) and all(0 < rows <= most and most > LARGE_ROWS for rows, most in far)
+        yield "on a terminal: the rows become more", None if is_fine else far
+        server.create_database("again")
+        began = time.monotonic()
+        process = tool.start("copy", "--to", server.url("again"))
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(LOG_S)
+        process.send_signal(signal.SIGCONT)
+        out, errors = process.communicate(timeout=120)
+        lines = [line for line in errors.splitlines() if " INFO alembic" not in line]
+        is_fine = process.returncode == 0 and "\r" not in errors and lines and all(map(PROGRESS.fullmatch, lines))
+        yield "otherwise: a line after ten seconds", None if is_fine else (process.returncode, out, errors)
+        yield "otherwise: and no other", None if len(lines) <= (time.monotonic() - began) / 10 else lines
+
+
 ALL = ("served", "prepared", "values", "altered", "interrupted", "at_once")
 PARTS = {
     "postgres": (Postgres, None, ALL),
@@ -330,7 +377,7 @@ def main():
         source = Source(os.path.join(arguments.build, "berthd"), directory)
         tool = Tool(os.path.abspath(os.path.join(arguments.build, "placement-manage")), source.path)
         for part in arguments.parts or ["once", *PARTS]:
-            cases = itertools.chain(once(source, tool), from_standard_input(source, tool)) if part == "once" \
+            cases = itertools.chain(*(cases(source, tool) for cases in (once, from_standard_input, progress))) if part == "once" \
                 else cases_of(part, source, tool)
             for what, problem in cases:
                 score.case(f"{part}: {what}", problem and str(problem)[:2000])
