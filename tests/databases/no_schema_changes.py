@@ -29,7 +29,9 @@ LEAST_CHANGES = {"Com_create_table", "Com_alter_table", "Com_drop_table", "Com_c
 
 
 def counts(nodes):
-    """{the number of a node and a statement: how often it was executed there}"""
+    """{the number of a node and a statement: how often it was executed there}, with what other nodes have executed by now."""
+    for node in nodes:
+        node.run("SET wsrep_sync_wait = 15; SELECT 1")
     return {(number, name): int(value) for number, node in enumerate(nodes) for name, value in node.sql("SHOW GLOBAL STATUS LIKE 'Com\\_%'")
             if name.startswith(CHANGES)}
 
