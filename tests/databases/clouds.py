@@ -130,9 +130,9 @@ class Failover:
     def __init__(self, score, berthd, directory, cluster, times):
         self.score, self.berthd, self.directory, self.cluster, self.times = score, berthd, directory, cluster, times
         self.ca = os.path.join(directory, "ca.pem")
-        with open(self.ca, "w") as file:  # each node has an authority of its own
-            for node in cluster.nodes:
-                with open(node.authority.cert) as cert:
+        with open(self.ca, "w") as file:  # each node that offers TLS has an authority of its own
+            for authority in filter(None, (node.authority for node in cluster.nodes)):
+                with open(authority.cert) as cert:
                     file.write(cert.read())
 
     def url(self, name, front, tls=False):
@@ -264,16 +264,19 @@ def main():
     score, directory = servers.Score(), tempfile.mkdtemp(prefix="berth-clouds-")
     try:
         check_settings(score, arguments.berthd, directory)
-        with Galera(options=KOLLA, provider=OWN_TIMEOUTS if arguments.times else {}, tls=True) as cluster:
+        provider, texts = OWN_TIMEOUTS if arguments.times else {}, blocks("haproxy")
+        chosen = arguments.names or [*texts, *MOVING]
+        with Galera(options=KOLLA, provider=provider) as cluster:
             failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
-            for name, text in blocks("haproxy").items():
-                if not arguments.names or name in arguments.names:
-                    failover.play(name, text)
-                if name == WITH_TLS and (not arguments.names or name in arguments.names):
-                    failover.play(name, text, tls=True)
+            for name in texts:
+                if name in chosen:
+                    failover.play(name, texts[name])
             for name in MOVING:
-                if not arguments.names or name in arguments.names:
+                if name in chosen:
                     failover.play_moving(name)
+        if WITH_TLS in chosen:
+            with Galera(options=KOLLA, provider=provider, tls=True) as cluster:
+                Failover(score, arguments.berthd, directory, cluster, arguments.times).play(WITH_TLS, texts[WITH_TLS], tls=True)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return score.end()
