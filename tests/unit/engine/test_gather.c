@@ -137,6 +137,7 @@ static void commit_with_a_latecomer(bool reads_first, unsigned batches)
     struct arena *arena = arena_create();
     struct err err = {.arena = arena};
     static struct memory_database database;
+    memset(&database, 0, sizeof(database)); /* of the last time */
     memory_database_init(&database);
     database.lock_order = MEMORY_LOCKS_FIRST;
     database.reads_first = reads_first;
