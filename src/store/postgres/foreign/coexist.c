@@ -5,8 +5,6 @@
 #include "store/postgres/foreign/coexist.h"
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/wait.h"
 #include "store/postgres/foreign/foreign_log.h"
 #include "store/postgres/foreign/foreign_sql.h"
 #include "store/postgres/foreign/foreign_triggers.h"
@@ -15,8 +13,6 @@
 #include "store/postgres/session/figure.h"
 #include "store/postgres/session/locks.h"
 #include "store/postgres/session/tool_session.h"
-
-enum { ATTEMPTS_FOR_S = 60, AGAIN_US = 300000 };
 
 struct coexist {
     struct pg_session *session;
@@ -186,30 +182,20 @@ static bool coexist_change(struct coexist *c, struct err *err)
     return ok;
 }
 
-static bool coexist_roll_back(struct coexist *c, struct err *err)
-{
-    return pg_session_is_open(c->session) &&
-           (!pg_session_in_transaction(c->session) ||
-            pg_session_run(c->session, "ROLLBACK", "changed", c->deadline_us, err) == SERVER_OK);
-}
-
 static bool change_with_patience(struct slice connection, bool enables, struct err *err)
 {
     struct pg_session *session = tool_session_open(connection, err);
-    const uint64_t until_us = clock_monotonic_us() + ATTEMPTS_FOR_S * UINT64_C(1000000);
+    const uint64_t until_us = tool_session_patience();
     bool ok = false;
     bool again = session != NULL;
     while (again) {
         struct coexist c = {
             .session = session, .deadline_us = tool_session_deadline(), .enables = enables};
         struct err failed = {.arena = err->arena};
-        struct err ignored = {.arena = err->arena};
         ok = coexist_change(&c, &failed);
-        again =
-            !ok && c.may_pass && clock_monotonic_us() < until_us && coexist_roll_back(&c, &ignored);
-        if (again)
-            wait_sleep_us(AGAIN_US);
-        else if (!ok)
+        again = !ok && c.may_pass &&
+                tool_session_give_way(session, until_us, c.deadline_us, err->arena);
+        if (!ok && !again)
             err_set_text(err, failed.status, failed.code, failed.message);
     }
     pg_session_destroy(session);

@@ -14,8 +14,6 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/wait.h"
 #include "store/migration.h"
 #include "store/postgres/schema/own_tables.h"
 #include "store/postgres/schema/standard_names.h"
@@ -24,7 +22,7 @@
 #include "store/postgres/session/locks.h"
 #include "store/postgres/session/tool_session.h"
 
-enum { ATTEMPTS_MOST = 3, HELD_UP_FOR_S = 60, AGAIN_US = 300000 };
+enum { ATTEMPTS_MOST = 3 };
 
 struct pg_migration {
     struct migration steps;
@@ -83,6 +81,7 @@ static bool pg_migrate_query_text(void *cls, const char *sql,
 static void pg_migration_init(struct pg_migration *m, struct pg_session *session,
                               uint64_t deadline_us)
 {
+    const uint64_t patient_until_us = tool_session_patience();
     *m = (struct pg_migration){
         .steps = {.database = pg_session_target(session),
                   .texts = &pg_migration_texts,
@@ -92,7 +91,7 @@ static void pg_migration_init(struct pg_migration *m, struct pg_session *session
                   .cls = m},
         .session = session,
         .deadline_us = deadline_us,
-        .patient_until_us = clock_monotonic_us() + HELD_UP_FOR_S * UINT64_C(1000000),
+        .patient_until_us = patient_until_us < deadline_us ? patient_until_us : deadline_us,
     };
 }
 
@@ -124,24 +123,11 @@ static bool commit(struct pg_migration *m, struct err *err)
     return keep_outcome(m, tool_session_commit(m->session, m->deadline_us, err));
 }
 
-/* After a failure, which it keeps: leaves the session without a transaction. */
-static void roll_back(struct pg_migration *m, struct arena *arena)
-{
-    struct err ignored = {.arena = arena};
-    if (pg_session_is_open(m->session) && pg_session_in_transaction(m->session) &&
-        pg_session_run(m->session, "ROLLBACK", "changed", m->deadline_us, &ignored) != SERVER_OK)
-        pg_session_close(m->session);
-}
-
 /* After a failure: whether to repeat the transaction now. */
-static bool await_others(struct pg_migration *m)
+static bool give_way(const struct pg_migration *m, struct arena *arena)
 {
-    uint64_t now_us = clock_monotonic_us();
-    if (!m->is_held_up || now_us >= m->patient_until_us || now_us >= m->deadline_us ||
-        !pg_session_is_open(m->session))
-        return false;
-    wait_sleep_us(AGAIN_US);
-    return true;
+    return m->is_held_up &&
+           tool_session_give_way(m->session, m->patient_until_us, m->deadline_us, arena);
 }
 
 /* ---- berth's own tables ---- */
@@ -223,7 +209,7 @@ static bool start_once(struct pg_migration *m, bool sync, struct err *err)
         return false;
     if (is_complete || make_everything(m, sync, err))
         return true;
-    roll_back(m, err->arena);
+    tool_session_roll_back(m->session, m->deadline_us, err->arena);
     return false;
 }
 
@@ -236,7 +222,7 @@ bool pg_migrate_at_start(struct pg_session *session, bool sync, uint64_t deadlin
         struct err failed = {.arena = err->arena};
         if (start_once(&m, sync, &failed))
             return true;
-        if (await_others(&m))
+        if (give_way(&m, err->arena))
             continue;
         bool may_pass = m.outcome == SERVER_REFUSED || m.outcome == SERVER_RETRY;
         if (!may_pass || attempt++ == ATTEMPTS_MOST || !pg_session_is_open(session))
@@ -263,17 +249,14 @@ static bool change_with_patience(struct slice connection, const struct slice *st
         return false;
     struct pg_migration m;
     pg_migration_init(&m, session, tool_session_deadline());
-    bool ok;
-    for (;;) {
+    bool ok = false;
+    bool again = true;
+    while (again) {
         struct err failed = {.arena = err->arena};
         ok = change_once(&m, stamp, &failed);
-        if (ok)
-            break;
-        roll_back(&m, err->arena);
-        if (!await_others(&m)) {
+        again = !ok && give_way(&m, err->arena);
+        if (!ok && !again)
             err_set_text(err, failed.status, failed.code, failed.message);
-            break;
-        }
     }
     pg_session_destroy(session);
     return ok;

@@ -5,9 +5,10 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/wait.h"
 #include "store/server/dialects.h"
 
-enum { CONNECT_S = 30, ANSWER_S = 3600 };
+enum { CONNECT_S = 30, ANSWER_S = 3600, HELD_UP_FOR_S = 60, AGAIN_US = 300000 };
 
 static uint64_t after(unsigned seconds)
 {
@@ -58,6 +59,31 @@ bool tool_session_was_held_up(const struct pg_session *session)
     static const char DEADLOCK_DETECTED[] = "40P01";
     const char *state = pg_session_failure(session)->sqlstate;
     return strcmp(state, LOCK_NOT_AVAILABLE) == 0 || strcmp(state, DEADLOCK_DETECTED) == 0;
+}
+
+void tool_session_roll_back(struct pg_session *session, uint64_t deadline_us, struct arena *arena)
+{
+    struct err ignored = {.arena = arena};
+    if (pg_session_is_open(session) && pg_session_in_transaction(session) &&
+        pg_session_run(session, "ROLLBACK", "changed", deadline_us, &ignored) != SERVER_OK)
+        pg_session_close(session);
+}
+
+uint64_t tool_session_patience(void)
+{
+    return after(HELD_UP_FOR_S);
+}
+
+bool tool_session_give_way(struct pg_session *session, uint64_t until_us, uint64_t deadline_us,
+                           struct arena *arena)
+{
+    if (clock_monotonic_us() >= until_us)
+        return false;
+    tool_session_roll_back(session, deadline_us, arena);
+    if (!pg_session_is_open(session))
+        return false;
+    wait_sleep_us(AGAIN_US);
+    return true;
 }
 
 enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,

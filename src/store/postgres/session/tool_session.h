@@ -28,6 +28,17 @@ enum server_outcome tool_session_hurry(struct pg_session *session, uint64_t dead
  * if it is repeated a little later. */
 bool tool_session_was_held_up(const struct pg_session *session);
 
+/* After a failure: leaves the session without a transaction, or closes it. */
+void tool_session_roll_back(struct pg_session *session, uint64_t deadline_us, struct arena *arena);
+
+/* Until when such a transaction is repeated: for a minute from now. */
+uint64_t tool_session_patience(void);
+
+/* After tool_session_was_held_up(): rolls back, and waits a little. False: the transaction is not
+ * to be repeated, because until_us has passed or the connection has ended. */
+bool tool_session_give_way(struct pg_session *session, uint64_t until_us, uint64_t deadline_us,
+                           struct arena *arena) BERTH_MUST_CHECK;
+
 enum server_outcome tool_session_commit(struct pg_session *session, uint64_t deadline_us,
                                         struct err *err) BERTH_MUST_CHECK;
 
