@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 
@@ -210,6 +211,22 @@ def wait_until(condition, what, seconds=30, pause=0.01):
             raise Failure(f"not in {seconds} s: {what() if callable(what) else what}")
         time.sleep(pause)
     return found
+
+
+class Beside:
+    """A thread that works beside the body of a `with` statement. A subclass has _work(), which returns soon after `is_over` is set."""
+
+    def __init__(self):
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._work)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        self.thread.join()
 
 
 class Daemon:

@@ -5,14 +5,13 @@ import datetime
 import glob
 import json
 import os
-import threading
 import time
 
 import over_capacity
 import psycopg2
 import pymysql
 import servers
-from processes import Failure, wait_until
+from processes import Beside, Failure, wait_until
 from soak_clients import NOT_THERE
 
 # (table, column of the consumer, condition) of rows that lack their counterpart
@@ -26,23 +25,14 @@ WHOLE_LISTS = "/resource_providers", "/resource_classes", "/traits", "/allocatio
 USAGES_VERSION = "1.37"  # from 1.38 on, the Python service's query is no PostgreSQL
 
 
-class Auditor:
+class Auditor(Beside):
     """Asks the tables again and again whether a capacity is exceeded. `wrong`: what berth is to blame for, as far as it is known;
     `foreign`: what the Python service has done."""
 
     def __init__(self, databases):
+        super().__init__()
         self.databases = databases
         self.times, self.wrong, self.foreign = 0, [], []
-        self.is_over = threading.Event()
-        self.thread = threading.Thread(target=self._work)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *exception):
-        self.is_over.set()
-        self.thread.join()
 
     def _work(self):
         while not self.is_over.wait(AUDIT_PAUSE_S):

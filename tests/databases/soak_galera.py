@@ -3,7 +3,6 @@ the schedule, HAProxy leads to another node every few seconds."""
 
 import contextlib
 import random
-import threading
 import time
 
 import soak_checks
@@ -12,7 +11,7 @@ from galera import Galera
 from haproxy import Balancer
 from mariadb import KOLLA, pymysql
 from mariadb_wire import MariadbWire
-from processes import Failure, wait_until
+from processes import Beside, Failure, wait_until
 from soak_faults import INSTANCE_FAULTS, InstanceFaults, any_instance
 
 NODES = 3
@@ -31,22 +30,17 @@ FAULTS = {
 }
 
 
-class Switcher:
+class Switcher(Beside):
     """A thread that has new connections get another of the nodes that run, again and again; every other time, it ends those to the
     others."""
 
     def __init__(self, databases, seed):
+        super().__init__()
         self.databases, self.draw = databases, random.Random(seed)
-        self.times, self.is_over = 0, threading.Event()
-        self.thread = threading.Thread(target=self._work)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
+        self.times = 0
 
     def __exit__(self, *exception):
-        self.is_over.set()
-        self.thread.join()
+        super().__exit__(*exception)
         self.databases.balancer.use_any()
 
     def _work(self):
