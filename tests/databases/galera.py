@@ -94,11 +94,18 @@ class Node(Mariadb):
             self.launch()
         return super().await_ready(seconds)
 
-    def has_left(self):
+    def has_said(self, pattern):
         """Since it was launched."""
         with open(self.log_file, errors="replace") as file:
             file.seek(self.launched_at)
-            return re.search(r"WSREP: Server status change \w+ -> disconnected", file.read())
+            return re.search(pattern, file.read())
+
+    def has_left(self):
+        return self.has_said(r"WSREP: Server status change \w+ -> disconnected")
+
+    def contradicts(self):
+        """It remembers another component than the others do, so that they do not go on by themselves."""
+        return self.has_said(r"last_prim\(.*\) is inconsistent to restored view")
 
     def saved_state(self, name):
         """A line of grastate.dat."""
@@ -192,10 +199,20 @@ class Galera:
         return self
 
     def start_all(self):
-        """After all were killed: each remembers who was there, and once all of these are back, they go on."""
+        """After all were killed: each remembers who was there, and once all of these are back, they go on. What they remember
+        differs if they were killed while one had left or joined; then they wait for an operator."""
         for node in self.nodes:
             node.launch()
-        self.await_size(len(self.nodes))
+        contradict = []
+
+        def goes_on():
+            contradict[:] = [node for node in self.running() if node.contradicts()]
+            return contradict or self.has_size(len(self.nodes))
+
+        self._await(goes_on, len(self.nodes))
+        if contradict:
+            self.kill_all()
+            self.recover()
 
     def kill_all(self):
         for node in self.running():
@@ -249,17 +266,19 @@ class Galera:
         """The nodes that are in the primary component and answer."""
         return [node for node in self.nodes if node.is_primary()]
 
-    def await_size(self, size, seconds=STARTS_S):
-        """Until the primary component has that many nodes, and all of them answer and are in step."""
-        def is_so():
-            for node in self.running():
-                node.expect_running()
-            members = self.members()
-            with contextlib.suppress(pymysql.MySQLError):  # one of them may just be ending
-                return len(members) == size and all(node.status("cluster_size") == str(size) and node.is_ready()
-                                                    for node in members)
+    def has_size(self, size):
+        """The primary component has that many nodes, and all of them answer and are in step."""
+        for node in self.running():
+            node.expect_running()
+        members = self.members()
+        with contextlib.suppress(pymysql.MySQLError):  # one of them may just be ending
+            return len(members) == size and all(node.status("cluster_size") == str(size) and node.is_ready() for node in members)
 
-        wait_until(is_so, lambda: f"no {size} nodes: {self.report()}", seconds, 0.03)
+    def await_size(self, size, seconds=STARTS_S):
+        self._await(lambda: self.has_size(size), size, seconds)
+
+    def _await(self, condition, size, seconds=STARTS_S):
+        wait_until(condition, lambda: f"no {size} nodes: {self.report()}", seconds, 0.03)
 
     def await_same(self, seconds=30):
         """Until all members have executed what is now committed on any of them."""
