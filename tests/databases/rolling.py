@@ -102,6 +102,9 @@ def databases(kind, stack):
     return cluster.nodes[0], balancer.url()
 
 
+HALF_DONE = "consumer generation conflict - expected 0 but got None"
+
+
 class Clients:
     """Each claims and releases its own consumers, and reads them again. is_late: berthd may learn a second later what the Python
     service has written. may_be_ended: the schema is changed beside the Python service, on a database that then ends transactions."""
@@ -134,12 +137,17 @@ class Clients:
             del self.held[consumer]
 
     def claim(self, client, consumer, host, draw):
-        """Whether the consumer has got it."""
-        conflicts = 0
+        """Whether the consumer has got it. The Python service creates the consumer in a transaction of its own. If the one of the
+        claim is ended, the consumer may stay, and the claim cannot be repeated for it."""
+        conflicts, was_ended = 0, False
         while not self.is_over.is_set():
             status, answer = client.claim(consumer, **{host: {"VCPU": 1}})
             if self.was_ended(status, answer):
+                was_ended = True
                 continue
+            if was_ended and is_conflict(status, answer) and HALF_DONE in answer["errors"][0]["detail"]:
+                self.statuses["claim, left half done", status] += 1
+                return False
             if is_conflict(status, answer) and conflicts < CLAIM_ATTEMPTS - 1:
                 conflicts += 1
                 self.statuses["claim, concurrent update", status] += 1
