@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/event_set.h"
 
 enum { WATCHERS_MOST = 8, POSTPONED_MOST_US = 200 };
 
@@ -37,6 +38,7 @@ void event_loop_begin(void)
 
 void event_loop_end(void)
 {
+    event_set_end();
     here = (struct event_loop){0};
 }
 
@@ -110,6 +112,7 @@ static int take_own(struct epoll_event *events, int count)
     bool is_readable[WATCHERS_MOST] = {false};
     bool is_any = false;
     int kept = 0;
+    count = event_set_told(events, count);
     for (int i = 0; i < count; i++) {
         unsigned at = here.watcher_count == 0 ? WATCHERS_MOST : event_loop_find(events[i].data.ptr);
         if (at == WATCHERS_MOST) {

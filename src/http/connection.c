@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/event_loop.h"
+#include "base/event_set.h"
 #include "base/hash.h"
 #include "http/http_internal.h"
 
@@ -97,6 +98,7 @@ struct connection *connection_open(struct http_server *server, struct MHD_Connec
 
 void connection_close(struct http_server *server, struct connection *connection)
 {
+    event_set_forget(connection->fd);
     pthread_mutex_lock(&server->lock);
     if (server->cursor == connection)
         server->cursor = connection->next;

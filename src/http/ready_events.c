@@ -1,4 +1,5 @@
-/* Defines epoll_wait(), which the dynamic linker prefers to libc's, for two reasons.
+/* Defines epoll_wait(), which the dynamic linker prefers to libc's, for two reasons, and
+ * epoll_ctl() for a third.
  *
  * One is a bug of libmicrohttpd 0.9.75: its workers request 128 events from epoll_wait(), and if
  * they get exactly 128 they call it again before processing them, and then sleep until something
@@ -8,17 +9,29 @@
  * The other is that workers wait for descriptors of the service as well (base/event_loop.h), and
  * the library has no function for that.
  *
+ * The third is that suspending and resuming a connection takes two calls of epoll_ctl(), of which
+ * nothing is needed in the kernel (base/event_set.h).
+ *
  * Every caller must accept fewer events, and no events before the time is over, so no other code is
  * affected. */
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/event_loop.h"
+#include "base/event_set.h"
 #include "http/http_internal.h"
 
 int epoll_wait(int epoll_fd, struct epoll_event *events, int events_max, int timeout_ms)
 {
     return event_loop_wait(epoll_fd, events, events_max > 1 ? events_max - 1 : events_max,
                            timeout_ms);
+}
+
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+    return event_loop_number() == 0 ? (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event)
+                                    : event_set_change(epoll_fd, operation, fd, event);
 }
 
 void ready_events_limit(void)
