@@ -47,6 +47,11 @@ uint64_t event_loop_number(void)
     return here.number;
 }
 
+bool event_loop_waits_for(int epoll_fd)
+{
+    return here.number != 0 && here.epoll_fd == epoll_fd;
+}
+
 /* WATCHERS_MOST: it was never used on this thread. */
 static unsigned event_loop_find(const void *watcher)
 {

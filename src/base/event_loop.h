@@ -30,6 +30,9 @@ void event_loop_end(void);
 /* A number that no other thread's loop has, or has had; 0: this thread has no loop. */
 uint64_t event_loop_number(void);
 
+/* Whether the thread has a loop, which waits for that epoll set. */
+bool event_loop_waits_for(int epoll_fd);
+
 /* Has `idle` called once, before the thread next goes to sleep: as long as other events are ready,
  * these come first, so that what they need can be begun together; but not for longer than 200 us.
  * With gather_us > 0, the thread does not count as idle before it has waited that long for more

@@ -20,13 +20,13 @@ enum { MEMBERS_LEAST = 64 };
 
 struct member {
     void *told; /* the library's pointer; NULL: not in the set, or not in our care */
-    int epoll_fd;
     uint32_t events;
     bool is_out;     /* as far as the library knows */
     bool has_missed; /* an event, since then */
 };
 
 static _Thread_local struct {
+    int epoll_fd;
     struct member *members; /* by descriptor */
     size_t count;
     size_t used;
@@ -48,10 +48,10 @@ static void own(struct member *members)
     check(pthread_setspecific(members_key, members) == 0);
 }
 
-/* epoll_ctl() may be the caller. */
-static int change_kernel(int epoll_fd, int operation, int fd, struct epoll_event *event)
+/* Not by epoll_ctl(), which may be the caller. */
+static int change_kernel(int operation, int fd, struct epoll_event *event)
 {
-    return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+    return (int)syscall(SYS_epoll_ctl, here.epoll_fd, operation, fd, event);
 }
 
 static struct member *find_member(int fd)
@@ -88,40 +88,37 @@ static bool is_as_before(const struct member *member, const struct epoll_event *
 }
 
 /* A descriptor that was closed and not forgotten is in no set any more. */
-static int tell_kernel(int epoll_fd, int fd, uint32_t events, bool is_kept)
+static int tell_kernel(int fd, uint32_t events, bool is_kept)
 {
     struct epoll_event numbered = {.events = events, .data.u64 = NUMBER | (uint64_t)fd};
-    return is_kept && change_kernel(epoll_fd, EPOLL_CTL_MOD, fd, &numbered) == 0
+    return is_kept && change_kernel(EPOLL_CTL_MOD, fd, &numbered) == 0
                ? 0
-               : change_kernel(epoll_fd, EPOLL_CTL_ADD, fd, &numbered);
+               : change_kernel(EPOLL_CTL_ADD, fd, &numbered);
 }
 
-static int add(int epoll_fd, int fd, const struct epoll_event *event)
+static int add(int fd, const struct member *member, const struct epoll_event *event)
 {
-    struct member *member = find_member(fd);
-    bool is_kept = member != NULL && member->is_out && member->epoll_fd == epoll_fd;
-    if (!(is_kept && is_as_before(member, event)) &&
-        tell_kernel(epoll_fd, fd, event->events, is_kept) != 0)
+    bool is_kept = member != NULL && member->is_out;
+    if (!(is_kept && is_as_before(member, event)) && tell_kernel(fd, event->events, is_kept) != 0)
         return -1;
     here.used += member == NULL;
-    *find_or_make(fd) =
-        (struct member){.told = event->data.ptr, .epoll_fd = epoll_fd, .events = event->events};
+    *find_or_make(fd) = (struct member){.told = event->data.ptr, .events = event->events};
     return 0;
 }
 
 int event_set_change(int epoll_fd, int operation, int fd, struct epoll_event *event)
 {
     struct member *member = find_member(fd);
+    here.epoll_fd = epoll_fd;
     if (operation == EPOLL_CTL_ADD && fd >= 0 && (event->events & EPOLLET) != 0 &&
         event->data.ptr != NULL && !is_number(event))
-        return add(epoll_fd, fd, event);
-    if (operation == EPOLL_CTL_DEL && member != NULL && member->epoll_fd == epoll_fd &&
-        !member->is_out) {
+        return add(fd, member, event);
+    if (operation == EPOLL_CTL_DEL && member != NULL && !member->is_out) {
         member->is_out = true;
         member->has_missed = false;
         return 0;
     }
-    return change_kernel(epoll_fd, operation, fd, event);
+    return change_kernel(operation, fd, event);
 }
 
 int event_set_told(struct epoll_event *events, int count)
@@ -151,7 +148,7 @@ void event_set_forget(int fd)
     if (member == NULL)
         return;
     if (member->is_out)
-        change_kernel(member->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+        change_kernel(EPOLL_CTL_DEL, fd, NULL);
     member->told = NULL;
     if (--here.used == 0)
         event_set_end();

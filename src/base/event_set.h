@@ -13,15 +13,15 @@
 
 struct epoll_event;
 
-/* As epoll_ctl(), for a set whose events go through event_set_told(). */
+/* As epoll_ctl(), for the thread's one set, whose events go through event_set_told(). */
 int event_set_change(int epoll_fd, int operation, int fd, struct epoll_event *event);
 
 /* Of `count` events, leaves those that the library is to see, as it has asked for them. Returns how
  * many. */
 int event_set_told(struct epoll_event *events, int count);
 
-/* The descriptor is about to be closed. It must be called before: another one, of any thread, may
- * get the same number at once. */
+/* The descriptor is about to be closed. Afterwards would be too late: another one may get its
+ * number at once. */
 void event_set_forget(int fd);
 
 /* Frees what the thread has, which is nothing if all descriptors were forgotten. */

@@ -114,6 +114,16 @@ static void test_watched_until_it_is_closed(void **state)
     assert_int_equal(bench.one.read, 3);
 }
 
+static void test_waits_for_one_set(void **state)
+{
+    (void)state;
+    assert_true(event_loop_waits_for(bench.epoll));
+    assert_false(event_loop_waits_for(bench.connection));
+    event_loop_end();
+    assert_false(event_loop_waits_for(bench.epoll));
+    assert_false(event_loop_waits_for(0));
+}
+
 static void test_watched_once(void **state)
 {
     (void)state;
@@ -303,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_watched_until_it_is_closed),
+        TEST(test_waits_for_one_set),
         TEST(test_watched_once),
         TEST(test_connections_are_left_to_the_loop),
         TEST(test_events_on_both_sides),
