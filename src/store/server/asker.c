@@ -91,17 +91,20 @@ void server_asker_close(struct store_asker *base)
     free(asker);
 }
 
-/* Whether there is a connection that may be used. */
+/* Whether there is a connection that may be used. One that is begun now is for the next question.
+ */
 static bool is_ready(struct server_asker *asker)
 {
     if (asker->state == ASKER_READY && (server_session_is_old(asker->session, asker->recycle_us) ||
                                         server_session_has_moved(asker->session)))
         close_session(asker);
-    if (asker->state == ASKER_CLOSED && server_connector_may_try(asker->connector)) {
+    if (asker->state != ASKER_CLOSED)
+        return asker->state == ASKER_READY;
+    if (server_connector_may_try(asker->connector)) {
         asker->state = ASKER_CONNECTS;
         server_connector_connect(asker->connector, &asker->connecting);
     }
-    return asker->state == ASKER_READY;
+    return false;
 }
 
 static bool asker_send(struct server_asker *asker)
