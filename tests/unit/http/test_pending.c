@@ -93,6 +93,27 @@ static void resumed_at_once(void **state)
         close(fds[i]);
 }
 
+/* New connections get the numbers, and the library's memory, of those that have been suspended and
+ * closed. */
+static void numbers_are_used_again(void **state)
+{
+    (void)state;
+    enum { CONNECTIONS = 4, ROUNDS = 50 };
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        int fds[CONNECTIONS];
+        for (unsigned i = 0; i < CONNECTIONS; i++) {
+            fds[i] = client_connect(&harness);
+            client_send(fds[i], "GET /hop HTTP/1.1\r\nHost: x\r\n\r\n");
+        }
+        for (unsigned i = 0; i < CONNECTIONS; i++) {
+            struct reply reply = client_read(fds[i]);
+            assert_reply(reply, 200, "GET /hop ");
+            close(fds[i]);
+        }
+        harness_wait_connections(&harness, 0);
+    }
+}
+
 static void client_gone(void **state)
 {
     (void)state;
@@ -233,15 +254,11 @@ static void stop_under_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(resumed_by_another_thread),
-        WITH_SERVER(load),
-        WITH_SERVER(resumed_before_return),
-        WITH_SERVER(resumed_at_once),
-        WITH_SERVER(client_gone),
-        WITH_SERVER(broken_while_sending),
-        cmocka_unit_test(stop_lets_pending_end),
-        cmocka_unit_test(stop_waits_for_the_holder),
-        cmocka_unit_test(stop_under_load),
+        WITH_SERVER(resumed_by_another_thread),      WITH_SERVER(load),
+        WITH_SERVER(resumed_before_return),          WITH_SERVER(resumed_at_once),
+        WITH_SERVER(numbers_are_used_again),         WITH_SERVER(client_gone),
+        WITH_SERVER(broken_while_sending),           cmocka_unit_test(stop_lets_pending_end),
+        cmocka_unit_test(stop_waits_for_the_holder), cmocka_unit_test(stop_under_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
