@@ -112,9 +112,11 @@ def sanitized(name, kinds):
     berthd = directory + "/berthd"
     # what only counts steps finds no other errors than its neighbours
     costly = ("valet/solve/hostile",)
-    # what the store does on a cluster, and its threads on PostgreSQL, it does on MariaDB
+    # what the store does on a cluster, and its threads on PostgreSQL, it does on MariaDB; so do the programs that are run on
+    # both kinds of servers, but for those that read most kinds of answers
     clusters = ("store/*_galera", "store/*_cluster")
-    alike = (*clusters, "store/postgres/") if name == "tsan" else clusters
+    both = ("at_once", "blocked", "coexist", "cuts", "going_back", "head_news", "housekeeping", "looks", "replaced", "unknown")
+    alike = (*clusters, *(("store/postgres/",) if name == "tsan" else ("store/postgres/" + test for test in both)))
     # code that starts no threads and shares nothing between threads has no races
     single = ("fuzz", "sim", "query/", "model/", "conf/", "logging_ini/", "api/schema/", "api/text/", "engine/merge",
               "store/schema", "store/failing", "store/waves", "placement/write/", "replica/slotset", "valet/solve/",
@@ -236,7 +238,7 @@ def at_length():
                                          "--seeds", "3"), tier="full", seconds_most=2 * HOUR_S),
         Part("diff-selftest-all", script("tests/diff/selftest.py"), tier="full"),
         Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
-        Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "3"), tier="full",
+        Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "2"), tier="full",
              seconds_most=HOUR_S),
         Part("galera-soak-long", script("tests/databases/soak.py", "--galera", "--berthd", "build/berthd", "--minutes", "30", "--seed", "2"),
              tier="full", beside=True, seconds_most=2 * HOUR_S),
@@ -286,16 +288,19 @@ PARTS = [
     Part("units", script("tests/units.py", "build"), tier="quick"),
     Part("databases", script("tests/databases/selftest.py"), tier="quick", waits=True),
     Part("databases-mariadb", script("tests/databases/mariadb_selftest.py"), waits=True),
+    # early, because nothing would run beside the last minutes of a part that takes so many
+    *sanitized("asan", "address,undefined"),
+    *sanitized("tsan", "thread"),
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
-         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "6000")),
+         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "4000")),
     Part("diff-postgres", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "400")),
     Part("diff-galera", script("tests/diff/run.py", "--berthd", "build/berthd", "--galera", "--requests", "400")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
-    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "2")),
+    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "1")),
     Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd"),
@@ -391,7 +396,8 @@ PARTS = [
     Part("sessions", script("tests/databases/sessions.py"), waits=True),
     Part("mariadb-sessions", script("tests/databases/mariadb_sessions.py"), waits=True),
     Part("schema", script("tests/databases/schema.py"), waits=True),
-    Part("mariadb-schema", script("tests/databases/mariadb_schema.py"), waits=True),
+    Part("mariadb-schema", script("tests/databases/mariadb_schema.py", "--collations", "utf8mb3_general_ci,utf8mb4_unicode_ci"), waits=True),
+    Part("mariadb-schema-general", script("tests/databases/mariadb_schema.py", "--collations", "utf8mb4_general_ci"), tier="full", waits=True),
     Part("copying", script("tests/databases/copying.py", "--build", "build"), waits=True),
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
@@ -431,8 +437,6 @@ PARTS = [
     Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd"), waits=True),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     Part("backups", script("tests/faults/backups.py", "--berthd", "build/berthd")),
-    *sanitized("asan", "address,undefined"),
-    *sanitized("tsan", "thread"),
     *mysql(),
     isolated(),
     *at_length(),

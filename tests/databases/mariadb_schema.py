@@ -2,7 +2,7 @@
 """The schema of a database on a MariaDB server: the cases of schema.py, for each character set and collation that deployers
 use, and those that only a server without transactional DDL has. mysqldump shows what berth and the Python service leave.
 
-    tests/databases/mariadb_schema.py [--build build] [CASE…]
+    tests/databases/mariadb_schema.py [--build build] [--collations NAME,…] [CASE…]
 
 The last line is `N passed, N failed`.
 """
@@ -434,15 +434,20 @@ def run(name, cases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
+    parser.add_argument("--collations", default=",".join(COLLATIONS), metavar="NAME,...", help="all of them by default")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     schema.build = options.build
     unknown = set(options.cases) - set(SHARED + OWN + CLUSTER)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(SHARED + OWN + CLUSTER)}")
+    collations = options.collations.split(",")
+    if not set(collations) <= set(COLLATIONS):
+        parser.error(f"the collations are {', '.join(COLLATIONS)}")
     score = servers.Score()
-    groups = [(collation, MariadbSchema, SHARED + (OWN if collation == COLLATIONS[0] else ())) for collation in COLLATIONS]
-    groups.append((COLLATIONS[0], ClusterSchema, CLUSTER))
+    groups = [(collation, MariadbSchema, SHARED + (OWN if collation == COLLATIONS[0] else ())) for collation in collations]
+    if COLLATIONS[0] in collations:
+        groups.append((COLLATIONS[0], ClusterSchema, CLUSTER))
     for collation, kind, names in groups:
         chosen = [name for name in names if not options.cases or name in options.cases]
         if not chosen:
