@@ -2,7 +2,7 @@
 """Who may do what in the Bare Metal API: the decisions of berth (src/baremetal/api/access.c) and of Ironic's
 controllers must be equal for callers of every role and scope, except for INTENDED.
 
-    tests/policy/access.py --build build      last line: N passed, N failed
+    tests/policy/access.py --build build [--share 4]      last line: N passed, N failed
 """
 
 import argparse
@@ -67,9 +67,9 @@ def asks():
             yield {"what": "masks", "in_list": in_list, **about}
 
 
-def some_asks(number, bits):
-    """All for the defaults, a quarter of them for each file and settings."""
-    return list(asks())[number + bits & 3::4] if number else list(asks())
+def some_asks(number, bits, share):
+    """All for the defaults, and one of so many for each file and settings."""
+    return list(asks())[(number + bits) % share::share] if number else list(asks())
 
 
 def masked(answer):
@@ -157,6 +157,7 @@ def check_open(ask_berth):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
+    parser.add_argument("--share", type=int, default=4, metavar="N", help="one of N questions for each file of rules (4)")
     options = parser.parse_args()
     process = subprocess.Popen([os.path.join(options.build, "tests/policy/access_harness")], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
@@ -176,7 +177,7 @@ def main():
         for number, (name, text) in enumerate(FILES.items()):
             for bits in range(4):
                 job = {"file": file_of(name, text), "new_defaults": bool(bits & 1), "scope": bool(bits & 2),
-                       "identities": metal.IDENTITIES, "asks": some_asks(number, bits)}
+                       "identities": metal.IDENTITIES, "asks": some_asks(number, bits, options.share)}
                 ours = ask_berth(job)
                 decisions.update(answer[:3] for answers in ours for answer in answers)
                 good, intended, bad = compare(job, ours, ironic.answer(job))
