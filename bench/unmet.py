@@ -102,20 +102,22 @@ request (not distinguishable from 200).
 embedded store."""
 
 STRICT_GET_ON_GALERA = """\
-55 % in the whole run of 2026-11-28 on an AMD machine; 47 to 49 % in four runs on this one, whose kernel and database are as fast,
-while a GET on the embedded store takes 9.5 instead of 13 µs.
+55 % in the whole run of 2026-11-28 on an AMD machine; 45 to 50 % in many runs on Intel machines, whose kernel and database are as
+fast, while a GET on the embedded store takes 9.5 instead of 13 µs.
 
-*Profile* (perf, 16 connections): for each request, 17 µs of berthd, where the same GET takes 8 on the embedded store, 12 of the
-node, and 7 of the load generator; 8 % idle. 7.9 requests share a query, and a worker has no more than 8. It costs the node some
-90 µs, about half of it the wait for what the cluster has committed, for which a thread of Galera's is woken and wakes another one,
-and an eighth parsing. berthd's own 9 µs more are: 1.3 epoll_ctl and 0.4 an eventfd, to suspend and resume; 1 sending the query;
-0.9 and 0.4 in sending the answer and in receiving, which are the same calls; and the rest, as everything is done in two halves.
+*Profile* (16 connections): for each request, 16 µs of berthd, where the same GET takes 11 on the embedded store, 11 of the node,
+and 7 of the load generator; a tenth of the time is idle. 7.9 requests share a query, and a worker has no more than 8. It costs the
+node some 90 µs, about half of it the wait for what the cluster has committed, for which a thread of Galera's is woken and wakes
+another one, and an eighth parsing. berthd makes 5.6 calls of the kernel for each request instead of 2.4: libmicrohttpd writes to
+an eventfd when a connection is resumed, tries to read from it once more after the answer (0.9), and waits twice as often.
 
-*Tried against it*: a worker's query for what waits at the other ones as well (45 instead of 49 %, in turns, medians of eight: one
-seldom waits when another one asks). Connections that stay in the epoll set while they are suspended (taken after this run; in
-turns, medians of nine: 46.7 instead of 44.0 %, and 48.4 instead of 44.8, when the machine was slower than in this run).
+*Tried against it*, in turns, medians of eight or nine: a worker's query for what waits at the other ones as well (45 instead of
+49 %: one seldom waits when another one asks). Connections that stay in the epoll set while they are suspended (46.7 instead of
+44.0 %, and 48.4 instead of 44.8; taken). A query that is prepared (49.8 instead of 49.7 %; 6 % less CPU if something else keeps
+the cores busy; not taken). Gathering requests not at all, or for twice as long (45.4 and 46.6 instead of 48.9 %).
 
-*What is left*: libmicrohttpd's suspending and resuming, and what the wait costs the node."""
+*What is left*: to ask before the requests are read, so that none of them has to be suspended; and what the wait costs the
+node."""
 
 ONE_STRICT_GET = """\
 *Profile* (perf, 1 connection, machine of 2026-11-27): the cores are halted for 37 % of the time; the worker has 30 %, the server 23,
