@@ -50,8 +50,8 @@ static void init_library(void)
 /* ---- in the thread ---- */
 
 /* One of several addresses gets a share of the time; libmariadb counts in seconds. The only one
- * gets more than there is: then the thread that waits decides that it does not answer. 0: the name
- * cannot be resolved, and the job has the reason. */
+ * gets a second more than there is: then the thread that waits decides that it does not answer. 0:
+ * the name cannot be resolved, and the job has the reason. */
 static unsigned seconds_of_address(struct job *job)
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -67,7 +67,7 @@ static unsigned seconds_of_address(struct job *job)
         count++;
     if (found != NULL)
         freeaddrinfo(found);
-    uint64_t seconds = count > 1 ? job->left_us / count / SECOND_US : job->left_us / SECOND_US + 1;
+    uint64_t seconds = count > 1 ? job->left_us / count / SECOND_US : job->left_us / SECOND_US + 2;
     return seconds == 0 ? 1 : seconds > 3600 ? 3600 : (unsigned)seconds;
 }
 
