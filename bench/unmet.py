@@ -102,8 +102,8 @@ request (not distinguishable from 200).
 embedded store."""
 
 STRICT_GET_ON_GALERA = """\
-55 % in the whole run of 2026-11-28 on an AMD machine; 45 to 50 % in many runs on Intel machines, whose kernel and database are as
-fast, while a GET on the embedded store takes 9.5 instead of 13 µs.
+55 % in the whole run of 2026-11-28 on an AMD machine; 45 to 52 % in many runs on Intel machines, depending on the hour: kernel and
+database are as fast there, while a GET on the embedded store takes 9.5 instead of 13 µs.
 
 *Profile* (16 connections): for each request, 16 µs of berthd, where the same GET takes 11 on the embedded store, 11 of the node,
 and 7 of the load generator; a tenth of the time is idle. 7.9 requests share a query, and a worker has no more than 8. It costs the
@@ -114,10 +114,10 @@ an eventfd when a connection is resumed, tries to read from it once more after t
 *Tried against it*, in turns, medians of eight or nine: a worker's query for what waits at the other ones as well (45 instead of
 49 %: one seldom waits when another one asks). Connections that stay in the epoll set while they are suspended (46.7 instead of
 44.0 %, and 48.4 instead of 44.8; taken). A query that is prepared (49.8 instead of 49.7 %; 6 % less CPU if something else keeps
-the cores busy; not taken). Gathering requests not at all, or for twice as long (45.4 and 46.6 instead of 48.9 %).
+the cores busy; not taken). Gathering requests not at all, or for twice as long (45.4 and 46.6 instead of 48.9 %). Asking before
+the requests are read, so that none has to be suspended (47.5 instead of 52.1 %, as fewer share a query; not taken).
 
-*What is left*: to ask before the requests are read, so that none of them has to be suspended; and what the wait costs the
-node."""
+*What is left*: what the wait costs the node."""
 
 ONE_STRICT_GET = """\
 *Profile* (perf, 1 connection, machine of 2026-11-27): the cores are halted for 37 % of the time; the worker has 30 %, the server 23,
