@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Runs the unit tests and the replay of the fuzz corpora of a build directory, and counts cmocka's tests.
 
-    tests/units.py BUILD [--slow N] [--only PREFIX,... | --without PREFIX,...]
+    tests/units.py BUILD [--slow N] [--only PREFIX,... | --without PREFIX,...] [--targets]
 
 --slow: how many times longer tests may take than in a plain build. --only, --without: runs, or leaves out, the tests
-whose names begin with a prefix, or match a pattern as of the shell.
+whose names begin with a prefix, or match a pattern as of the shell. --targets: runs nothing, but prints the targets of ninja
+that these tests need, and all others that no test needs.
 
 The last line is `N passed, N failed`; a program that is not a cmocka test counts as one.
 """
@@ -59,6 +60,19 @@ def names(build, only, without):
     return [name for name in found if matches(name, only or ("",)) and not matches(name, without)]
 
 
+def introspect(build, what):
+    return json.loads(subprocess.run(["meson", "introspect", build, what], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def targets(build, chosen):
+    """What ninja builds by default, except the programs that only other tests need, and the libraries, which come along."""
+    needed, needless = set(), set()
+    for test in introspect(build, "--tests"):
+        (needed if test["name"] in chosen else needless).update(test["depends"])
+    return [os.path.relpath(file, build) for target in introspect(build, "--targets") for file in target["filename"]
+            if target["build_by_default"] and target["type"] != "static library" and target["id"] not in needless - needed]
+
+
 def prefixes(text):
     return tuple(text.split(","))
 
@@ -69,8 +83,12 @@ def main():
     parser.add_argument("--slow", type=int, default=1)
     parser.add_argument("--only", type=prefixes, default=())
     parser.add_argument("--without", type=prefixes, default=())
+    parser.add_argument("--targets", action="store_true")
     options = parser.parse_args()
-    chosen = names(options.build, options.only, options.without) if options.only or options.without else []
+    chosen = names(options.build, options.only, options.without) if options.only or options.without or options.targets else []
+    if options.targets:
+        print("\n".join(targets(os.path.abspath(options.build), chosen)))
+        return 0
     log = os.path.join(options.build, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.unlink(log)

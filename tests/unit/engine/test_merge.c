@@ -12,11 +12,12 @@
 #include "replica/audit.h"
 #include "replica/compare.h"
 #include "replica/replica.h"
+#include "rounds.h"
 #include "store/store.h"
 #include "unit.h"
 #include "version_text.h"
 
-enum { COLUMNS_MAX = 128, SQL_MAX = 1024, ROUNDS = 500 };
+enum { COLUMNS_MAX = 128, SQL_MAX = 1024, ROUNDS = ROUNDS_OF(500) };
 
 static const char *const tables[] = {
     "resource_classes",

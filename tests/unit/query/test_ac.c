@@ -7,9 +7,10 @@
 #include "query/ac_search.h"
 #include "query/fit.h"
 #include "questions.h"
+#include "rounds.h"
 #include "unit.h"
 
-enum { CLOUDS = 240, QUESTIONS = 20 }; /* of each kind; requests for each cloud */
+enum { CLOUDS = ROUNDS_OF(240), QUESTIONS = 20 }; /* of each kind; requests for each cloud */
 
 struct collector {
     const struct version *version;

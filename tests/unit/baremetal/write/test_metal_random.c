@@ -9,9 +9,10 @@
 #include "placement/write/plan_inventories.h"
 #include "placement/write/plan_providers.h"
 #include "replica/nodes.h"
+#include "rounds.h"
 #include "unit.h"
 
-enum { NODES = 7, NAMES = 10, STEPS = 20000, SEEDS = 10, DELAY_US = 1000000 };
+enum { NODES = 7, NAMES = 10, STEPS = ROUNDS_OF(20000), SEEDS = 10, DELAY_US = 1000000 };
 
 enum step {
     CREATE,
@@ -376,7 +377,7 @@ static void run_seeds(void **state)
     }
     for (unsigned i = 0; i < STEP_COUNT; i++) {
         print_message("step %2u: %5u asked, %5u changed something\n", i, asked[i], accepted[i]);
-        assert_true(accepted[i] > 100);
+        assert_true(accepted[i] > ROUNDS_OF(100));
     }
 }
 

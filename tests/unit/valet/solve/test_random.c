@@ -3,10 +3,11 @@
 #include <stdlib.h>
 
 #include "oracle.h"
+#include "rounds.h"
 #include "unit.h"
 #include "view.h"
 
-enum { ROUNDS = 1500 };
+enum { ROUNDS = ROUNDS_OF(1500) };
 
 static unsigned below(unsigned n)
 {
