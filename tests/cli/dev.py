@@ -46,9 +46,10 @@ def expect(good, what):
 
 class Fakes:
     """Commands that record their calls and do nothing. `installed`: the state that dpkg-query reports for every
-    package. apt-get also records which of the files exist that forbid services and clusters."""
+    package. apt-get also records which of the files exist that forbid services and clusters. `waiting_for`: a package whose
+    installation waits until ninja is called, which waits for that; it then fails."""
 
-    def __init__(self, directory, installed, installation_fails=False):
+    def __init__(self, directory, installed, installation_fails=False, waiting_for=None):
         self.path, self.calls_file = os.path.join(directory, "bin"), os.path.join(directory, "calls")
         os.makedirs(self.path)
         for name in NOTED:
@@ -56,12 +57,19 @@ class Fakes:
             if name == "dpkg-query":
                 lines.append("echo 'installed '" if installed else "exit 1")
             if name == "apt-get":
+                if waiting_for:
+                    lines.append(f'case " $* " in *" {waiting_for} "*) {self._await("^ninja ")}; exit 1;; esac')
                 lines.append(f'ls {" ".join(FORBIDS)} >>"{self.calls_file}" 2>/dev/null; exit {int(installation_fails)}')
+            if name == "ninja" and waiting_for:
+                lines.append(self._await(f" {waiting_for} "))
             if name == "sudo":
                 lines.append('[ "$1" != -n ] || shift\nexec "$@"')
             with open(os.path.join(self.path, name), "w") as file:
                 file.write("\n".join(lines) + "\n")
             os.chmod(file.name, 0o755)
+
+    def _await(self, call):
+        return f'until grep -q "{call}" "{self.calls_file}"; do sleep 0.05; done'
 
     def environment(self):
         return {**os.environ, "PATH": self.path + ":" + os.environ["PATH"]}
@@ -151,6 +159,16 @@ def starts_no_database():
         seen = [call for call in fakes.calls() if call in FORBIDS]
         expect(FORBIDS[1] not in seen, "without a database server: " + str(seen))
     expect([name for name in FORBIDS if os.path.exists(name)] == before, "files are left")
+
+
+def builds_while_it_installs():
+    """What a build needs comes first; then both go on at the same time."""
+    with tempfile.TemporaryDirectory() as directory:
+        fakes = Fakes(directory, installed=False, waiting_for="haproxy")
+        done = dev("check", env=fakes.environment())
+        expect(done.returncode == 1 and "dev: could not install" in done.stderr, done.stderr)
+        first, *others = [call for call in fakes.calls() if " install " in call or call.startswith("ninja ")]
+        expect(" gcc " in first and " haproxy " not in first and len(others) == 2, [first, *others])
 
 
 def is_concise_without_a_terminal():
@@ -321,7 +339,7 @@ def is_free(port):
 
 
 CASES = (help_installs_nothing, list_installs_nothing, mistakes_install_nothing, installs_what_is_missing,
-         starts_no_database,
+         starts_no_database, builds_while_it_installs,
          is_concise_without_a_terminal, shows_progress_on_a_terminal, builds_one_at_a_time, runs_side_by_side,
          refuses_a_port_in_use, keeps_its_database, chooses_other_ports)
 
