@@ -184,7 +184,7 @@ def sanitized(name, kinds):
         part("logging", script("tests/logging/run.py", "--berthd", berthd, "files", "daemons")),
         part("policy",
              script("tests/policy/run.py", "--build", directory),
-             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "15")),
+             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "10")),
     ]
     if name == "asan":
         parts += [part("schema", script("tests/databases/schema.py", "--build", directory, "handed_back", "incomplete_rows", "unknown",
@@ -250,7 +250,7 @@ def at_length():
                                          "--seeds", "3"), tier="full", seconds_most=2 * HOUR_S),
         Part("diff-selftest-all", script("tests/diff/selftest.py"), tier="full"),
         Part("baremetal-diff-selftest", script("tests/baremetal/selftest.py"), tier="full"),
-        Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30", "--first", "2"), tier="full",
+        Part("policy-diff-long", script("tests/policy/diff.py", "--build", "build", "--seeds", "30"), tier="full",
              seconds_most=HOUR_S),
         Part("policy-access-long", script("tests/policy/access.py", "--build", "build"), tier="full"),
         Part("units-costly", script("tests/units.py", "build", "--only", ",".join(FAILING)), tier="full"),
@@ -282,6 +282,8 @@ def at_length():
         Part("sim-galera-long", simulate_galera("build", 1000000), tier="full", seconds_most=8 * HOUR_S),
         Part("kill-long", script("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "200", "--terms", "50"),
              tier="full", seconds_most=HOUR_S),
+        Part("powercut-long", script("tests/crash/powercut.py", "--build", "build", "--cuts", "100", "--reconstructions", "1500"),
+             tier="full", seconds_most=2 * HOUR_S),
         Part("chaos-long", *(script("tests/valet/chaos.py", "--berthd", "build/berthd", "--seed", str(seed))
                              for seed in range(100, 120)), tier="full", seconds_most=HOUR_S),
         Part("clang-tidy-all", script("tests/clang_tidy.py", "--all"), after=("clang",), tier="full", seconds_most=HOUR_S),
@@ -320,7 +322,7 @@ PARTS = [
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
-    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "1")),
+    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "1", "--files", "30")),
     Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd"),
@@ -336,7 +338,7 @@ PARTS = [
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
     Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
     Part("baremetal-diff", script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "1000")),
-    Part("policy-access", script("tests/policy/access.py", "--build", "build", "--share", "12")),
+    Part("policy-access", script("tests/policy/access.py", "--build", "build", "--share", "24")),
     Part("docs", script("tests/docs/run.py")),
     Part("logging",
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
@@ -443,7 +445,7 @@ PARTS = [
     Part("kill", script("tests/crash/kill.py", "--berthd", "build/berthd")),
     Part("package-kolla", script("tests/package/kolla.py")),
     Part("mariadb-kill", on_mariadb("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5")),
-    Part("powercut", script("tests/crash/powercut.py", "--build", "build")),
+    Part("powercut", script("tests/crash/powercut.py", "--build", "build", "--cuts", "15", "--reconstructions", "75")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
     Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd"), waits=True),
