@@ -4,6 +4,9 @@ serves; then each block of the page is run as it is printed, and its answer comp
 
     tests/package/readme.py
 
+What this machine has compiled already comes out of its compiler cache, if it has one: the cache compares each header with the
+root's own, so a header that ./dev does not install is missed all the same. Nothing is installed for that in the root.
+
 Of the page's other commands, `./dev package` is played by builder.py, and `./dev check` is what runs this. Needs root (or
 sudo), and the network, but not while it plays: what apt needs is fetched before, so that the ports of the page are free.
 The last line is `N passed, N failed`.
@@ -12,6 +15,7 @@ The last line is `N passed, N failed`.
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +54,40 @@ def fetch():
     root.remove()
 
 
+class CompilerCache:
+    """Lends this machine's ccache to a root, below /cache. `environment`: what lets a build there use it."""
+
+    PLACE = "/cache"
+
+    def __init__(self, root):
+        self.root, self.environment, self.is_lent = root, roots.ENVIRONMENT, False
+        program = shutil.which("ccache")
+        if program is None:
+            return
+        libraries = re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout)
+        loader, = (path for path in libraries if os.path.basename(path).startswith("ld-"))
+        os.makedirs(root.at(self.PLACE, "files"))
+        os.makedirs(root.at(self.PLACE, "lib"))
+        for path in libraries:
+            shutil.copy(path, root.at(self.PLACE, "lib"))
+        shutil.copy(program, root.at(self.PLACE, "ccache"))
+        root.write(f"{self.PLACE}/gcc", "#!/bin/sh\n"
+                   f'exec {self.PLACE}/lib/{os.path.basename(loader)} --library-path {self.PLACE}/lib {self.PLACE}/ccache gcc "$@"\n', 0o755)
+        files = subprocess.run([program, "--get-config", "cache_dir"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        os.makedirs(files, exist_ok=True)
+        subprocess.run(["mount", "--bind", files, root.at(self.PLACE, "files")], check=True)
+        self.is_lent = True
+        # the language of messages makes a difference
+        others = {name: value for name, value in roots.ENVIRONMENT.items() if name != "LC_ALL"}
+        language = {name: os.environ[name] for name in ("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES") if name in os.environ}
+        self.environment = {**others, **language, "CC": f"{self.PLACE}/gcc", "CCACHE_DIR": f"{self.PLACE}/files", "CCACHE_BASEDIR": builder.TREE,
+                            "CCACHE_NOHASHDIR": "1"}
+
+    def take_back(self):
+        if self.is_lent:
+            subprocess.run(["umount", self.root.at(self.PLACE, "files")], check=True)
+
+
 class Shell:
     """Runs the blocks one after the other, as somebody at a terminal in the root would."""
 
@@ -80,6 +118,7 @@ class Readme:
         self.score, self.root, self.log = score, root, log
         self.page = markdown.Page("README.md")
         self.process = None
+        self.cache = CompilerCache(root)
 
     def printed(self):
         with open(self.log.name, errors="replace") as file:
@@ -91,7 +130,8 @@ class Readme:
         self.score.case("README.md begins with what is tested", None if commands == ["./dev run", "./dev check", "./dev package"]
                         else commands)
         self.process = subprocess.Popen(["chroot", self.root.path, "/bin/sh", "-c", f"cd {builder.TREE} && exec {commands[0]}"],
-                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=roots.ENVIRONMENT)
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                        env=self.cache.environment)
         end = time.monotonic() + START_S
         while "berthd: ready" not in self.printed():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -125,6 +165,7 @@ class Readme:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self.cache.take_back()
 
 
 def play(score):
