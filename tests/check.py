@@ -125,15 +125,14 @@ def sanitized(name, kinds):
     both = ("at_once", "blocked", "coexist", "cuts", "going_back", "head_news", "housekeeping", "looks", "replaced", "unknown")
     alike = (*clusters, *(("store/postgres/",) if name == "tsan" else ("store/postgres/" + test for test in both)))
     # programs that start no threads have no races
-    single = ("fuzz", "auth/", "query/", "model/", "conf/", "cli/", "logging_ini/", "api/schema/", "api/text/", "policy/[!k]*",
+    single = ("fuzz", "sim", "auth/", "query/", "model/", "conf/", "cli/", "logging_ini/", "api/schema/", "api/text/", "policy/[!k]*",
               "engine/claims_random", "engine/culprits", "engine/examine", "engine/merge", "products/", "placement/", "replica/[!p]*",
               "baremetal/api/", "baremetal/write/[!c]*", "valet/solve/", "valet/state/", "valet/api/[!c]*", "valet/write/[!f]*",
               "store/accesses", "store/backup_faults", "store/contract", "store/copies", "store/failing", "store/faults",
               "store/many_rows", "store/nodes", "store/odd_values", "store/others", "store/restore", "store/salvage", "store/schema",
               "store/value", "store/waves")
     rest = (*(single if name == "tsan" else costly), *alike)
-    # the simulations have a part of their own
-    without = ",".join((*rest, "sim") if name == "tsan" else rest)
+    without = ",".join(rest)
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -143,24 +142,26 @@ def sanitized(name, kinds):
     ends_at_once = {"TSAN_OPTIONS": found["TSAN_OPTIONS"] + ":report_thread_leaks=0:atexit_sleep_ms=0"}
 
     # Races occur in data shared between threads, which the functional suites' sequential requests hardly exercise.
-    full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy", "rest"),
+    full = {"tsan": ("keystone", "api", "baremetal", "valet", "hostile", "running", "admin", "logging", "policy", "rest", "sim"),
             "asan": ("rest",)}
 
     def part(what, *commands, waits=False, **other):
         reports = os.path.join(ROOT, directory, "reports", what)
         environment = {key: f"log_path={reports}/report:{value}" for key, value in {**found, **other}.items()}
-        return Part(f"{name}-{what}", *commands, tier="full" if what in full.get(name, ()) else "landing", reports=reports,
-                    after=(name + "-build",), waits=waits, **environment)
+        return Part(f"{name}-{what}", *commands, tier="full" if what in full[name] else "landing", reports=reports,
+                    after=(name + "-build", whole_build), waits=waits, **environment)
 
+    whole_build = name + "-whole-build"
     parts = [
         # only as much debug information as the lines in reports need; and the linker that takes a third of the time, because there
         # are hundreds of programs
         Part(name + "-build", with_targets(build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
                                                  "-Dc_args=-g1", linker="gold"), directory, "--without", ",".join(rest)), after=()),
+        Part(whole_build, ["ninja", "-C", directory], tier="full", after=(name + "-build",)),
         part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
         part("sessions", script("tests/databases/sessions.py", "--build", directory), waits=True),
         part("units", script("tests/units.py", directory, "--slow", "6", "--without", without)),
-        part("rest", ["ninja", "-C", directory], script("tests/units.py", directory, "--slow", "6", "--only", ",".join(rest))),
+        part("rest", script("tests/units.py", directory, "--slow", "6", "--only", ",".join(rest))),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
         part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
         part("valet", script("tests/valet/api.py", "--berthd", berthd),
@@ -308,11 +309,17 @@ PARTS = [
     Part("package", script("tests/package/run.py"), room="packages"),
     Part("package-switch", script("tests/package/switch.py"), room="packages"),
     Part("package-guide", script("tests/package/guide.py"), room="packages"),
-    Part("readme", script("tests/package/readme.py"), after=(), room="packages"),
+    Part("readme", script("tests/package/readme.py"), room="packages"),  # after the build, of whose compilations it makes use
     Part("package-rpm", script("tests/package/rpm.py"), room="packages"),
     Part("package-container", script("tests/package/container.py"), room="packages"),
     *sanitized("asan", "address,undefined"),
     *sanitized("tsan", "thread"),
+    # long ones before short ones, so that all end at nearly the same time
+    Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
+    Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd"), waits=True),
+    Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
+    Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd"), waits=True),
+    Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
@@ -433,7 +440,6 @@ PARTS = [
     Part("dev", script("tests/cli/dev.py")),
     Part("completions", script("tests/cli/completions.py", "--build", "build")),
     Part("cli-help", script("tests/cli/operator.py", "--build", "build")),
-    Part("keystone", script("tests/keystone/run.py", "--berthd", "build/berthd")),
     Part("keystone-faults", script("tests/keystone/faults.py", "--berthd", "build/berthd"), waits=True),
     Part("sim-nodes", simulate("build", "nodes", 1000)),
     Part("sim-fleet", simulate_fleet("build", 1000)),
@@ -447,10 +453,6 @@ PARTS = [
     Part("mariadb-kill", on_mariadb("tests/crash/kill.py", "--berthd", "build/berthd", "--kills", "20", "--terms", "5")),
     Part("powercut", script("tests/crash/powercut.py", "--build", "build", "--cuts", "15", "--reconstructions", "75")),
     Part("admin", script("tests/admin/run.py", "--berthd", "build/berthd")),
-    Part("hostile", script("tests/hostile/run.py", "--berthd", "build/berthd")),
-    Part("faults", script("tests/faults/run.py", "--berthd", "build/berthd"), waits=True),
-    Part("running", script("tests/running/run.py", "--berthd", "build/berthd")),
-    Part("proxies", script("tests/proxies/run.py", "--berthd", "build/berthd"), waits=True),
     Part("beside", script("tests/faults/beside.py", "--berthd", "build/berthd")),
     Part("backups", script("tests/faults/backups.py", "--berthd", "build/berthd")),
     *mysql(),
