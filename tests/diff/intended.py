@@ -169,7 +169,7 @@ ENTRIES = [
           "a client that sends no provider generation never sees a conflict by another's write (issue, The API)",
           mark="concurrency", test="tests/unit/engine/test_contention.c"),
     Entry("missing-consumer", READS, "/allocations/.*|/usages|/resource_providers/.*",
-          "an allocation without a consumer row is invisible, not repaired (operators.md, What changed)",
+          "an allocation without a consumer row is not repaired (operators.md, What changed)",
           mark="newer", test="tests/unit/store/test_faults.c"),
     Entry("candidate-options", READS, "/allocation_candidates",
           "max_allocation_candidates and the generation strategy (operators.md, What changed)",
