@@ -413,6 +413,8 @@ PARTS = [
     Part("beside-python-galera",
          script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "galera", "--seconds", "2"), tier="full"),
     Part("python-over-capacity", script("tests/databases/python_over_capacity.py", "--berthd", "build/berthd")),
+    Part("orphans", *(script("tests/databases/orphans.py", "--build", "build", "--database", database) for database in ("postgres", "mariadb")),
+         waits=True),
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),
     Part("coexist-galera", script("tests/databases/coexist.py", "--berthd", "build/berthd", "--database", "galera"), tier="full"),
