@@ -58,27 +58,18 @@ def script(path, *arguments):
     return [PYTHON, path, *arguments]
 
 
-def build(directory, *options, compiler="gcc", linker="bfd"):
+def build(directory, *options, compiler="gcc", linker="bfd", targets=":"):
     """Sets the directory up once, then builds; warnings are errors. With ccache, what another clone has compiled
-    is not compiled again. linker: one of those of binutils."""
+    is not compiled again. linker: one of those of binutils. targets: a command that prints what is built; by default everything."""
     jobs = str(os.cpu_count())
     setup = "[ -f %s/build.ninja ] || CC=\"$(command -v ccache || :) %s\" CC_LD=%s meson setup %s --buildtype=debugoptimized %s" % (
         directory, compiler, linker, directory, shlex.join(options))
-    return ["sh", "-c", f"({setup}) && ninja -C {directory} -j {jobs}"]
-
-
-def with_targets(command, directory, *options):
-    """The same, but only of what tests/units.py, with these options, says that it needs."""
-    units = shlex.join(script("tests/units.py", directory, *options, "--targets"))
-    setup, build_all = command[2].split(" && ninja ")
-    return ["sh", "-c", f"{setup} && targets=$({units}) && ninja {build_all} $targets"]
+    return ["sh", "-c", f"({setup}) && targets=$({targets}) && ninja -C {directory} -j {jobs} $targets"]
 
 
 def compile_only(directory, *options, compiler):
     """As build(), but links nothing."""
-    setup, build_all = build(directory, *options, compiler=compiler)[2].split(" && ninja ")
-    objects = f"ninja -C {directory} -t targets rule c_COMPILER"
-    return ["sh", "-c", f"{setup} && {objects} | xargs ninja {build_all}"]
+    return build(directory, *options, compiler=compiler, targets=f"ninja -C {directory} -t targets rule c_COMPILER")
 
 
 WORLDS = ("placement", "nodes", "valet")
@@ -131,8 +122,7 @@ def sanitized(name, kinds):
               "store/accesses", "store/backup_faults", "store/contract", "store/copies", "store/failing", "store/faults",
               "store/many_rows", "store/nodes", "store/odd_values", "store/others", "store/restore", "store/salvage", "store/schema",
               "store/value", "store/waves")
-    rest = (*(single if name == "tsan" else costly), *alike)
-    without = ",".join(rest)
+    rest = ",".join((*(single if name == "tsan" else costly), *alike))
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -155,13 +145,14 @@ def sanitized(name, kinds):
     parts = [
         # only as much debug information as the lines in reports need; and the linker that takes a third of the time, because there
         # are hundreds of programs
-        Part(name + "-build", with_targets(build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
-                                                 "-Dc_args=-g1", linker="gold"), directory, "--without", ",".join(rest)), after=()),
+        Part(name + "-build", build(directory, f"-Db_sanitize={kinds}", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
+                                    "-Dc_args=-g1", linker="gold",
+                                    targets=shlex.join(script("tests/units.py", directory, "--without", rest, "--targets"))), after=()),
         Part(whole_build, ["ninja", "-C", directory], tier="full", after=(name + "-build",)),
         part("keystone", script("tests/keystone/faults.py", "--berthd", berthd), waits=True),
         part("sessions", script("tests/databases/sessions.py", "--build", directory), waits=True),
-        part("units", script("tests/units.py", directory, "--slow", "6", "--without", without)),
-        part("rest", script("tests/units.py", directory, "--slow", "6", "--only", ",".join(rest))),
+        part("units", script("tests/units.py", directory, "--slow", "6", "--without", rest)),
+        part("rest", script("tests/units.py", directory, "--slow", "6", "--only", rest)),
         part("api", script("tests/api/run.py", "--berthd", berthd)),
         part("baremetal", script("tests/baremetal/api.py", "--berthd", berthd)),
         part("valet", script("tests/valet/api.py", "--berthd", berthd),

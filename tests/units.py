@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--without", type=prefixes, default=())
     parser.add_argument("--targets", action="store_true")
     options = parser.parse_args()
-    chosen = names(options.build, options.only, options.without) if options.only or options.without or options.targets else []
+    chosen = names(options.build, options.only, options.without)
     if options.targets:
         print("\n".join(targets(os.path.abspath(options.build), chosen)))
         return 0

@@ -26,7 +26,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import over_capacity  # noqa: E402
 import servers  # noqa: E402
 from galera import PATIENT, Galera  # noqa: E402
-from mariadb import KOLLA, server_class  # noqa: E402
+from mariadb import KOLLA, TRUST, server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
 SOON_S = 20  # a second on an idle machine
@@ -35,7 +35,7 @@ SCRUBS = ("[berth]", "scrub_interval = 1")
 OWNER, PYTHON_OWNER = "p", "of python"  # projects
 DATABASES = ("postgres", "mariadb", "galera")
 # the rights of deployers' users are not enough for triggers beside a binary log
-OPTIONS = {**KOLLA, "log_bin_trust_function_creators": 1, "log_slave_updates": True}
+OPTIONS = {**KOLLA, **TRUST, "log_slave_updates": True}
 
 
 def new():

@@ -23,9 +23,8 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from beside_python import claim, new, provider_of, work_at_once  # noqa: E402
 from galera import PATIENT, Galera  # noqa: E402
-from mariadb import KOLLA, SUPERUSER, server_class  # noqa: E402
+from mariadb import KOLLA, SUPERUSER, TRUST, server_class  # noqa: E402
 
-TRUST = {"log_bin_trust_function_creators": "1"}
 SECONDS = 2
 ENABLED = (0, "enabled, changes waiting: 0")
 

@@ -22,14 +22,13 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import servers  # noqa: E402
 from faulty_proxy import FaultyProxy  # noqa: E402
-from mariadb import KOLLA, Mariadb  # noqa: E402
+from mariadb import KOLLA, TRUST, Mariadb  # noqa: E402
 from mariadb_wire import MariadbWire  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from postgres_wire import PostgresWire  # noqa: E402
 from processes import Failure, wait_until  # noqa: E402
 
 TOTAL, CLAIM = 16, 2
-TRUST = {"log_bin_trust_function_creators": "1"}  # for db coexist
 CLAIM_COMMIT = 2  # of the COMMITs of a claim for a new consumer: the first one creates that
 NOTICED_S = 30
 NOBODY = "00000000-0000-0000-0000-000000000000"  # incomplete_consumer_project_id

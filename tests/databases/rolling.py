@@ -36,7 +36,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import servers  # noqa: E402
 from galera import PATIENT, Galera  # noqa: E402
 from haproxy import Balancer, HAProxy  # noqa: E402
-from mariadb import KOLLA, server_class  # noqa: E402
+from mariadb import KOLLA, TRUST, server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 from processes import wait_until  # noqa: E402
 from python_over_capacity import ONE_ATTEMPT  # noqa: E402
@@ -92,7 +92,7 @@ def databases(kind, stack):
         server = stack.enter_context(Postgres({"max_connections": 200}))
         return server, server.url()
     # the rights of deployers' users are not enough for triggers beside a binary log
-    options = {**KOLLA, "log_bin_trust_function_creators": 1, "max_connections": 500}
+    options = {**KOLLA, **TRUST, "max_connections": 500}
     if kind == "mariadb":
         server = stack.enter_context(server_class()(options=options))
         return server, server.url()
