@@ -24,7 +24,7 @@ from installed import expect  # noqa: E402
 
 WORK = os.path.join(roots.ROOT, "build", "check", "rpm")
 SPEC = "packaging/rpm/berth.spec"
-# "set_build_flags": its programs are not run
+# set_build_flags: nobody runs the package's programs, so they need no optimisation
 MACROS = {"set_build_flags": "export CFLAGS=-O0",
           "_topdir": WORK, "_unitdir": "/usr/lib/systemd/system", "_dbpath": WORK + "/database",
           "systemd_post()": "systemd_post %{*}", "systemd_preun()": "systemd_preun %{*}",

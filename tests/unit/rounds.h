@@ -1,5 +1,5 @@
-/* How many rounds random tests play. Sanitizers look for errors in how memory and threads are used,
- * which a part of the rounds finds; what the code answers is checked in all of them, without. */
+/* How many rounds random tests play: all in a plain build, which checks what the code answers.
+ * Under a sanitizer a fifth is enough to find errors in the use of memory and threads. */
 #ifndef BERTH_TESTS_ROUNDS_H
 #define BERTH_TESTS_ROUNDS_H
 
@@ -9,8 +9,7 @@ enum { ROUNDS_PART = 5 };
 enum { ROUNDS_PART = 1 };
 #endif
 
-/* Of this many without sanitizers, those that are played here; also a number that is checked
- * because of them. */
+/* This build's share of a number of rounds, or of a result that is expected of so many. */
 #define ROUNDS_OF(count) ((count) / ROUNDS_PART)
 
 #endif
