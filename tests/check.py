@@ -396,7 +396,7 @@ PARTS = [
                         for database in ("postgres", "mariadb"))),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
     Part("restoring", *(script("tests/databases/restoring.py", "--berthd", "build/berthd", "--database", database)
-                        for database in ("postgres", "mariadb")), waits=True),
+                        for database in ("postgres", "mariadb", "sqlite")), waits=True),
     Part("pool-failover", script("tests/databases/pool_failover.py", "--build", "build"), waits=True),
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("beside-python-mariadb",
@@ -404,7 +404,8 @@ PARTS = [
     Part("beside-python-galera",
          script("tests/databases/beside_python.py", "--berthd", "build/berthd", "--database", "galera", "--seconds", "2"), tier="full"),
     Part("python-over-capacity", script("tests/databases/python_over_capacity.py", "--berthd", "build/berthd")),
-    Part("orphans", *(script("tests/databases/orphans.py", "--build", "build", "--database", database) for database in ("postgres", "mariadb")),
+    Part("orphans", *(script("tests/databases/orphans.py", "--build", "build", "--database", database)
+                      for database in ("postgres", "mariadb", "sqlite")),
          waits=True),
     Part("coexist", *(script("tests/databases/coexist.py", "--berthd", "build/berthd", "--attempts", "30", "--seconds", "1", *words)
                       for words in ((), ("--database", "mariadb")))),

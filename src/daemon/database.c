@@ -87,6 +87,8 @@ static bool open_and_read(struct daemon *daemon, struct reach *reach)
         .retry = &reach->retry,
         .meanwhile = &meanwhile,
         .state_directory = store_directory(conf),
+        .owner = {slice_of(conf->incomplete_consumer_project_id),
+                  slice_of(conf->incomplete_consumer_user_id)},
         .recycle_us = conf->connection_recycle_us,
         .steps = &daemon->store_steps,
     };

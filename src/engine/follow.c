@@ -54,7 +54,7 @@ static struct known_entity find_entity(void *cls, enum entity entity, int64_t id
     return (struct known_entity){true, provider->generation, version_slot(version, provider->no).v};
 }
 
-static void pass_holders(void *cls, int64_t provider_id, holder_take *take, void *take_cls)
+static void pass_holders(void *cls, int64_t provider_id, consumer_take *take, void *take_cls)
 {
     struct following *following = cls;
     const struct version *version = following->before;

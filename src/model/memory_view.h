@@ -13,13 +13,13 @@ struct known_entity {
 };
 
 /* Receives a consumer; its uuid is valid as long as the version. */
-typedef void holder_take(void *cls, int64_t id, struct slice uuid);
+typedef void consumer_take(void *cls, int64_t id, struct slice uuid);
 
 /* Of consumers, only the holders are ever asked for: a consumer is found by its uuid. */
 struct memory_view {
     struct known_entity (*find)(void *cls, enum entity entity, int64_t id);
     /* Passes the consumers that hold allocations of the provider, which need not be known. */
-    void (*holders)(void *cls, int64_t provider_id, holder_take *take, void *take_cls);
+    void (*holders)(void *cls, int64_t provider_id, consumer_take *take, void *take_cls);
     void *cls;
 };
 

@@ -47,6 +47,8 @@ struct loading {
     const struct row_reader *reader;
     struct tree_order *forest;
     struct skipped *skipped;
+    struct missing_consumers *missing; /* NULL: nobody asks */
+    struct missing_consumers seeming;  /* before the database has been asked */
     store_sink *sink;
     void *cls;
     struct err *err;
@@ -54,6 +56,7 @@ struct loading {
     enum rows_table table;
     const struct rows_column *references[REFERENCES_MOST]; /* of this table */
     unsigned reference_count;
+    unsigned consumer; /* the column with the consumer's id, of allocations */
     struct id_set sets[ROWS_RECORDS];
 };
 
@@ -107,11 +110,24 @@ static void note_skipped(struct loading *loading, const struct cell *cells, stru
     }
 }
 
+/* Whether it is an allocation whose consumer seems to have no row. */
+static bool lacks_consumer(struct loading *loading, const struct cell *cells,
+                           const struct change *change)
+{
+    if (loading->missing == NULL || loading->table != ROWS_ALLOCATIONS ||
+        !cells[loading->consumer].is_null || !cell_is_uuid(change->allocation.consumer_uuid))
+        return false;
+    missing_consumers_add(&loading->seeming, change->allocation.consumer_uuid);
+    return true;
+}
+
 static void load_row(void *cls, const struct cell *cells)
 {
     struct loading *loading = cls;
     struct change change;
     bool is_visible = rows_change(loading->table, cells, loading->arena, &change);
+    if (lacks_consumer(loading, cells, &change))
+        return;
     if (!is_visible || !is_complete(loading, &change)) {
         note_skipped(loading, cells, &change, is_visible);
         return;
@@ -148,6 +164,8 @@ static void list_references(struct loading *loading, const struct rows_info *inf
         if ((info->columns[i].flags & ROWS_REFERS) != 0) {
             check(loading->reference_count < REFERENCES_MOST);
             loading->references[loading->reference_count++] = &info->columns[i];
+            if ((info->columns[i].flags & ROWS_OF_CONSUMER) != 0)
+                loading->consumer = i;
         }
 }
 
@@ -176,18 +194,40 @@ static bool load_all(struct loading *loading)
     return true;
 }
 
+static void take_missing(void *cls, int64_t id, struct slice uuid)
+{
+    if (id == 0)
+        missing_consumers_add(cls, uuid);
+}
+
+/* A database that takes consumers for one whose uuids are spelt differently has the row. */
+static bool ask_for_missing(struct loading *loading)
+{
+    const struct row_reader *reader = loading->reader;
+    const struct missing_consumers *seeming = &loading->seeming;
+    if (reader->find_consumers != NULL)
+        return row_reader_find_consumers(reader, seeming->uuids, seeming->count, take_missing,
+                                         loading->missing, loading->err);
+    for (size_t i = 0; i < seeming->count; i++)
+        missing_consumers_add(loading->missing, seeming->uuids[i]);
+    return true;
+}
+
 bool load_stream(const struct row_reader *reader, struct tree_order *forest,
-                 struct skipped *skipped, store_sink *sink, void *cls, struct err *err)
+                 struct skipped *skipped, struct missing_consumers *missing, store_sink *sink,
+                 void *cls, struct err *err)
 {
     struct loading loading = {.reader = reader,
                               .forest = forest,
                               .skipped = skipped,
+                              .missing = missing,
                               .sink = sink,
                               .cls = cls,
                               .err = err,
                               .arena = arena_create()};
     skipped_begin(skipped);
-    bool ok = load_all(&loading);
+    bool ok = load_all(&loading) && ask_for_missing(&loading);
+    missing_consumers_free(&loading.seeming);
     skipped_end(skipped, reader->name);
     for (int table = 0; table < ROWS_RECORDS; table++)
         free(loading.sets[table].ids);

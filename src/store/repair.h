@@ -2,8 +2,8 @@
  * completes them (placement-manage db online_data_migrations). These are upstream's two online
  * migrations, which an upgrade of the schema from before 422ece571366 requires.
  *
- * Each call opens the database of that SQLAlchemy URL and closes it again, and is one transaction;
- * on failure, err has one clear line. */
+ * Each call opens the database of that SQLAlchemy URL and closes it again; on failure, err has one
+ * clear line. A change is one transaction, or, on a server, one for each few hundred consumers. */
 #ifndef BERTH_STORE_REPAIR_H
 #define BERTH_STORE_REPAIR_H
 
@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/slice.h"
+#include "store/missing_consumers.h"
 
 /* Whether there is a resource provider without root_provider_id. */
 bool repair_find_missing_roots(struct slice connection, bool *found,
@@ -25,12 +26,6 @@ bool repair_count_missing_consumers(struct slice connection, int64_t *count,
  * changed. */
 bool repair_set_roots(struct slice connection, int64_t most, int64_t *done,
                       struct err *err) BERTH_MUST_CHECK;
-
-/* The owner of consumers without a row: [placement] incomplete_consumer_*. */
-struct repair_owner {
-    struct slice project;
-    struct slice user;
-};
 
 /* Creates at most `most` missing consumer rows. *done: the number of rows created. */
 bool repair_create_consumers(struct slice connection, const struct repair_owner *owner,

@@ -7,12 +7,15 @@
  * accepted beyond the capacity. The log has an entry for each raise. If the generation in the
  * database is not the one that these entries lead to, another program has written: the provider is
  * read again with its contents and all its consumers, those in memory and those in the database.
- * One thread, inside one transaction. */
+ *
+ * A consumer is read by its id and by its uuid: it may have been deleted and created again, or only
+ * its row may be gone (missing_consumers.h). One thread, inside one transaction. */
 #include "store/reread.h"
 
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "store/cell.h"
 #include "store/entities.h"
 #include "store/merge.h"
 
@@ -21,12 +24,14 @@ struct item {
     uint32_t raised;    /* its generation, according to the log */
     bool is_suspect;    /* a provider that may be as another program has left it */
     bool has_consumers; /* its consumers are in the list */
+    bool has_namesakes; /* consumers with its uuid are */
 };
 
 struct rereading {
     struct arena *arena;
     const struct row_reader *reader;
     const struct memory_view *memory;
+    struct missing_consumers *missing; /* NULL: nobody asks */
     struct item *items;
     size_t count, capacity;
     struct entities entities;
@@ -106,6 +111,7 @@ static void fold_items(struct rereading *rereading)
         into->raised += items[i].raised;
         into->is_suspect |= items[i].is_suspect;
         into->has_consumers |= items[i].has_consumers;
+        into->has_namesakes |= items[i].has_namesakes;
         into->difference.has_moved |= items[i].difference.has_moved;
         into->difference.has_contents |= items[i].difference.has_contents;
     }
@@ -133,8 +139,9 @@ static bool add_holders(struct rereading *rereading, struct err *err)
     if (!row_reader_find(rereading->reader, &set, 1, err))
         return false;
     for (size_t i = 0; i < rows.count; i++)
-        reread_add_consumer(rereading, rows.items[i].allocation.consumer_id,
-                            rows.items[i].allocation.consumer_uuid);
+        if (cell_is_uuid(rows.items[i].allocation.consumer_uuid))
+            reread_add_consumer(rereading, rows.items[i].allocation.consumer_id,
+                                rows.items[i].allocation.consumer_uuid);
     fold_items(rereading);
     return true;
 }
@@ -160,7 +167,7 @@ static bool read_items(struct rereading *rereading, struct err *err)
     for (int providers = 0; providers < 2; providers++)
         for (size_t i = 0; i < rereading->count; i++) {
             const struct difference *difference = &rereading->items[i].difference;
-            if ((difference->entity == ENTITY_CONSUMER) == (providers == 0))
+            if ((difference->entity == ENTITY_CONSUMER) == (providers == 0) && difference->id != 0)
                 merge_want(entities, difference);
         }
     return entities_read(entities, rereading->reader, NULL, err);
@@ -206,6 +213,45 @@ static bool find_successors(struct rereading *rereading)
     if (rereading->count == before)
         return false;
     fold_items(rereading);
+    return true;
+}
+
+/* Whether the consumer has no row with that id and uuid. */
+static bool is_gone(struct rereading *rereading, const struct difference *consumer)
+{
+    const struct change *row = entities_row(&rereading->entities, ROWS_CONSUMERS, consumer->id);
+    return row == NULL || !slice_equal(row->consumer.uuid, consumer->uuid);
+}
+
+static void take_namesake(void *cls, int64_t id, struct slice uuid)
+{
+    struct rereading *rereading = cls;
+    if (id != 0)
+        reread_add_consumer(rereading, id, arena_copy(rereading->arena, uuid));
+    else if (rereading->missing != NULL && cell_is_uuid(uuid))
+        missing_consumers_add(rereading->missing, uuid);
+}
+
+/* Looks for the consumers that are gone by their uuids. *found: others are to be read. */
+static bool find_namesakes(struct rereading *rereading, bool *found, struct err *err)
+{
+    struct slice *uuids = arena_array(rereading->arena, rereading->count, sizeof(*uuids));
+    const size_t before = rereading->count;
+    size_t count = 0;
+    for (size_t i = 0; i < before; i++) {
+        struct item *item = &rereading->items[i];
+        const struct difference *difference = &item->difference;
+        if (difference->entity != ENTITY_CONSUMER || item->has_namesakes ||
+            !is_gone(rereading, difference))
+            continue;
+        item->has_namesakes = true;
+        if (count == 0 || !slice_equal(uuids[count - 1], difference->uuid))
+            uuids[count++] = difference->uuid;
+    }
+    if (!row_reader_find_consumers(rereading->reader, uuids, count, take_namesake, rereading, err))
+        return false;
+    fold_items(rereading);
+    *found = rereading->count > before;
     return true;
 }
 
@@ -258,10 +304,11 @@ static void delete_catalog_rows(struct rereading *rereading)
 
 bool reread_entries(const struct row_reader *reader, const struct log_entries *logged,
                     const struct log_entries *suspected, const struct memory_view *memory,
-                    store_sink *sink, void *cls, struct err *err)
+                    struct missing_consumers *missing, store_sink *sink, void *cls, struct err *err)
 {
-    struct rereading rereading = {.arena = arena_create(), .reader = reader, .memory = memory};
-    bool ok;
+    struct rereading rereading = {
+        .arena = arena_create(), .reader = reader, .memory = memory, .missing = missing};
+    bool ok, again;
     add_entries(&rereading, logged);
     add_entries(&rereading, suspected);
     fold_items(&rereading);
@@ -271,8 +318,11 @@ bool reread_entries(const struct row_reader *reader, const struct log_entries *l
             reread_look_up(&rereading);
             ok = read_items(&rereading, err);
         }
-    } while (ok && (find_foreign(&rereading) || find_successors(&rereading)));
-    if (ok) {
+        again = ok && (find_foreign(&rereading) || find_successors(&rereading));
+        if (ok && !again)
+            ok = find_namesakes(&rereading, &again, err);
+    } while (ok && again);
+    if (ok && (missing == NULL || missing->count == 0)) {
         delete_providers(&rereading);
         delete_catalog_rows(&rereading);
         entities_send(&rereading.entities, sink, cls);

@@ -4,14 +4,18 @@
 
 #include "model/memory_view.h"
 #include "store/log.h"
+#include "store/missing_consumers.h"
 #include "store/row_reader.h"
 #include "store/store.h"
 
 /* Reads the entities that the entries of both lists name, and sends what differs from memory in the
- * order of a merge (model/change.h). False: err is set, and nothing was sent. */
+ * order of a merge (model/change.h). `missing` gets the consumers that have allocations and no row:
+ * if there are some, nothing is sent; NULL: they are left out. False: err is set, and nothing was
+ * sent. */
 bool reread_entries(const struct row_reader *reader, const struct log_entries *logged,
                     const struct log_entries *suspected, const struct memory_view *memory,
-                    store_sink *sink, void *cls, struct err *err) BERTH_MUST_CHECK;
+                    struct missing_consumers *missing, store_sink *sink, void *cls,
+                    struct err *err) BERTH_MUST_CHECK;
 
 /* The entry with which an entity is read again, with everything that belongs to it. `uuid`: of a
  * consumer, at most 36 bytes. */

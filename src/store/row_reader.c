@@ -49,3 +49,16 @@ bool row_reader_find(const struct row_reader *reader, const struct row_set *sets
     }
     return true;
 }
+
+bool row_reader_find_consumers(const struct row_reader *reader, const struct slice *uuids,
+                               size_t count, consumer_take *take, void *take_cls, struct err *err)
+{
+    for (size_t at = 0; at < count; at += ROW_READER_UUIDS_MOST) {
+        size_t left = count - at;
+        if (!reader->find_consumers(reader->cls, uuids + at,
+                                    left < ROW_READER_UUIDS_MOST ? left : ROW_READER_UUIDS_MOST,
+                                    take, take_cls, err))
+            return false;
+    }
+    return true;
+}

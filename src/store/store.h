@@ -19,6 +19,7 @@
 #include "model/change.h"
 #include "model/difference.h"
 #include "model/memory_view.h"
+#include "store/missing_consumers.h"
 
 struct store;
 
@@ -73,6 +74,8 @@ struct store_options {
     const struct store_retry *retry;         /* NULL: one attempt. Used only during store_open() */
     struct slice state_directory; /* where a database on a server keeps a file of its own; without
                                      data: nowhere */
+    struct repair_owner owner;    /* of rows that consumers lack (missing_consumers.h); without a
+                                       project, none is created, and their allocations are left out */
     uint64_t recycle_us;          /* age at which a connection to a server is replaced; 0: never */
     _Atomic uint64_t *steps; /* NULL, or grows while the database works, so that waiting threads can
                                 see its progress */
@@ -142,8 +145,9 @@ struct store_going_back store_why_went_back(const struct store *store);
  * space. While the store is locked, the state is the newest one; if others write in spite of the
  * lock, a load, merge or follow is STORE_TAKEN, because the tables no longer have that state, and
  * sends nothing. They are also STORE_TAKEN if the database has ended the read because others change
- * the schema, then perhaps after they have sent something. Ends with store_end_read(), also after a
- * failure of one of the functions below. */
+ * the schema, or if they have found allocations whose consumer has no row, which the next read
+ * begins with creating; then perhaps after they have sent something. Ends with store_end_read(),
+ * also after a failure of one of the functions below. */
 enum store_news store_begin_read(struct store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* Reads the whole database into sink: catalogs, providers, CHANGE_LOAD_PROVIDERS_END, the rest.

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Allocations without a consumer: the Python service leaves one if its connection breaks while it commits a claim.
 
-    tests/databases/orphans.py --build build [--database postgres|mariadb]
+    tests/databases/orphans.py --build build [--database postgres|mariadb|sqlite]
 
-It then answers 500 and deletes the consumer that it has created for the claim, which was committed. docs/troubleshooting.md says
-how an operator finds such allocations and gives them consumers, beside a berthd that serves, with `db coexist` enabled.
+It then answers 500 and deletes the consumer that it has created for the claim, which was committed. Whatever berth reads, it
+first gives such consumers a row: two instances that serve, with and without triggers (`db coexist`), and one that starts. Before,
+the tools of docs/troubleshooting.md do the same. In a file, which loses no connection, rows of consumers are deleted instead.
 
 The last line is `N passed, N failed`."""
 
@@ -12,6 +13,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,85 +39,214 @@ NOBODY = "00000000-0000-0000-0000-000000000000"  # incomplete_consumer_project_i
 class Cases:
     """All yield (what, whether it is right, what was found)."""
 
-    def __init__(self, build, database, stack):
+    def __init__(self, build, stack):
         self.build, self.stack = build, stack
-        kind, wire = (Postgres, PostgresWire) if database == "postgres" else (lambda: Mariadb(options={**KOLLA, **TRUST}), MariadbWire)
-        self.server = stack.enter_context(kind())
-        self.proxy = stack.enter_context(FaultyProxy(self.server.port, wire))
-        self.berth = self.start(servers.Berthd, os.path.join(build, "berthd"), connection=self.server.url())
-        self.cut_off = self.start(servers.PythonService, connection=self.server.url(port=self.proxy.port), sync=False)
-        self.python = self.start(servers.PythonService, connection=self.server.url(), sync=False)
-        enabled = self.tool("placement-manage", "db", "coexist", "enable")
-        assert enabled[0] == 0, enabled
         self.provider = str(uuid.uuid4())
-        self.of_berth, self.of_python = (servers.Client(service.port) for service in (self.berth, self.python))
-        self.of_berth.make_provider(self.provider, VCPU=TOTAL)
-        self.claim(self.cut_off)  # projects, users and types are there afterwards
 
     def start(self, kind, *words, **more):
         directory = tempfile.mkdtemp(prefix="berth-orphans-")
         self.stack.callback(shutil.rmtree, directory, ignore_errors=True)
         return self.stack.enter_context(kind(*words, directory, **more))
 
-    def claim(self, service, consumer=None):
+    @contextlib.contextmanager
+    def stopped(self):
+        """No instance serves meanwhile."""
+        for berth, client in zip(self.berths, self.clients, strict=True):
+            client.close()
+            berth.stop()
+        yield
+        for berth in self.berths:
+            berth.start()
+
+    def tool(self, program, *words):
+        done = subprocess.run([os.path.join(self.build, program), "--config-file", self.berths[0].config_file, *words],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    def claim(self, client, consumer=None, amount=CLAIM, generation=None):
         """The status."""
-        return servers.Client(service.port).claim(consumer or str(uuid.uuid4()), **{self.provider: {"VCPU": CLAIM}})[0]
+        return client.claim(consumer or str(uuid.uuid4()), generation, **{self.provider: {"VCPU": amount}})[0]
 
     def rows(self, consumer):
         """How many rows it has: (allocations, consumers)."""
-        return tuple(self.server.sql(f"SELECT count(*) FROM {table} WHERE {column} = '{consumer}'")[0][0]
+        return tuple(servers.rows(self.tables, f"SELECT count(*) FROM {table} WHERE {column} = ?", consumer)[0][0]
                      for table, column in (("allocations", "consumer_id"), ("consumers", "uuid")))
 
     def used(self, client):
         return client.must(200, "GET", f"/resource_providers/{self.provider}/usages")["usages"]["VCPU"]
 
-    def tool(self, program, *words):
-        done = subprocess.run([os.path.join(self.build, program), "--config-file", self.berth.config_file, *words],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return done.returncode, done.stdout
+    def all_used(self):
+        return [self.used(client) for client in self.clients]
 
-    def left_by_python(self):
-        before, consumer = self.used(self.of_python), str(uuid.uuid4())
+    def noticed(self, used):
+        """What all instances count, as soon as it is that."""
+        with contextlib.suppress(Failure):
+            wait_until(lambda: self.all_used() == [used] * len(self.clients), "", NOTICED_S)
+        return self.all_used()
+
+    def is_listed(self, consumer):
+        """As a consumer of nobody's, by all; what was found otherwise."""
+        found = [client.must(200, "GET", f"/allocations/{consumer}") for client in self.clients]
+        is_right = all(one["allocations"] and one["project_id"] == NOBODY for one in found)
+        return is_right and self.rows(consumer) == (1, 1), (found, self.rows(consumer))
+
+    def counted(self, consumers, when):
+        """These are the only consumers of the provider, and have no rows."""
+        used = len(consumers) * CLAIM
+        found = self.noticed(used)
+        yield f"{when}: berthd counts what has no consumer", found == [used] * len(self.clients), found
+        for consumer in consumers:
+            is_right, found = self.is_listed(consumer)
+            yield f"{when}: and lists it", is_right, found
+        found = self.clients[0].ask("DELETE", f"/resource_providers/{self.provider}/inventories")[0]
+        yield f"{when}: its inventory is in use", found == 409, found
+        found = [self.claim(self.clients[-1], amount=amount) for amount in (TOTAL - used + 1, TOTAL - used)]
+        yield f"{when}: only what is left is given away", found == [409, 204], found
+        found = self.clients[0].must(200, "GET", "/allocation_candidates?resources=VCPU:1")["allocation_requests"]
+        yield f"{when}: then nothing is left", found == [], found
+        found = self.claim(self.clients[0], consumers[0])
+        yield f"{when}: a claim for a new consumer is refused", found == 409, found
+        yield from self.released(consumers, when)
+
+    def released(self, consumers, when):
+        holders = self.clients[0].must(200, "GET", f"/resource_providers/{self.provider}/allocations")["allocations"]
+        found = [self.clients[0].ask("DELETE", f"/allocations/{consumer}")[0] for consumer in holders]
+        yield f"{when}: berthd deletes them", set(consumers) < set(holders) and set(found) == {204}, (holders, found)
+        found = [self.rows(consumer) for consumer in holders]
+        yield f"{when}: and their rows", set(found) == {(0, 0)}, found
+        found = self.noticed(0)
+        yield f"{when}: so that all is free again", found == [0] * len(self.clients), found
+
+
+class ServerCases(Cases):
+    def __init__(self, build, database, stack):
+        super().__init__(build, stack)
+        kind, wire = (Postgres, PostgresWire) if database == "postgres" else (lambda: Mariadb(options={**KOLLA, **TRUST}), MariadbWire)
+        self.server = stack.enter_context(kind())
+        self.tables = self.server.url()
+        self.proxy = stack.enter_context(FaultyProxy(self.server.port, wire))
+        self.berths = [self.start(servers.Berthd, os.path.join(build, "berthd"), connection=self.server.url(), sync=number == 0)
+                       for number in range(2)]
+        self.clients = [servers.Client(berth.port) for berth in self.berths]
+        self.cut_off = servers.Client(self.start(servers.PythonService, connection=self.server.url(port=self.proxy.port), sync=False).port)
+        self.of_python = servers.Client(self.start(servers.PythonService, connection=self.server.url(), sync=False).port)
+        self.clients[0].make_provider(self.provider, VCPU=TOTAL)
+        first = str(uuid.uuid4())
+        self.claim(self.cut_off, first)  # projects, users and types are there afterwards
+        self.of_python.must(204, "DELETE", f"/allocations/{first}")
+
+    def leave(self):
+        """A consumer that the Python service leaves without a row; the status of its answer."""
+        consumer = str(uuid.uuid4())
         self.proxy.cut(sender="client", kind="Query", text="^COMMIT", nth=CLAIM_COMMIT, when="after")
         status = self.claim(self.cut_off, consumer)
         self.proxy.recover()
-        yield "the Python service does not know that it has committed a claim", status == 500, status
-        found = self.rows(consumer)
-        yield "and leaves it without a consumer", found == (1, 0), found
-        found = self.used(self.of_python) - before
-        yield "which it counts as used", found == CLAIM, found
-        found = self.of_python.ask("GET", f"/allocations/{consumer}")
-        yield "and does not list", found == (200, {"allocations": {}}), found
-        found = self.of_python.ask("DELETE", f"/allocations/{consumer}")[0]
-        yield "or delete", found == 404, found
-        yield from self.completed(consumer, self.used(self.of_python))
+        return consumer, status
 
-    def completed(self, consumer, used):
-        """By an operator, while berthd serves."""
-        found = self.tool("placement-status", "upgrade", "check")
-        yield "placement-status counts it", found[0] == 1 and "There are 1 incomplete consumers" in found[1], found
-        found = self.tool("placement-manage", "db", "online_data_migrations")
-        yield "placement-manage completes it", found[0] == 0 and "1 migrated" in found[1], found
-        with contextlib.suppress(Failure):
-            wait_until(lambda: self.used(self.of_berth) == used, "", NOTICED_S)
-        found = self.used(self.of_berth)
-        yield "berthd then counts it", found == used, f"{found} of {used}"
-        found = self.of_berth.must(200, "GET", f"/allocations/{consumer}")
-        yield "and lists it", found["project_id"] == NOBODY and len(found["allocations"]) == 1, found
-        found = self.of_berth.ask("DELETE", f"/allocations/{consumer}")[0]
-        yield "and deletes it", found == 204 and self.rows(consumer) == (0, 0), (found, self.rows(consumer))
-        found = [self.used(client) for client in (self.of_berth, self.of_python)]
-        yield "so that it is free again", found == [used - CLAIM] * 2, found
+    def all(self):
+        yield from self.by_tools()
+        consumers = [self.leave()[0] for _ in range(2)]
+        yield from self.counted(consumers, "without triggers")
+        yield from self.held_before("without triggers")
+        found = self.tool("placement-manage", "db", "coexist", "enable")
+        yield "triggers are created", found[0] == 0, found
+        consumers = [self.leave()[0] for _ in range(2)]
+        yield from self.counted(consumers, "with triggers")
+        yield from self.held_before("with triggers")
+        yield from self.at_start()
+
+    def by_tools(self):
+        with self.stopped():
+            consumer, status = self.leave()
+            yield "the Python service does not know that it has committed a claim", status == 500, status
+            found = self.rows(consumer)
+            yield "and leaves it without a consumer", found == (1, 0), found
+            found = self.used(self.of_python)
+            yield "which it counts as used", found == CLAIM, found
+            found = self.of_python.ask("GET", f"/allocations/{consumer}")
+            yield "and does not list", found == (200, {"allocations": {}}), found
+            found = self.of_python.ask("DELETE", f"/allocations/{consumer}")[0]
+            yield "or delete", found == 404, found
+            found = self.tool("placement-status", "upgrade", "check")
+            yield "placement-status counts it", found[0] == 1 and "There are 1 incomplete consumers" in found[1], found
+            found = self.tool("placement-manage", "db", "online_data_migrations")
+            yield "placement-manage completes it", found[0] == 0 and "1 migrated" in found[1], found
+            found = self.rows(consumer)
+            yield "with a row", found == (1, 1), found
+        found = self.of_python.ask("DELETE", f"/allocations/{consumer}")[0]
+        yield "so that it can be deleted", found == 204 and self.rows(consumer) == (0, 0), (found, self.rows(consumer))
+
+    def held_before(self, when):
+        """A consumer that memory has is deleted, and created again by the Python service, with another id."""
+        consumer = str(uuid.uuid4())
+        found = self.claim(self.clients[0], consumer)
+        used = self.noticed(CLAIM)
+        yield f"{when}: memory has a consumer", found == 204 and used == [CLAIM] * 2, (found, used)
+        self.server.sql(f"DELETE FROM consumers WHERE uuid = '{consumer}'")
+        found = self.claim(self.of_python, consumer, 2 * CLAIM)
+        yield f"{when}: the Python service replaces its allocation", found == 204, found
+        found = self.noticed(2 * CLAIM)
+        yield f"{when}: all count what it has now", found == [2 * CLAIM] * 2, found
+        found = [client.ask("DELETE", f"/allocations/{consumer}")[0] for client in self.clients]
+        yield f"{when}: and delete it", found == [204, 404] and self.rows(consumer) == (0, 0), (found, self.rows(consumer))
+        found = self.noticed(0)
+        yield f"{when}: nothing is left of it", found == [0] * 2, found
+
+    def at_start(self):
+        with self.stopped():
+            consumers = [self.leave()[0] for _ in range(2)]
+        found = [(self.used(client), self.rows(consumers[0])) for client in self.clients]
+        yield "at a start: berthd counts them before it serves", found == [(2 * CLAIM, (1, 1))] * 2, found
+        found = self.berths[0].log()
+        yield "at a start: and says so", "had allocations of consumers without a row (2, " in found, found[-1000:]
+        yield from self.counted(consumers, "at a start")
+
+
+class FileCases(Cases):
+    def __init__(self, build, stack):
+        super().__init__(build, stack)
+        self.berths = [self.start(servers.Berthd, os.path.join(build, "berthd"))]
+        self.tables = self.berths[0].database
+        self.clients = [servers.Client(self.berths[0].port)]
+        self.clients[0].make_provider(self.provider, VCPU=TOTAL)
+
+    def leave(self, consumers):
+        with contextlib.closing(sqlite3.connect(self.tables, timeout=10)) as connection, connection:
+            for consumer in consumers:
+                connection.execute("DELETE FROM consumers WHERE uuid = ?", (consumer,))
+
+    def claimed(self):
+        consumers = [str(uuid.uuid4()) for _ in range(2)]
+        assert all(self.claim(self.clients[0], consumer) == 204 for consumer in consumers)
+        return consumers
+
+    def all(self):
+        consumers = self.claimed()
+        self.leave(consumers)
+        yield from self.counted(consumers, "while berthd serves")
+        consumers = self.claimed()
+        with self.stopped():
+            self.leave(consumers)
+        found = self.berths[0].log()
+        yield "at a start: berthd says so", "had allocations of consumers without a row (2, " in found, found[-1000:]
+        yield from self.counted(consumers, "at a start")
+        consumers = self.claimed()
+        with self.stopped():
+            self.leave(consumers)
+            found = self.tool("placement-manage", "db", "online_data_migrations")
+        yield "placement-manage completes them", found[0] == 0 and "2 migrated" in found[1], found
+        yield from self.counted(consumers, "completed by a tool")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--database", choices=("postgres", "mariadb"), default="mariadb")
+    parser.add_argument("--database", choices=("postgres", "mariadb", "sqlite"), default="mariadb")
     options = parser.parse_args()
     score = servers.Score()
     with contextlib.ExitStack() as stack:
-        for what, is_right, found in Cases(options.build, options.database, stack).left_by_python():
+        cases = FileCases(options.build, stack) if options.database == "sqlite" else ServerCases(options.build, options.database, stack)
+        for what, is_right, found in cases.all():
             score.case(what, None if is_right else str(found))
     return score.end()
 

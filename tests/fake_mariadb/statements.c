@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fake_postgres/consumers.h"
 #include "fake_postgres/process.h"
 #include "maria.h"
 #include "store/mariadb/foreign/foreign_sql.h"
@@ -385,6 +386,89 @@ static enum outcome select_class_id(struct call *call)
     return one_int(call, highest < 9999 ? 9999 : highest);
 }
 
+/* ---- consumers without a row ---- */
+
+static int64_t take_id(struct call *call, enum table table)
+{
+    const int node = call->session->node;
+    return next_id(node, counter_of(node, (enum rows_table)table), 1);
+}
+
+/* The list of texts behind "column IN(". */
+static size_t take_uuids(const struct call *call, const char *column, struct value *uuids)
+{
+    struct slice at = maria_after(call, column);
+    size_t count = 0;
+    if (!maria_skip(&at, " IN("))
+        maria_give_up(call);
+    do {
+        check(count < CONSUMERS_ASKED_MOST);
+        if (!maria_take_literal(&at, &uuids[count++]))
+            maria_give_up(call);
+    } while (maria_skip(&at, ","));
+    return count;
+}
+
+static void add_consumer(struct call *call, int64_t id, struct slice uuid)
+{
+    maria_add_int(call, id);
+    maria_add_text(call, uuid);
+}
+
+static enum outcome find_consumers(struct call *call)
+{
+    static struct value uuids[CONSUMERS_ASKED_MOST];
+    size_t count = take_uuids(call, " WHERE c.uuid", uuids);
+    maria_columns(call, "nt");
+    consumers_find(call, uuids, count, false, add_consumer);
+    return OUTCOME_DONE;
+}
+
+static enum outcome find_missing(struct call *call)
+{
+    static struct value uuids[CONSUMERS_ASKED_MOST];
+    size_t count = take_uuids(call, " WHERE a.consumer_id", uuids);
+    maria_columns(call, "nt");
+    consumers_find(call, uuids, count, true, add_consumer);
+    return OUTCOME_DONE;
+}
+
+static enum outcome end_creation(struct call *call, enum outcome outcome, size_t rows)
+{
+    return outcome == OUTCOME_DONE ? maria_affected(call, rows) : outcome;
+}
+
+static enum outcome create_owner(struct call *call)
+{
+    const bool is_project = maria_has(call, "INTO projects ");
+    struct slice at = maria_after(call, ") SELECT ");
+    struct value now, name;
+    size_t rows = 0;
+    if (!maria_take_literal(&at, &now) || !maria_skip(&at, ",") || !maria_take_literal(&at, &name))
+        maria_give_up(call);
+    return end_creation(call,
+                        consumers_create_owner(call, is_project ? TABLE_PROJECTS : TABLE_USERS,
+                                               now.integer, name.text, take_id, &rows),
+                        rows);
+}
+
+static enum outcome create_consumers(struct call *call)
+{
+    static struct value uuids[CONSUMERS_ASKED_MOST];
+    struct slice at = maria_after(call, ") SELECT ");
+    struct value now;
+    size_t rows = 0;
+    if (!maria_take_literal(&at, &now))
+        maria_give_up(call);
+    const struct slice project =
+        maria_bytes_after(call, "(SELECT id FROM projects WHERE external_id=");
+    const struct slice user = maria_bytes_after(call, "(SELECT id FROM users WHERE external_id=");
+    size_t count = take_uuids(call, " WHERE a.consumer_id", uuids);
+    return end_creation(
+        call, consumers_create(call, now.integer, project, user, uuids, count, take_id, &rows),
+        rows);
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -412,6 +496,14 @@ static const struct {
     {SLICE_LIT("SELECT id FROM berth_foreign"), MARIA_READS, no_ids},
     {SLICE_LIT("SELECT f.entity, "), MARIA_READS, no_notes},
     {SLICE_LIT("SELECT EXISTS(SELECT 1 FROM berth_foreign WHERE"), MARIA_READS, zero},
+    {SLICE_LIT("SELECT c.id,c.uuid FROM consumers c WHERE c.uuid IN("), MARIA_READS,
+     find_consumers},
+    {SLICE_LIT("SELECT 0,a.consumer_id FROM allocations a "), MARIA_READS, find_missing},
+    {SLICE_LIT("INSERT INTO projects (created_at,external_id) SELECT "), MARIA_WRITES,
+     create_owner},
+    {SLICE_LIT("INSERT INTO users (created_at,external_id) SELECT "), MARIA_WRITES, create_owner},
+    {SLICE_LIT("INSERT INTO consumers (created_at,uuid,project_id,user_id,generation) SELECT "),
+     MARIA_WRITES, create_consumers},
     {SLICE_LIT("SELECT 0"), MARIA_READS, zero},
     {SLICE_LIT("SELECT UNIX_TIMESTAMP()"), MARIA_READS, show_time},
     {SLICE_LIT("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"), MARIA_SETS, set_isolation},

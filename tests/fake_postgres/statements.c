@@ -3,6 +3,8 @@
  */
 #include "statements.h"
 
+#include "consumers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -455,6 +457,72 @@ static enum outcome mend_sequence(struct call *call)
     return OUTCOME_DONE;
 }
 
+/* ---- consumers without a row ---- */
+
+static int64_t next_sequence(struct call *call, enum table table)
+{
+    (void)call;
+    return ++server.states.sequences[table];
+}
+
+static int64_t parameter_time(const struct call *call, unsigned at)
+{
+    return parameter_int(call, at) + PG_EPOCH_S * INT64_C(1000000);
+}
+
+static void add_consumer(struct call *call, int64_t id, struct slice uuid)
+{
+    result_add_int(call->result, id);
+    result_add_bytes(call->result, uuid);
+}
+
+static enum outcome find_consumers(struct call *call)
+{
+    static struct value uuids[CONSUMERS_ASKED_MOST];
+    size_t count = parameter_array(call, 1, uuids, CONSUMERS_ASKED_MOST);
+    rows(call);
+    result_column(call->result, PG_INT4);
+    result_column(call->result, PG_TEXT);
+    consumers_find(call, uuids, count, false, add_consumer);
+    consumers_find(call, uuids, count, true, add_consumer);
+    return OUTCOME_DONE;
+}
+
+static enum outcome create_owner(struct call *call, enum table table)
+{
+    size_t ignored;
+    enum outcome outcome = consumers_create_owner(
+        call, table, parameter_time(call, 1), parameter_bytes(call, 2), next_sequence, &ignored);
+    if (outcome == OUTCOME_DONE)
+        tag(call, "INSERT");
+    return outcome;
+}
+
+static enum outcome create_project(struct call *call)
+{
+    return create_owner(call, TABLE_PROJECTS);
+}
+
+static enum outcome create_user(struct call *call)
+{
+    return create_owner(call, TABLE_USERS);
+}
+
+static enum outcome create_consumers(struct call *call)
+{
+    static struct value uuids[CONSUMERS_ASKED_MOST];
+    size_t count = parameter_array(call, 4, uuids, CONSUMERS_ASKED_MOST);
+    size_t created;
+    enum outcome outcome =
+        consumers_create(call, parameter_time(call, 1), parameter_bytes(call, 2),
+                         parameter_bytes(call, 3), uuids, count, next_sequence, &created);
+    if (outcome == OUTCOME_DONE)
+        tag(call, "INSERT");
+    if (outcome == OUTCOME_DONE)
+        call->result->affected = created;
+    return outcome;
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -486,6 +554,11 @@ static const struct {
     {"SELECT nextval(s.name) FROM", next_ids},
     {"SELECT m.id + g FROM (SELECT greatest(max(id), 9999", class_ids},
     {"SELECT setval(x.s, x.m) FROM", mend_sequence},
+    {"SELECT c.id, c.uuid FROM consumers c WHERE c.uuid = ANY", find_consumers},
+    {"INSERT INTO projects (created_at, external_id) SELECT", create_project},
+    {"INSERT INTO users (created_at, external_id) SELECT", create_user},
+    {"INSERT INTO consumers (created_at, uuid, project_id, user_id, generation) SELECT",
+     create_consumers},
 };
 enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
 

@@ -125,8 +125,7 @@ static void read_all(struct call *call, enum rows_table table, const struct tabl
     const struct rows *rows = &tables->rows[table_of(table)];
     call->result = begin_result(call, info);
     for (uint32_t i = 0; i < rows->count; i++)
-        if (table != ROWS_ALLOCATIONS || rows->row[i].image.allocation.consumer_id != 0)
-            add_row(call->result, info, &rows->row[i].image);
+        add_row(call->result, info, &rows->row[i].image);
 }
 
 /* Each row comes once. */

@@ -458,6 +458,8 @@ static bool report(uint64_t seeds)
         {"and not answered", tally->vain_questions, 3},
         {"reloads", tally->reloads, 50},
         {"transactions of another program", tally->foreign_writes, 50},
+        {"consumers without a row left by it", tally->abandoned, 5},
+        {"that got one", tally->completed, 5},
         {"looks for writes of other programs", tally->looks, 100},
         {"scrubs", tally->scrubs, 12},
     };

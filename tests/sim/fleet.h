@@ -151,7 +151,9 @@ struct fleet_tally {
     uint64_t faults[FLEET_FAULT_COUNT];
     uint64_t late_commits; /* of instances that were no longer connected */
     uint64_t foreign_writes;
-    uint64_t metal; /* accepted requests at the Bare Metal API that wrote something */
+    uint64_t abandoned; /* consumers with allocations, whose rows another program has deleted */
+    uint64_t completed; /* such consumers that have got a row */
+    uint64_t metal;     /* accepted requests at the Bare Metal API that wrote something */
 };
 
 struct fleet {

@@ -9,6 +9,7 @@
  * returns with other contents. A look finds no row whose time is wrong if the sums are right, so an
  * id or a generation of a consumer does not return then either. One thread. */
 #include "base/clock.h"
+#include "fake_postgres/consumers.h"
 #include "fake_postgres/process.h"
 #include "fleet.h"
 #include "memory_store/tables_internal.h"
@@ -244,6 +245,18 @@ static bool release(struct foreign *foreign)
     return true;
 }
 
+/* Its connection broke while it committed a claim, and it deletes the consumer that it has created.
+ * The claim may have been committed. */
+static bool abandon(struct foreign *foreign)
+{
+    const struct row *consumer = some_row(foreign, TABLE_CONSUMERS);
+    if (consumer == NULL)
+        return false;
+    put(foreign, TABLE_CONSUMERS, consumer, true);
+    fleet.tally.abandoned += consumers_holds(foreign->tables, consumer->image.consumer.uuid);
+    return true;
+}
+
 static bool set_total(struct foreign *foreign)
 {
     const struct row *known = some_row(foreign, TABLE_INVENTORIES);
@@ -335,7 +348,7 @@ void foreign_write(void)
 {
     static bool (*const all[])(struct foreign * foreign) = {
         claim,     claim,        claim,           release,         set_total,
-        add_trait, create_trait, create_provider, delete_provider,
+        add_trait, create_trait, create_provider, delete_provider, abandon,
     };
     static const char *const names[] = {
         "claims",
@@ -347,6 +360,7 @@ void foreign_write(void)
         "creates a trait",
         "creates a provider",
         "deletes a provider",
+        "deletes only the row of a consumer",
     };
     enum { KINDS = sizeof(all) / sizeof(all[0]) };
     struct foreign foreign = {.tables = &states_newest(&server.states)->tables};

@@ -7,6 +7,8 @@
 #ifndef BERTH_STORE_SERVER_DIALECT_H
 #define BERTH_STORE_SERVER_DIALECT_H
 
+#include "model/memory_view.h"
+#include "store/missing_consumers.h"
 #include "store/report.h"
 #include "store/row_reader.h"
 #include "store/server/answers.h"
@@ -110,6 +112,11 @@ struct server_dialect {
     enum server_outcome (*rows_examine)(struct server_session *session,
                                         struct examination *examination, server_take *take,
                                         void *cls, uint64_t timeout_us, struct err *err);
+    /* Passes the ids of the consumers that have one of the uuids, as the database compares them,
+     * and 0 for each consumer that has allocations and no row. */
+    enum server_outcome (*consumers_find)(struct server_session *session, const struct slice *uuids,
+                                          size_t count, consumer_take *take, void *cls,
+                                          uint64_t timeout_us, struct err *err);
     /* All ids of a table. The caller frees them, whatever comes of it. */
     enum server_outcome (*rows_ids)(struct server_session *session, enum rows_table table,
                                     struct row_ids *ids, uint64_t deadline_us, struct err *err);
@@ -186,6 +193,13 @@ struct server_dialect {
     /* From now on, ids are higher than those of all rows, and than `floor`. */
     enum server_outcome (*ids_mend)(struct server_session *session, enum store_table table,
                                     int64_t floor, uint64_t deadline_us, struct err *err);
+    /* Inserts a row for each of these consumers that has allocations and none, in a transaction of
+     * its own. After a failure, it may be open. */
+    enum server_outcome (*consumers_create)(struct server_session *session,
+                                            const struct repair_owner *owner,
+                                            const struct slice *uuids, size_t count,
+                                            uint64_t *created, uint64_t deadline_us,
+                                            struct err *err);
     /* The rows that have one of the texts, as the database compares them: of providers name and
      * uuid, or else the same text twice. */
     enum server_outcome (*namesakes)(struct server_session *session, enum entity entity,

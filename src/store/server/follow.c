@@ -103,8 +103,9 @@ static bool reread(struct server_store *store, const struct memory_view *memory,
     if (store->read.has_changes)
         check(collect_entries(store)); /* no more of them than changes, which were counted */
     return server_need_snapshot(store, err) &&
-           reread_entries(&reader, &store->read.to_follow, &store->suspects, memory, sink, cls,
-                          err);
+           reread_entries(&reader, &store->read.to_follow, &store->suspects, memory,
+                          server_missing(store), sink, cls, err) &&
+           server_is_whole(store, err);
 }
 
 enum store_result server_follow(struct store *base, const struct memory_view *memory,

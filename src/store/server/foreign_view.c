@@ -52,7 +52,7 @@ static enum entity entity_named(struct slice name)
     return ENTITY_COUNT;
 }
 
-/* A consumer whose uuid is none is invisible, as is one without a row. */
+/* A consumer whose uuid is none is invisible. */
 static bool is_visible(struct slice uuid)
 {
     return uuid.len <= sizeof(((struct log_entry *)NULL)->uuid) && cell_is_uuid(uuid);

@@ -108,6 +108,8 @@ struct store *server_open(const struct store_options *options, struct err *err)
     store->stalled_us =
         options->stalled_ms > 0 ? (uint64_t)options->stalled_ms * 1000 : store->timeout_us;
     store->recycle_us = options->recycle_us;
+    store->owner = (struct repair_owner){arena_copy(store->arena, options->owner.project),
+                                         arena_copy(store->arena, options->owner.user)};
     store->steps = options->steps;
     server_set_meanwhile(&store->base, options->meanwhile);
     store->acknowledged.fd = -1;
@@ -158,6 +160,7 @@ void server_close(struct store *base)
     log_entries_free(&store->refused);
     log_entries_free(&store->unlogged);
     skipped_free(&store->skipped);
+    missing_consumers_free(&store->missing);
     alikes_free(&store->alikes);
     consumer_ids_free(&store->consumer_ids);
     buf_free(&store->touched);

@@ -139,7 +139,8 @@ enum store_news server_begin_read(struct store *base, struct err *err)
     server_free_read(store);
     store->read = (struct server_read){0};
     store->read.has_snapshot = !server_take_locked_news(store);
-    if (read_newest(store, &answer, err) && read_again_if_gone(store, &answer, err)) {
+    if (server_create_missing(store, err) && read_newest(store, &answer, err) &&
+        read_again_if_gone(store, &answer, err)) {
         store->has_state &=
             !server_is_other_cluster(store) && !atomic_exchange(&store->is_replaced, false);
         server_read_foreign(store, &answer.notes);
@@ -155,6 +156,12 @@ enum store_news server_begin_read(struct store *base, struct err *err)
     return news;
 }
 
+/* After a failure: it was not the database's, and memory is as it was. */
+static bool may_read_again(const struct server_store *store)
+{
+    return store->read.is_overtaken || store->missing.count > 0;
+}
+
 static bool stream_all(struct server_store *store, struct tree_order *forest, store_sink *sink,
                        void *cls, struct err *err)
 {
@@ -167,9 +174,10 @@ static bool stream_all(struct server_store *store, struct tree_order *forest, st
          store->follower->dialect->check_restored(store->follower, server_deadline(store), err) ==
              SERVER_OK &&
          server_look_at_snapshot(store, &store->load_horizon, err) &&
-         load_stream(&reader, forest, &store->skipped, sink, cls, err);
+         load_stream(&reader, forest, &store->skipped, server_missing(store), sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
-    store->has_state &= ok || store->read.is_overtaken;
+    ok = ok && server_is_whole(store, err);
+    store->has_state &= ok || may_read_again(store);
     return ok;
 }
 
@@ -179,8 +187,9 @@ enum store_result server_load(struct store *base, store_sink *sink, void *cls, s
     struct tree_order forest = {0};
     bool ok = stream_all(store, &forest, sink, cls, err);
     tree_order_free(&forest);
-    log_entries_free(&store->suspects);
     ok = ok && server_mark_read(store, false, err);
+    if (ok)
+        log_entries_free(&store->suspects);
     return ok ? STORE_OK : server_read_failed(store);
 }
 
@@ -211,7 +220,6 @@ enum store_result server_merge(struct store *base, const struct store_comparer *
     *merged = false;
     bool ok = stream_all(store, &forest, comparer->compare, comparer->cls, err);
     const struct differences *differences = ok ? comparer->end(comparer->cls) : NULL;
-    log_entries_free(&store->suspects);
     if (differences != NULL) {
         for (size_t i = 0; i < differences->count; i++)
             server_name_in_log(store, &differences->items[i]);
@@ -223,7 +231,9 @@ enum store_result server_merge(struct store *base, const struct store_comparer *
     tree_order_free(&forest);
     ok = ok && (!*merged || server_mark_read(store, false, err));
     *merged &= ok;
-    store->has_state &= ok || store->read.is_overtaken;
+    if (*merged)
+        log_entries_free(&store->suspects);
+    store->has_state &= ok || may_read_again(store);
     return ok ? STORE_OK : server_read_failed(store);
 }
 

@@ -39,18 +39,17 @@ static struct streaming begin_streaming(struct server_store *store, enum rows_ta
     return streaming;
 }
 
-/* Consumers come before allocations. False: the row is invisible, because it has no consumer. */
-static bool join_consumer(const struct streaming *streaming, struct cell *cells)
+/* Consumers come before allocations. */
+static void join_consumer(const struct streaming *streaming, struct cell *cells)
 {
     struct consumer_ids *ids = &streaming->store->consumer_ids;
     const struct cell *uuid = &cells[streaming->uuid];
     if (streaming->table == ROWS_CONSUMERS && !uuid->is_null)
         consumer_ids_add(ids, uuid->text, cells[0].integer);
     if (streaming->table != ROWS_ALLOCATIONS)
-        return true;
+        return;
     int64_t id = uuid->is_null ? 0 : consumer_ids_find(ids, uuid->text);
-    cells[streaming->consumer] = (struct cell){.integer = id};
-    return id != 0;
+    cells[streaming->consumer] = (struct cell){.is_null = id == 0, .integer = id};
 }
 
 static void note_step(const struct server_store *store)
@@ -66,8 +65,8 @@ static void take_streamed(void *cls, size_t at, struct cell *cells)
     if (++streaming->rows % STEP_ROWS == 0)
         note_step(streaming->store);
     server_note_id(streaming->store, streaming->table, cells[0].integer);
-    if (join_consumer(streaming, cells))
-        streaming->take(streaming->cls, cells);
+    join_consumer(streaming, cells);
+    streaming->take(streaming->cls, cells);
 }
 
 /* Observers read by ids only. */
@@ -113,8 +112,22 @@ static bool find_sets(void *cls, const struct row_set *sets, size_t count, struc
     return false;
 }
 
+static bool find_consumers(void *cls, const struct slice *uuids, size_t count, consumer_take *take,
+                           void *take_cls, struct err *err)
+{
+    struct server_reader *reader = cls;
+    if (reader->session->dialect->consumers_find(reader->session, uuids, count, take, take_cls,
+                                                 reader->timeout_us, err) == SERVER_OK)
+        return true;
+    server_session_close(reader->session); /* as above */
+    return false;
+}
+
 struct row_reader server_row_reader(struct server_reader *reader)
 {
-    return (struct row_reader){
-        .name = reader->target.data, .cls = reader, .stream = stream, .find = find_sets};
+    return (struct row_reader){.name = reader->target.data,
+                               .cls = reader,
+                               .stream = stream,
+                               .find = find_sets,
+                               .find_consumers = find_consumers};
 }

@@ -38,9 +38,12 @@ static bool needs_row(const struct rows_column *column)
     return (column->flags & (ROWS_REFERS | ROWS_NEEDED)) == (ROWS_REFERS | ROWS_NEEDED);
 }
 
-static void append_columns(const struct rows_parts *parts, const struct rows_info *info,
-                           bool is_joined, bool is_checked, struct buf *sql)
+/* A holder may be a consumer without a row, whose id is 0. */
+static void append_columns(const struct rows_parts *parts, enum rows_table table, bool is_joined,
+                           bool is_checked, struct buf *sql)
 {
+    const struct rows_info *info = rows_info(table);
+    const bool may_lack_consumer = table == ROWS_HOLDERS;
     for (unsigned i = 0; i < info->count; i++) {
         const struct rows_column *column = &info->columns[i];
         bool is_of_consumer = (column->flags & ROWS_OF_CONSUMER) != 0;
@@ -49,6 +52,8 @@ static void append_columns(const struct rows_parts *parts, const struct rows_inf
             append_referred(parts, column, sql);
         else if (is_of_consumer && !is_joined)
             buf_append_slice(sql, slice_of(parts->null_id));
+        else if (is_of_consumer && may_lack_consumer)
+            buf_printf(sql, "COALESCE(c.%s,0)", column->name);
         else
             buf_printf(sql, "%c.%s", is_of_consumer ? 'c' : 't', column->name);
     }
@@ -74,7 +79,7 @@ void rows_parts_select(const struct rows_parts *parts, enum rows_table table, bo
     if (rows_is_record(table))
         append_fields(parts, rows_record_info(table)->shape, sql);
     else
-        append_columns(parts, rows_info(table), is_joined, is_checked, sql);
+        append_columns(parts, table, is_joined, is_checked, sql);
 }
 
 void rows_parts_references(const struct rows_parts *parts, enum rows_table table, struct buf *sql)

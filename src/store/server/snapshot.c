@@ -43,7 +43,8 @@ static bool was_ended(const struct server_store *store)
 
 enum store_result server_read_failed(const struct server_store *store)
 {
-    return store->read.is_overtaken || was_ended(store) ? STORE_TAKEN : STORE_FAILED;
+    bool may_succeed = store->read.is_overtaken || store->missing.count > 0 || was_ended(store);
+    return may_succeed ? STORE_TAKEN : STORE_FAILED;
 }
 
 /* A connection that was idle may have ended: then a new one serves as well. */

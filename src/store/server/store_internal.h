@@ -13,6 +13,7 @@
 #include "base/counter.h"
 #include "store/driver.h"
 #include "store/log.h"
+#include "store/missing_consumers.h"
 #include "store/row_reader.h"
 #include "store/server/acknowledged.h"
 #include "store/server/alikes.h"
@@ -173,6 +174,9 @@ struct server_store {
     unsigned crowded; /* so many batches more are planned under the lock */
 
     struct skipped skipped;
+    struct repair_owner owner;        /* store_options */
+    struct missing_consumers missing; /* found by the last load, merge or follow, and not created
+                                         yet */
     struct alikes alikes;
     struct consumer_ids consumer_ids; /* while everything is read */
     struct store_refusal refusal;
@@ -315,6 +319,14 @@ bool server_need_snapshot(struct server_store *store, struct err *err) BERTH_MUS
 /* snapshot.c: after a load, merge or follow has failed: STORE_TAKEN if it may succeed in the next
  * read. */
 enum store_result server_read_failed(const struct server_store *store);
+/* missing_consumers.c: where a read leaves those that it finds; NULL: none is created. */
+struct missing_consumers *server_missing(struct server_store *store);
+/* missing_consumers.c: whether memory may have what was read; false: err is set, and the next read
+ * creates what is missing. */
+bool server_is_whole(const struct server_store *store, struct err *err) BERTH_MUST_CHECK;
+/* missing_consumers.c: creates the rows that the last read has missed; no snapshot is open. False:
+ * err is set, and some are still missing. */
+bool server_create_missing(struct server_store *store, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: frees what a read has of the log. */
 void server_free_read(struct server_store *store);
 /* snapshot.c: memory has that state, which it has followed or read. `went_back`: the database no

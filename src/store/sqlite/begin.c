@@ -250,7 +250,7 @@ enum store_news sqlite_begin_read(struct sqlite_store *store, struct err *err)
     check(!transaction->is_reading);
     sqlite_reuse_ids(store);
     enum store_news news = STORE_NEWS_FAILED;
-    if (transaction->is_locked || begin_snapshot(store, err))
+    if (sqlite_create_found(store, err) && (transaction->is_locked || begin_snapshot(store, err)))
         news = sqlite_examine(store, err);
     transaction->is_reading = news != STORE_NEWS_FAILED;
     if (!transaction->is_reading && !transaction->is_locked)

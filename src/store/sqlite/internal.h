@@ -10,6 +10,7 @@
 #include "store/driver.h"
 #include "store/instant.h"
 #include "store/log.h"
+#include "store/missing_consumers.h"
 #include "store/rows.h"
 #include "store/skipped.h"
 #include "store/sqlite/db.h"
@@ -117,6 +118,8 @@ struct sqlite_store {
     struct followed followed;
     struct transaction transaction;
     struct skipped skipped;
+    struct repair_owner owner;        /* store_options; from malloc */
+    struct missing_consumers missing; /* found by the last load or merge, and not created yet */
     struct store_refusal refusal;
     struct mismatches mismatches;
     int64_t next_ids[STORE_TABLE_COUNT]; /* beyond those given out since the last commit */
@@ -185,6 +188,16 @@ void sqlite_forget_file(struct sqlite_store *store);
 void sqlite_close_retired(struct sqlite_store *store, int64_t retired_before_us);
 /* Notices this, and opens the file at the path. False and err if there is no usable file now. */
 bool sqlite_ensure_file(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
+
+/* missing_consumers.c */
+/* Where a read leaves those that it finds; NULL: none is created. */
+struct missing_consumers *sqlite_missing(struct sqlite_store *store);
+/* Whether memory may have what was read; false: err is set, and the next read creates what is
+ * missing. */
+bool sqlite_is_whole(const struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
+/* Creates the rows that the last read has missed, unless the lock is held. No transaction is open
+ * otherwise. */
+bool sqlite_create_found(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 
 /* checkpoint.c */
 /* Ensures that the WAL is copied into the file. Between two batches; takes milliseconds. */

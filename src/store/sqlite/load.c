@@ -35,7 +35,7 @@ static bool load_rows(struct sqlite_store *store, struct tree_order *forest, sto
 {
     const struct row_reader reader = sqlite_row_reader(store);
     return size_cache(store, LOAD_SHARE, LOAD_MIN_KIB, LOAD_MAX_KIB, err) &&
-           load_stream(&reader, forest, &store->skipped, sink, cls, err) &&
+           load_stream(&reader, forest, &store->skipped, sqlite_missing(store), sink, cls, err) &&
            sqlite_read_next_ids(store, err) &&
            size_cache(store, WRITE_SHARE, WRITE_MIN_KIB, WRITE_MAX_KIB, err);
 }
@@ -44,12 +44,18 @@ static bool stream_all(struct sqlite_store *store, struct tree_order *forest, st
                        void *cls, struct err *err)
 {
     check(store->transaction.is_reading);
-    bool ok = load_rows(store, forest, sink, cls, err);
+    bool ok = load_rows(store, forest, sink, cls, err) && sqlite_is_whole(store, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     sqlite3_db_release_memory(store->writer.handle);
     if (!ok)
         store->followed.valid = false;
     return ok;
+}
+
+/* STORE_TAKEN if it may succeed in the next read. */
+static enum store_result read_failed(const struct sqlite_store *store)
+{
+    return store->missing.count > 0 ? STORE_TAKEN : STORE_FAILED;
 }
 
 enum store_result sqlite_load(struct sqlite_store *store, store_sink *sink, void *cls,
@@ -62,7 +68,7 @@ enum store_result sqlite_load(struct sqlite_store *store, store_sink *sink, void
     bool ok = stream_all(store, &forest, sink, cls, err);
     tree_order_free(&forest);
     if (!ok)
-        return STORE_FAILED;
+        return read_failed(store);
     sqlite_mark_followed(store);
     return STORE_OK;
 }
@@ -84,7 +90,7 @@ enum store_result sqlite_merge(struct sqlite_store *store, const struct store_co
     tree_order_free(&forest);
     if (!ok) {
         store->followed.valid = false;
-        return STORE_FAILED;
+        return read_failed(store);
     }
     if (*merged) {
         store->mismatches = (struct mismatches){0};

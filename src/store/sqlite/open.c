@@ -321,6 +321,8 @@ struct sqlite_store *sqlite_open(const struct store_options *options, struct err
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off,
                                             .steps = options->steps};
+    store->owner = (struct repair_owner){slice_of(slice_dup(options->owner.project)),
+                                         slice_of(slice_dup(options->owner.user))};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));
     if (sqlite_connect(store, options->sync_schema, create, err)) {
         if (store->in_memory)
@@ -349,6 +351,9 @@ void sqlite_close(struct sqlite_store *store)
     buf_free(&store->transaction.touched);
     log_entries_free(&store->transaction.to_follow);
     skipped_free(&store->skipped);
+    missing_consumers_free(&store->missing);
+    free((char *)store->owner.project.data);
+    free((char *)store->owner.user.data);
     free(store->path);
     free(store);
 }

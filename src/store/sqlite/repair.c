@@ -15,7 +15,6 @@
 struct repair {
     struct db db;
     char path[PATH_MAX];
-    char now[INSTANT_LEN];
 };
 
 static bool begin_reading(struct repair *repair, struct slice connection, struct err *err)
@@ -27,7 +26,6 @@ static bool begin_writing(struct repair *repair, struct slice connection, struct
 {
     if (!migrate_open_for_tool(&repair->db, connection, repair->path, false, err))
         return false;
-    instant_format(clock_wall_us(), repair->now);
     if (db_exec(&repair->db, "BEGIN IMMEDIATE", err))
         return true;
     db_close(&repair->db, false);
@@ -43,20 +41,23 @@ static bool end_writing(struct repair *repair, bool ok, struct err *err)
 }
 
 /* Runs a statement that returns no rows, and finalizes it. */
-static bool repair_run(struct repair *repair, sqlite3_stmt *statement, struct err *err)
+static bool repair_run(struct db *db, sqlite3_stmt *statement, struct err *err)
 {
     int rc = sqlite3_step(statement);
     if (rc != SQLITE_DONE)
-        db_fail(&repair->db, "changed", err);
+        db_fail(db, "changed", err);
     sqlite3_finalize(statement);
     return rc == SQLITE_DONE;
 }
 
-static sqlite3_stmt *prepare_with_now(struct repair *repair, const char *sql, struct err *err)
+/* With the time as its first parameter. */
+static sqlite3_stmt *prepare_with_now(struct db *db, const char *sql, struct err *err)
 {
-    sqlite3_stmt *statement = db_prepare(&repair->db, sql, err);
+    char now[INSTANT_LEN];
+    sqlite3_stmt *statement = db_prepare(db, sql, err);
+    instant_format(clock_wall_us(), now);
     if (statement != NULL)
-        sqlite3_bind_text(statement, 1, repair->now, INSTANT_LEN, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 1, now, INSTANT_LEN, SQLITE_TRANSIENT);
     return statement;
 }
 
@@ -87,19 +88,19 @@ bool sqlite_count_missing_consumers(struct slice connection, int64_t *count, str
     return ok;
 }
 
-static bool set_roots(struct repair *repair, int64_t most, int64_t *done, struct err *err)
+static bool set_roots(struct db *db, int64_t most, int64_t *done, struct err *err)
 {
     sqlite3_stmt *statement = prepare_with_now(
-        repair,
+        db,
         "UPDATE resource_providers SET root_provider_id = id, updated_at = ?1 WHERE id IN"
         " (SELECT id FROM resource_providers WHERE root_provider_id IS NULL LIMIT ?2)",
         err);
     if (statement == NULL)
         return false;
     sqlite3_bind_int64(statement, 2, most);
-    if (!repair_run(repair, statement, err))
+    if (!repair_run(db, statement, err))
         return false;
-    *done = sqlite3_changes64(repair->db.handle);
+    *done = sqlite3_changes64(db->handle);
     return true;
 }
 
@@ -108,40 +109,40 @@ bool sqlite_set_roots(struct slice connection, int64_t most, int64_t *done, stru
     struct repair repair;
     *done = 0;
     return begin_writing(&repair, connection, err) &&
-           end_writing(&repair, set_roots(&repair, most, done, err), err);
+           end_writing(&repair, set_roots(&repair.db, most, done, err), err);
 }
 
 /* A row of projects or users. `sql` takes the time and the external id. */
-static bool add_owner(struct repair *repair, const char *sql, struct slice external_id,
-                      struct err *err)
+static bool add_owner(struct db *db, const char *sql, struct slice external_id, struct err *err)
 {
-    sqlite3_stmt *statement = prepare_with_now(repair, sql, err);
+    sqlite3_stmt *statement = prepare_with_now(db, sql, err);
     if (statement == NULL)
         return false;
     sqlite3_bind_text64(statement, 2, external_id.data, external_id.len, SQLITE_STATIC,
                         SQLITE_UTF8);
-    return repair_run(repair, statement, err);
+    return repair_run(db, statement, err);
 }
 
-static bool create_consumers(struct repair *repair, const struct repair_owner *owner, int64_t most,
-                             int64_t *done, struct err *err)
+bool sqlite_create_missing(struct db *db, const struct repair_owner *owner, int64_t most,
+                           int64_t *done, struct err *err)
 {
     int64_t missing = 0;
-    if (!db_query_int(&repair->db, "SELECT EXISTS (SELECT 1 " MISSING_CONSUMERS ")", &missing, err))
+    *done = 0;
+    if (!db_query_int(db, "SELECT EXISTS (SELECT 1 " MISSING_CONSUMERS ")", &missing, err))
         return false;
     if (missing == 0)
         return true;
-    if (!add_owner(repair,
+    if (!add_owner(db,
                    "INSERT INTO projects (created_at, external_id) SELECT ?1, ?2"
                    " WHERE NOT EXISTS (SELECT 1 FROM projects WHERE external_id = ?2)",
                    owner->project, err) ||
-        !add_owner(repair,
+        !add_owner(db,
                    "INSERT INTO users (created_at, external_id) SELECT ?1, ?2"
                    " WHERE NOT EXISTS (SELECT 1 FROM users WHERE external_id = ?2)",
                    owner->user, err))
         return false;
     sqlite3_stmt *statement = prepare_with_now(
-        repair,
+        db,
         "INSERT INTO consumers (created_at, uuid, project_id, user_id, generation)"
         " SELECT ?1, a.consumer_id, (SELECT id FROM projects WHERE external_id = ?2),"
         " (SELECT id FROM users WHERE external_id = ?3), 0 " MISSING_CONSUMERS
@@ -154,9 +155,9 @@ static bool create_consumers(struct repair *repair, const struct repair_owner *o
     sqlite3_bind_text64(statement, 3, owner->user.data, owner->user.len, SQLITE_STATIC,
                         SQLITE_UTF8);
     sqlite3_bind_int64(statement, 4, most);
-    if (!repair_run(repair, statement, err))
+    if (!repair_run(db, statement, err))
         return false;
-    *done = sqlite3_changes64(repair->db.handle);
+    *done = sqlite3_changes64(db->handle);
     return true;
 }
 
@@ -166,5 +167,5 @@ bool sqlite_create_consumers(struct slice connection, const struct repair_owner 
     struct repair repair;
     *done = 0;
     return begin_writing(&repair, connection, err) &&
-           end_writing(&repair, create_consumers(&repair, owner, most, done, err), err);
+           end_writing(&repair, sqlite_create_missing(&repair.db, owner, most, done, err), err);
 }

@@ -48,14 +48,14 @@ static void end(struct buf *sql)
     sql->len--;
 }
 
-/* CROSS JOIN keeps SQLite's planner from reordering the join. */
+/* An allocation whose consumer has no row gets NULL. */
 void rows_sql_all(enum rows_table table, struct buf *sql)
 {
     const struct rows_info *info = rows_info(table);
     append_columns(sql, info, false);
     buf_printf(sql, " FROM %s t", info->name);
     if (table == ROWS_ALLOCATIONS)
-        buf_append_lit(sql, " CROSS JOIN consumers c ON c.uuid = t.consumer_id");
+        buf_append_lit(sql, " LEFT JOIN consumers c ON c.uuid = t.consumer_id");
     buf_printf(sql, " ORDER BY t.%s", info->ids == STORE_TABLE_COUNT ? "rowid" : "id");
     end(sql);
 }

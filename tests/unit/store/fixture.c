@@ -141,6 +141,7 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
                                     .sync_schema = sync,
                                     .create_missing_file = create,
                                     .synchronous_off = true,
+                                    .owner = fixture->owner,
                                     .steps = &fixture->steps};
     fixture->err = (struct err){.arena = fixture->arena};
     return store_open(&options, &fixture->err);
@@ -374,7 +375,7 @@ static struct known_entity find_seeded(void *cls, enum entity entity, int64_t id
     return (struct known_entity){.is_known = entity == ENTITY_PROVIDER && id <= 2};
 }
 
-static void pass_nobody(void *cls, int64_t provider_id, holder_take *take, void *take_cls)
+static void pass_nobody(void *cls, int64_t provider_id, consumer_take *take, void *take_cls)
 {
     (void)cls;
     (void)provider_id;

@@ -130,7 +130,7 @@ static struct known_entity find_entity(void *cls, enum entity entity, int64_t id
     return (struct known_entity){true, (int32_t)memory->providers[id].generation, depth};
 }
 
-static void pass_holders(void *cls, int64_t provider_id, holder_take *take, void *take_cls)
+static void pass_holders(void *cls, int64_t provider_id, consumer_take *take, void *take_cls)
 {
     const struct memory *memory = cls;
     for (int i = 0; i < ALLOCATIONS; i++) {

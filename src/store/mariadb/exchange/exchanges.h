@@ -72,6 +72,15 @@ enum server_outcome mariadb_rows_find(struct server_session *session, const stru
 enum server_outcome mariadb_rows_examine(struct server_session *session,
                                          struct examination *examination, server_take *take,
                                          void *cls, uint64_t timeout_us, struct err *err);
+enum server_outcome mariadb_consumers_find(struct server_session *session,
+                                           const struct slice *uuids, size_t count,
+                                           consumer_take *take, void *cls, uint64_t timeout_us,
+                                           struct err *err);
+enum server_outcome mariadb_consumers_create(struct server_session *session,
+                                             const struct repair_owner *owner,
+                                             const struct slice *uuids, size_t count,
+                                             uint64_t *created, uint64_t deadline_us,
+                                             struct err *err);
 enum server_outcome mariadb_rows_ids(struct server_session *session, enum rows_table table,
                                      struct row_ids *ids, uint64_t deadline_us, struct err *err);
 enum server_outcome mariadb_ask_write(struct server_session *session, const struct turn_ask *ask,

@@ -89,7 +89,7 @@ static struct slice append_from(enum rows_table table, const struct mariadb_inde
     buf_printf(sql, " FROM %s t", rows_name(table));
     if (table == ROWS_HOLDERS) {
         append_hint(indexes->has_provider_index, MARIADB_PROVIDER_INDEX, sql);
-        buf_append_lit(sql, " STRAIGHT_JOIN consumers c ON c.uuid=t.consumer_id AND " SAME_UUID);
+        buf_append_lit(sql, " LEFT JOIN consumers c ON c.uuid=t.consumer_id AND " SAME_UUID);
         return provider;
     }
     if (table == ROWS_INVENTORIES)

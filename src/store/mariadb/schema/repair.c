@@ -1,17 +1,19 @@
 /* The two online migrations on MariaDB and MySQL. They set the same times as the Python service,
- * and create no projects or users that are not needed. Each is one transaction; if another process
- * creates the same rows meanwhile, it is repeated. One thread at a time. */
+ * and create no projects or users that are not needed. If another process creates the same rows
+ * meanwhile, a transaction is repeated. One thread at a time. */
 #include "store/mariadb/schema/repair.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "store/mariadb/session/literal.h"
+#include "store/mariadb/session/session_state.h"
 #include "store/mariadb/session/tool_session.h"
+#include "store/server/dialect.h"
 
 #define MISSING_CONSUMERS                                                                          \
     "FROM allocations AS a LEFT JOIN consumers AS c ON a.consumer_id = c.uuid WHERE c.id IS NULL"
 
-enum { REPAIR_ATTEMPTS_MOST = 8, REPAIR_RESULTS_MOST = 4 };
+enum { REPAIR_ATTEMPTS_MOST = 8, REPAIR_RESULTS_MOST = 2 };
 
 /* Asks for one number in a session of its own. */
 static bool ask_repair(struct slice connection, struct slice sql, int64_t *answer, struct err *err)
@@ -114,42 +116,55 @@ bool mariadb_set_roots(struct slice connection, int64_t most, int64_t *done, str
     return repair(connection, &sql, 2, done, err);
 }
 
-static void append_owner(struct buf *sql, const char *table, struct slice external_id,
-                         int64_t now_us)
+/* The consumers that have allocations and no row, at most that many. The caller frees the rows. */
+static bool list_missing(struct mariadb_session *session, int64_t most, struct mariadb_rows *rows,
+                         struct err *err)
 {
-    buf_printf(sql, "INSERT INTO %s (created_at, external_id) SELECT ", table);
-    mariadb_literal_second(sql, now_us);
-    buf_append_char(sql, ',');
-    mariadb_literal_text(sql, external_id);
-    buf_printf(sql,
-               " FROM DUAL WHERE EXISTS (SELECT 1 " MISSING_CONSUMERS ")"
-               " AND NOT EXISTS (SELECT 1 FROM %s WHERE external_id = ",
-               table);
-    mariadb_literal_text(sql, external_id);
-    buf_append_lit(sql, ");");
+    struct buf sql = {0};
+    buf_printf(&sql, "SELECT a.consumer_id " MISSING_CONSUMERS " GROUP BY a.consumer_id LIMIT %lld",
+               (long long)most);
+    const struct mariadb_text text = {.sql = buf_slice(&sql), .statements = 1, .what = "read"};
+    bool ok = mariadb_session_execute(session, &text, rows, 1, NULL, mariadb_tool_deadline(),
+                                      err) == SERVER_OK;
+    buf_free(&sql);
+    return ok;
 }
 
-static void append_owner_id(struct buf *sql, const char *table, struct slice external_id)
+/* Creates rows for those that are listed from there on. */
+static bool create_some(struct mariadb_session *session, const struct repair_owner *owner,
+                        const struct mariadb_rows *rows, size_t from, int64_t *done,
+                        struct err *err)
 {
-    buf_printf(sql, "(SELECT id FROM %s WHERE external_id = ", table);
-    mariadb_literal_text(sql, external_id);
-    buf_append_lit(sql, "),");
+    struct slice uuids[ROW_READER_UUIDS_MOST];
+    uint64_t deadline_us = mariadb_tool_deadline();
+    size_t count = 0;
+    for (size_t i = from; i < mariadb_rows_count(rows) && count < ROW_READER_UUIDS_MOST; i++)
+        uuids[count++] = mariadb_rows_bytes(rows, i, 0);
+    for (int attempt = 1;; attempt++) {
+        struct err failed = {.arena = err->arena};
+        uint64_t created = 0;
+        if (session->base.dialect->consumers_create(&session->base, owner, uuids, count, &created,
+                                                    deadline_us, &failed) == SERVER_OK) {
+            *done += (int64_t)created;
+            return true;
+        }
+        if (attempt == REPAIR_ATTEMPTS_MOST || !can_repair_again(session, deadline_us, err->arena))
+            return err_set_text(err, failed.status, failed.code, failed.message);
+    }
 }
 
 bool mariadb_create_consumers(struct slice connection, const struct repair_owner *owner,
                               int64_t most, int64_t *done, struct err *err)
 {
-    struct buf sql = {0};
-    int64_t now_us = clock_wall_us();
-    buf_append_lit(&sql, "START TRANSACTION;");
-    append_owner(&sql, "projects", owner->project, now_us);
-    append_owner(&sql, "users", owner->user, now_us);
-    buf_append_lit(&sql, "INSERT INTO consumers (created_at, uuid, project_id, user_id, generation)"
-                         " SELECT ");
-    mariadb_literal_second(&sql, now_us);
-    buf_append_lit(&sql, ",a.consumer_id,");
-    append_owner_id(&sql, "projects", owner->project);
-    append_owner_id(&sql, "users", owner->user);
-    buf_printf(&sql, "0 " MISSING_CONSUMERS " GROUP BY a.consumer_id LIMIT %lld", (long long)most);
-    return repair(connection, &sql, 4, done, err);
+    struct mariadb_session *session = mariadb_tool_open(connection, err);
+    struct mariadb_rows rows = {0};
+    *done = 0;
+    if (session == NULL)
+        return false;
+    bool ok = list_missing(session, most, &rows, err);
+    for (size_t from = 0; ok && from < mariadb_rows_count(&rows); from += ROW_READER_UUIDS_MOST)
+        ok = create_some(session, owner, &rows, from, done, err);
+    mariadb_rows_free(&rows);
+    mariadb_session_destroy(session);
+    return ok;
 }

@@ -58,6 +58,13 @@ enum server_outcome pg_rows_find(struct server_session *session, const struct ro
 enum server_outcome pg_rows_examine(struct server_session *session, struct examination *examination,
                                     server_take *take, void *cls, uint64_t timeout_us,
                                     struct err *err);
+enum server_outcome pg_consumers_find(struct server_session *session, const struct slice *uuids,
+                                      size_t count, consumer_take *take, void *cls,
+                                      uint64_t timeout_us, struct err *err);
+enum server_outcome pg_consumers_create(struct server_session *session,
+                                        const struct repair_owner *owner, const struct slice *uuids,
+                                        size_t count, uint64_t *created, uint64_t deadline_us,
+                                        struct err *err);
 enum server_outcome pg_rows_ids(struct server_session *session, enum rows_table table,
                                 struct row_ids *ids, uint64_t deadline_us, struct err *err);
 enum server_outcome pg_instance_write(struct server_session *session,

@@ -40,8 +40,8 @@ static bool append_lookup(struct buf *sql, enum rows_table table)
                             " WHERE a.consumer_id = c.uuid OFFSET 0) t");
     else if (table == ROWS_HOLDERS)
         buf_append_lit(sql, " FROM (SELECT * FROM allocations a WHERE a.resource_provider_id"
-                            " = ANY ($1::int[]) OFFSET 0) t CROSS JOIN LATERAL (SELECT id"
-                            " FROM consumers o WHERE o.uuid = t.consumer_id OFFSET 0) c");
+                            " = ANY ($1::int[]) OFFSET 0) t LEFT JOIN LATERAL (SELECT id"
+                            " FROM consumers o WHERE o.uuid = t.consumer_id OFFSET 0) c ON true");
     else
         return false;
     return true;

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "store/instant.h"
 #include "store/postgres/session/figure.h"
+#include "store/postgres/session/session_state.h"
 #include "store/postgres/session/tool_session.h"
+#include "store/server/dialect.h"
 
 #define MISSING_CONSUMERS                                                                          \
     "FROM allocations a LEFT JOIN consumers c ON a.consumer_id = c.uuid WHERE c.id IS NULL"
@@ -103,39 +105,46 @@ bool pg_set_roots(struct slice connection, int64_t most, int64_t *done, struct e
                       err);
 }
 
-static bool create_missing(struct pg_repair *repair, const struct repair_owner *owner, int64_t most,
-                           int64_t *done, struct err *err)
+/* The consumers that have allocations and no row, at most that many. The caller frees the rows. */
+static bool list_missing(struct pg_session *session, int64_t most, struct pg_rows *rows,
+                         struct err *err)
 {
-    const struct pg_parameter project = pg_text(owner->project);
-    const struct pg_parameter user = pg_text(owner->user);
-    const struct pg_parameter all[] = {project, user, pg_int8(most)};
-    int64_t ignored;
-    return change(repair,
-                  "INSERT INTO projects (created_at, external_id) SELECT $1::timestamp, $2::text"
-                  " WHERE EXISTS (SELECT " MISSING_CONSUMERS ")"
-                  " AND NOT EXISTS (SELECT FROM projects WHERE external_id = $2::text)"
-                  " ON CONFLICT (external_id) DO NOTHING",
-                  &project, 1, &ignored, err) &&
-           change(repair,
-                  "INSERT INTO users (created_at, external_id) SELECT $1::timestamp, $2::text"
-                  " WHERE EXISTS (SELECT " MISSING_CONSUMERS ")"
-                  " AND NOT EXISTS (SELECT FROM users WHERE external_id = $2::text)"
-                  " ON CONFLICT (external_id) DO NOTHING",
-                  &user, 1, &ignored, err) &&
-           change(repair,
-                  "INSERT INTO consumers (created_at, uuid, project_id, user_id, generation)"
-                  " SELECT $1::timestamp, a.consumer_id,"
-                  " (SELECT id FROM projects WHERE external_id = $2::text),"
-                  " (SELECT id FROM users WHERE external_id = $3::text), 0 " MISSING_CONSUMERS
-                  " GROUP BY a.consumer_id LIMIT $4::bigint ON CONFLICT (uuid) DO NOTHING",
-                  all, 3, done, err);
+    const struct pg_parameter limit = pg_int8(most);
+    const struct pg_statement statement = {.sql = "SELECT DISTINCT a.consumer_id " MISSING_CONSUMERS
+                                                  " LIMIT $1::bigint",
+                                           .parameters = &limit,
+                                           .parameters_n = 1,
+                                           .what = "read"};
+    return pg_session_execute(session, &statement, rows, tool_session_deadline(), err) == SERVER_OK;
+}
+
+/* Creates rows for those that are listed from there on. */
+static bool create_some(struct pg_session *session, const struct repair_owner *owner,
+                        const struct pg_rows *rows, size_t from, int64_t *done, struct err *err)
+{
+    struct slice uuids[ROW_READER_UUIDS_MOST];
+    uint64_t created = 0;
+    size_t count = 0;
+    for (size_t i = from; i < pg_rows_count(rows) && count < ROW_READER_UUIDS_MOST; i++)
+        uuids[count++] = pg_rows_bytes(rows, i, 0);
+    bool ok = session->base.dialect->consumers_create(&session->base, owner, uuids, count, &created,
+                                                      tool_session_deadline(), err) == SERVER_OK;
+    *done += (int64_t)created;
+    return ok;
 }
 
 bool pg_create_consumers(struct slice connection, const struct repair_owner *owner, int64_t most,
                          int64_t *done, struct err *err)
 {
-    struct pg_repair repair;
+    struct pg_session *session = tool_session_open(connection, err);
+    struct pg_rows rows = {0};
     *done = 0;
-    return repair_begin(&repair, connection, err) &&
-           repair_end(&repair, create_missing(&repair, owner, most, done, err), err);
+    if (session == NULL)
+        return false;
+    bool ok = list_missing(session, most, &rows, err);
+    for (size_t from = 0; ok && from < pg_rows_count(&rows); from += ROW_READER_UUIDS_MOST)
+        ok = create_some(session, owner, &rows, from, done, err);
+    pg_rows_free(&rows);
+    pg_session_destroy(session);
+    return ok;
 }

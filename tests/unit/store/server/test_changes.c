@@ -43,7 +43,7 @@ static struct known_entity find_nothing(void *cls, enum entity entity, int64_t i
     return (struct known_entity){.is_known = entity == ENTITY_PROVIDER, .generation = 0};
 }
 
-static void pass_no_holders(void *cls, int64_t provider, holder_take *take, void *take_cls)
+static void pass_no_holders(void *cls, int64_t provider, consumer_take *take, void *take_cls)
 {
     (void)cls;
     (void)provider;
