@@ -565,9 +565,11 @@ class Schedule:
 
 
 def failures_of(part, text):
-    """The lines of a part's output that name its failures, each with the reasons that are indented below it."""
+    """The lines of a part's output that name its failures, each with the reasons that are indented below it. Without any: how the
+    output ends."""
     found = []
-    for case in re.findall(r"^(?:FAILED |not ok ).*(?:\n    .*)*", text, re.M)[:SHOWN_FAILURES] or ["no case is named"]:
+    ending = "\n    ".join(["no case is named", *[line.strip() for line in text.splitlines() if line.strip()][-SHOWN_REASONS:]])
+    for case in re.findall(r"^(?:FAILED |not ok ).*(?:\n    .*)*", text, re.M)[:SHOWN_FAILURES] or [ending]:
         lines = [line[:SHOWN_CHARACTERS] for line in case.splitlines()]
         found += [f"{part}: {lines[0]}", *lines[1:1 + SHOWN_REASONS]]
     return found

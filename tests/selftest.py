@@ -60,7 +60,7 @@ CASES = {
     "or what was printed last": lambda: reasons("".join(f"{line}\n" for line in range(9))) == [*"345678"],
     "failures are shown with what is below them": lambda: check.failures_of("p", "a\nFAILED b\n    c\n    d\ne\nnot ok f\n") == [
         "p: FAILED b", "    c", "    d", "p: not ok f"],
-    "or as unknown": lambda: check.failures_of("p", "a\n") == ["p: no case is named"],
+    "or as unknown": lambda: check.failures_of("p", "a\n\n b\n") == ["p: no case is named", "    a", "    b"],
     "a port that a test has got is no other's": lambda: not claimed_elsewhere(servers.free_port()),
     "nobody has got the others": lambda: claimed_elsewhere(1),
 }
