@@ -1,5 +1,6 @@
 /* A store that is one batch of claims behind takes it from the answer to the query that has found
  * it; anything else is left to an ordinary read. */
+#include "new_server.h"
 #include "peer.h"
 
 enum { CLAIM = 60 };
@@ -371,13 +372,10 @@ static void test_replaced(void **state)
     struct fixture *fixture = *state;
     struct pair pair = begin(fixture);
     struct server_store *other = server_store_of(pair.other);
-    struct server_old_primary old;
     claim(fixture, &pair);
     const struct store_stamp head = ask_newest(pair.other);
-    struct server_id id = other->follower->id;
     assert_true(follows(&pair, &head));
-    id.started++;
-    assert_true(server_lineage_join(other->lineage, &id, &old));
+    replace_server(pair.other);
     assert_false(store_take_head(pair.other));
     assert_int_not_equal(other->followed.number, other->head_read.state.number);
     end(&pair);

@@ -1,35 +1,17 @@
 /* News of a server that another one has replaced before they arrive: it may lack what they tell. */
+#include "new_server.h"
 #include "peer.h"
 
 #include "base/arena.h"
 
 /* The answer to a commit, which arrives while a session connects. */
-static _Atomic(struct server_head *) late_answer;
+static struct server_head *late_head;
 static struct log_state late_state;
 
-enum server_outcome __real_server_session_connect(struct server_session *session,
-                                                  uint64_t deadline_us, struct err *err);
-enum server_outcome __wrap_server_session_connect(struct server_session *session,
-                                                  uint64_t deadline_us, struct err *err);
-enum server_outcome __wrap_server_session_connect(struct server_session *session,
-                                                  uint64_t deadline_us, struct err *err)
+static void take_late_answer(void)
 {
     static const struct server_id unnamed; /* valid, whatever other sessions have joined */
-    struct server_head *head = late_answer;
-    if (head != NULL)
-        (void)!server_head_note(head, &late_state, NULL, &unnamed, true);
-    return __real_server_session_connect(session, deadline_us, err);
-}
-
-/* Some session of the store has reached another server, which has just been started. */
-static void replace_server(struct store *base)
-{
-    const struct server_store *store = server_store_of_const(base);
-    struct server_id id = store->writer->id;
-    struct server_old_primary old;
-    assert_true(id.timeline > 0);
-    id.started++;
-    assert_true(server_lineage_join(store->lineage, &id, &old));
+    (void)!server_head_note(late_head, &late_state, NULL, &unnamed, true);
 }
 
 static struct change_list new_trait(struct fixture *fixture, int64_t id, const char *name)
@@ -104,10 +86,11 @@ static void test_query(void **state)
     late_state = server_store_of(store)->followed;
     late_state.number++;
     late_state.mark[0] ^= 1;
-    late_answer = server_store_of(store)->head;
+    late_head = server_store_of(store)->head;
+    session_connects = take_late_answer;
     replace_server(store);
     const struct store_stamp answer = ask_newest(store);
-    late_answer = NULL;
+    session_connects = NULL;
     assert_memory_equal(&answer, &none, sizeof(none));
     store_close(store);
 }
