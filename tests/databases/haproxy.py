@@ -52,6 +52,14 @@ class Control:
     def is_up(self, server):
         return self.field(server, "status").startswith("UP")
 
+    def failures(self, server):
+        """How often it was up and has failed its checks."""
+        return int(self.field(server, "chkdown"))
+
+    def await_steady(self, server, seconds=60):
+        """It is up, and its last check has not failed: one that has failed shows as UP 2/3."""
+        wait_until(lambda: self.field(server, "status") == "UP", lambda: f"{server} is {self.field(server, 'status')}", seconds)
+
     def await_up(self, server, up=True, seconds=60):
         wait_until(lambda: self.is_up(server) == up, lambda: f"{server} is {self.field(server, 'status')}", seconds)
 
