@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import urllib.parse
 import uuid
 
@@ -233,7 +234,9 @@ class Failover:
     def check(self, name, berth, provider, held):
         """Each claim that was acknowledged is there, on every node and in memory."""
         self.cluster.await_same()
-        used = berth.client().must(200, "GET", f"/resource_providers/{provider}/usages")["usages"]["VCPU"]
+        path = f"/resource_providers/{provider}/usages"
+        wait_until(lambda: berth.client().ask("GET", path)[0] == 200, "reads are refused")  # the proxy may just have gone back to a node
+        used = berth.client().must(200, "GET", path)["usages"]["VCPU"]
         for node in self.cluster.nodes:
             found = {row[0] for row in node.sql("SELECT consumer_id FROM allocations")}
             missing = [consumer for consumer in held if consumer not in found]
@@ -241,6 +244,15 @@ class Failover:
         rows = self.cluster.nodes[0].sql("SELECT SUM(a.used) FROM allocations a JOIN resource_providers p"
                                          " ON p.id = a.resource_provider_id WHERE p.uuid = %s", provider)[0][0]
         self.score.case(f"{name}: and memory has the same", None if used == rows else f"{used}, {rows}")
+
+
+def to_the_end(score, name, play, *words, **more):
+    """What ends a play counts as a failure of it."""
+    try:
+        play(*words, **more)
+    except Exception as failure:
+        traceback.print_exc()
+        score.case(f"{name}: played to the end", f"{failure!r:.500}")
 
 
 def check_settings(score, berthd, directory):
@@ -270,13 +282,14 @@ def main():
             failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
             for name in texts:
                 if name in chosen:
-                    failover.play(name, texts[name])
+                    to_the_end(score, name, failover.play, name, texts[name])
             for name in MOVING:
                 if name in chosen:
-                    failover.play_moving(name)
+                    to_the_end(score, name, failover.play_moving, name)
         if WITH_TLS in chosen:
             with Galera(options=KOLLA, provider=provider, tls=True) as cluster:
-                Failover(score, arguments.berthd, directory, cluster, arguments.times).play(WITH_TLS, texts[WITH_TLS], tls=True)
+                failover = Failover(score, arguments.berthd, directory, cluster, arguments.times)
+                to_the_end(score, f"{WITH_TLS} with TLS", failover.play, WITH_TLS, texts[WITH_TLS], tls=True)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return score.end()
