@@ -396,7 +396,7 @@ PARTS = [
                         for database in ("postgres", "mariadb"))),
     Part("promoted", script("tests/databases/promoted.py", "--berthd", "build/berthd"), waits=True),
     Part("restoring", *(script("tests/databases/restoring.py", "--berthd", "build/berthd", "--database", database)
-                        for database in ("postgres", "mariadb", "sqlite")), waits=True),
+                        for database in ("postgres", "mariadb")), waits=True),
     Part("pool-failover", script("tests/databases/pool_failover.py", "--build", "build"), waits=True),
     Part("beside-python", script("tests/databases/beside_python.py", "--berthd", "build/berthd")),
     Part("beside-python-mariadb",

@@ -87,6 +87,7 @@ static bool open_and_read(struct daemon *daemon, struct reach *reach)
         .retry = &reach->retry,
         .meanwhile = &meanwhile,
         .state_directory = store_directory(conf),
+        .completes_consumers = true,
         .owner = {slice_of(conf->incomplete_consumer_project_id),
                   slice_of(conf->incomplete_consumer_user_id)},
         .recycle_us = conf->connection_recycle_us,

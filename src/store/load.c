@@ -200,16 +200,21 @@ static void take_missing(void *cls, int64_t id, struct slice uuid)
         missing_consumers_add(cls, uuid);
 }
 
-/* A database that takes consumers for one whose uuids are spelt differently has the row. */
+/* Asks only once for each. A database that takes consumers for one whose uuids are spelt
+ * differently has the row. */
 static bool ask_for_missing(struct loading *loading)
 {
     const struct row_reader *reader = loading->reader;
-    const struct missing_consumers *seeming = &loading->seeming;
-    if (reader->find_consumers != NULL)
-        return row_reader_find_consumers(reader, seeming->uuids, seeming->count, take_missing,
-                                         loading->missing, loading->err);
-    for (size_t i = 0; i < seeming->count; i++)
+    struct missing_consumers *seeming = &loading->seeming;
+    missing_consumers_end(seeming);
+    for (size_t i = 0; reader->find_consumers == NULL && i < seeming->count; i++)
         missing_consumers_add(loading->missing, seeming->uuids[i]);
+    if (reader->find_consumers != NULL &&
+        !row_reader_find_consumers(reader, seeming->uuids, seeming->count, take_missing,
+                                   loading->missing, loading->err))
+        return false;
+    if (loading->missing != NULL)
+        missing_consumers_end(loading->missing);
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* See missing_consumers.h. */
 #include "store/missing_consumers.h"
 
+#include <stdlib.h>
+
 #include "base/buf.h"
 #include "log/log.h"
 
@@ -15,6 +17,22 @@ void missing_consumers_add(struct missing_consumers *missing, struct slice uuid)
     missing->uuids[missing->count++] = arena_copy(missing->arena, uuid);
 }
 
+static int missing_compare(const void *a, const void *b)
+{
+    return slice_compare(a, b);
+}
+
+void missing_consumers_end(struct missing_consumers *missing)
+{
+    size_t kept = 0;
+    if (missing->count > 0)
+        qsort(missing->uuids, missing->count, sizeof(*missing->uuids), missing_compare);
+    for (size_t i = 0; i < missing->count; i++)
+        if (kept == 0 || !slice_equal(missing->uuids[kept - 1], missing->uuids[i]))
+            missing->uuids[kept++] = missing->uuids[i];
+    missing->count = kept;
+}
+
 void missing_consumers_free(struct missing_consumers *missing)
 {
     if (missing->arena != NULL)
@@ -26,11 +44,8 @@ void missing_consumers_log(const struct missing_consumers *missing, uint64_t cre
                            struct slice database)
 {
     struct buf names = {0};
-    for (size_t i = 0, named = 0; i < missing->count && named < NAMED_MOST; i++)
-        if (i == 0 || !slice_equal(missing->uuids[i], missing->uuids[i - 1])) {
-            buf_printf(&names, "%s%.*s", named == 0 ? "" : ", ", SLICE_ARG(missing->uuids[i]));
-            named++;
-        }
+    for (size_t i = 0; i < missing->count && i < NAMED_MOST; i++)
+        buf_printf(&names, "%s%.*s", i == 0 ? "" : ", ", SLICE_ARG(missing->uuids[i]));
     log_write(
         LOG_LEVEL_WARNING, "berth", LOG_NO_CONTEXT,
         "the database '%.*s' had allocations of consumers without a row (%llu, such as %.*s), "

@@ -20,7 +20,7 @@ struct repair_owner {
     struct slice user;
 };
 
-/* All zero: none. Each may be there several times. */
+/* All zero: none. */
 struct missing_consumers {
     struct arena *arena;
     struct slice *uuids;
@@ -29,6 +29,8 @@ struct missing_consumers {
 
 /* Copies the uuid, which must be one that clients can name (cell_is_uuid()). */
 void missing_consumers_add(struct missing_consumers *missing, struct slice uuid);
+/* After the last one: each is there once. */
+void missing_consumers_end(struct missing_consumers *missing);
 void missing_consumers_free(struct missing_consumers *missing);
 
 /* Logs that `created` of them have got a row. `database`: its URL, without a password. */

@@ -322,6 +322,8 @@ bool reread_entries(const struct row_reader *reader, const struct log_entries *l
         if (ok && !again)
             ok = find_namesakes(&rereading, &again, err);
     } while (ok && again);
+    if (missing != NULL)
+        missing_consumers_end(missing);
     if (ok && (missing == NULL || missing->count == 0)) {
         delete_providers(&rereading);
         delete_catalog_rows(&rereading);

@@ -74,8 +74,10 @@ struct store_options {
     const struct store_retry *retry;         /* NULL: one attempt. Used only during store_open() */
     struct slice state_directory; /* where a database on a server keeps a file of its own; without
                                      data: nowhere */
-    struct repair_owner owner;    /* of rows that consumers lack (missing_consumers.h); without a
-                                       project, none is created, and their allocations are left out */
+    bool completes_consumers;     /* rows that consumers of allocations lack are created
+                                     (missing_consumers.h). Otherwise their allocations are left out */
+    struct repair_owner owner;    /* of these rows. If the database cannot hold the names, all-zero
+                                     uuids take their place */
     uint64_t recycle_us;          /* age at which a connection to a server is replaced; 0: never */
     _Atomic uint64_t *steps; /* NULL, or grows while the database works, so that waiting threads can
                                 see its progress */

@@ -204,6 +204,7 @@ static bool open_store(struct instance *instance)
     struct err err = {.arena = arena};
     const struct store_options options = {.connection = slice_of(url),
                                           .busy_timeout_ms = BUSY_TIMEOUT_MS,
+                                          .completes_consumers = true,
                                           .owner = {universe_project(0), universe_user(0)},
                                           .recycle_us = fleet.seed % 2 == 0 ? RECYCLE_US : 0};
     instance->before = fleet.remembered[instance->process.number].state;

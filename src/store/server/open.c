@@ -108,8 +108,6 @@ struct store *server_open(const struct store_options *options, struct err *err)
     store->stalled_us =
         options->stalled_ms > 0 ? (uint64_t)options->stalled_ms * 1000 : store->timeout_us;
     store->recycle_us = options->recycle_us;
-    store->owner = (struct repair_owner){arena_copy(store->arena, options->owner.project),
-                                         arena_copy(store->arena, options->owner.user)};
     store->steps = options->steps;
     server_set_meanwhile(&store->base, options->meanwhile);
     store->acknowledged.fd = -1;
@@ -136,8 +134,10 @@ struct store *server_open(const struct store_options *options, struct err *err)
     if (store->head == NULL || store->connector == NULL)
         err_set(err, 503, NULL, "cannot start the threads that ask for the newest state");
     else if (store->unknown != NULL && getentropy(&store->instance, sizeof(store->instance)) == 0 &&
-             start_writer(store, options, err) && start_housekeeping(store, err))
+             start_writer(store, options, err) && start_housekeeping(store, err)) {
+        server_set_owner(store, options);
         return &store->base;
+    }
     server_close(&store->base);
     return NULL;
 }

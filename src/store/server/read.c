@@ -156,10 +156,11 @@ enum store_news server_begin_read(struct store *base, struct err *err)
     return news;
 }
 
-/* After a failure: it was not the database's, and memory is as it was. */
-static bool may_read_again(const struct server_store *store)
+/* After a failure: whether memory has the state that it counts as having. What this read has
+ * followed before is lost with the failure. */
+static bool keeps_state(const struct server_store *store)
 {
-    return store->read.is_overtaken || store->missing.count > 0;
+    return !store->read.has_followed && (store->read.is_overtaken || store->missing.count > 0);
 }
 
 static bool stream_all(struct server_store *store, struct tree_order *forest, store_sink *sink,
@@ -177,7 +178,7 @@ static bool stream_all(struct server_store *store, struct tree_order *forest, st
          load_stream(&reader, forest, &store->skipped, server_missing(store), sink, cls, err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     ok = ok && server_is_whole(store, err);
-    store->has_state &= ok || may_read_again(store);
+    store->has_state &= ok || keeps_state(store);
     return ok;
 }
 
@@ -233,7 +234,7 @@ enum store_result server_merge(struct store *base, const struct store_comparer *
     *merged &= ok;
     if (*merged)
         log_entries_free(&store->suspects);
-    store->has_state &= ok || may_read_again(store);
+    store->has_state &= ok || keeps_state(store);
     return ok ? STORE_OK : server_read_failed(store);
 }
 

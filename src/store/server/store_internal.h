@@ -174,9 +174,12 @@ struct server_store {
     unsigned crowded; /* so many batches more are planned under the lock */
 
     struct skipped skipped;
-    struct repair_owner owner;        /* store_options */
+    bool completes_consumers;         /* store_options */
+    struct repair_owner owner;        /* the same, or all-zero uuids */
     struct missing_consumers missing; /* found by the last load, merge or follow, and not created
                                          yet */
+    uint64_t missing_found_us;        /* when they were found */
+    uint64_t quiet_us;                /* after so long they are created; tests shorten it */
     struct alikes alikes;
     struct consumer_ids consumer_ids; /* while everything is read */
     struct store_refusal refusal;
@@ -319,13 +322,15 @@ bool server_need_snapshot(struct server_store *store, struct err *err) BERTH_MUS
 /* snapshot.c: after a load, merge or follow has failed: STORE_TAKEN if it may succeed in the next
  * read. */
 enum store_result server_read_failed(const struct server_store *store);
+/* missing_consumers.c: what the store needs to create them; at the open. */
+void server_set_owner(struct server_store *store, const struct store_options *options);
 /* missing_consumers.c: where a read leaves those that it finds; NULL: none is created. */
 struct missing_consumers *server_missing(struct server_store *store);
 /* missing_consumers.c: whether memory may have what was read; false: err is set, and the next read
  * creates what is missing. */
-bool server_is_whole(const struct server_store *store, struct err *err) BERTH_MUST_CHECK;
-/* missing_consumers.c: creates the rows that the last read has missed; no snapshot is open. False:
- * err is set, and some are still missing. */
+bool server_is_whole(struct server_store *store, struct err *err) BERTH_MUST_CHECK;
+/* missing_consumers.c: waits, and creates the rows that the last read has missed, unless others
+ * have written some meanwhile. No snapshot is open. False: err is set, and nothing can be read. */
 bool server_create_missing(struct server_store *store, struct err *err) BERTH_MUST_CHECK;
 /* snapshot.c: frees what a read has of the log. */
 void server_free_read(struct server_store *store);

@@ -118,6 +118,7 @@ struct sqlite_store {
     struct followed followed;
     struct transaction transaction;
     struct skipped skipped;
+    bool completes_consumers;         /* store_options, also the next one: */
     struct repair_owner owner;        /* store_options; from malloc */
     struct missing_consumers missing; /* found by the last load or merge, and not created yet */
     struct store_refusal refusal;

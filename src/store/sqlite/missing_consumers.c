@@ -7,7 +7,7 @@
 
 struct missing_consumers *sqlite_missing(struct sqlite_store *store)
 {
-    return store->owner.project.len > 0 && !store->read_only ? &store->missing : NULL;
+    return store->completes_consumers && !store->read_only ? &store->missing : NULL;
 }
 
 bool sqlite_is_whole(const struct sqlite_store *store, struct err *err)

@@ -321,6 +321,7 @@ struct sqlite_store *sqlite_open(const struct store_options *options, struct err
                                             .busy_timeout_ms = options->busy_timeout_ms,
                                             .synchronous_off = options->synchronous_off,
                                             .steps = options->steps};
+    store->completes_consumers = options->completes_consumers;
     store->owner = (struct repair_owner){slice_of(slice_dup(options->owner.project)),
                                          slice_of(slice_dup(options->owner.user))};
     check(getrandom(store->instance, sizeof(store->instance), 0) == sizeof(store->instance));

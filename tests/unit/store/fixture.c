@@ -141,6 +141,7 @@ struct store *fixture_try(struct fixture *fixture, const char *url, bool sync, b
                                     .sync_schema = sync,
                                     .create_missing_file = create,
                                     .synchronous_off = true,
+                                    .completes_consumers = fixture->completes_consumers,
                                     .owner = fixture->owner,
                                     .steps = &fixture->steps};
     fixture->err = (struct err){.arena = fixture->arena};

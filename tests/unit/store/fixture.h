@@ -17,9 +17,10 @@ struct fixture {
     char dir[64];
     char path[96]; /* dir/db */
     char url[160];
-    int busy_timeout_ms;       /* of the stores opened from now on; 10 000 */
-    struct repair_owner owner; /* the same; none */
-    _Atomic uint64_t steps;    /* of all of them */
+    int busy_timeout_ms;      /* of the stores opened from now on; 10 000 */
+    bool completes_consumers; /* the same; no, with this owner: */
+    struct repair_owner owner;
+    _Atomic uint64_t steps; /* of all of them */
     struct arena *arena;
     struct err err;
 };

@@ -18,6 +18,9 @@ static const char TABLES[] =
     "SELECT TABLE_NAME, MAX(COLUMN_KEY = 'PRI') FROM information_schema.COLUMNS"
     " WHERE TABLE_SCHEMA = DATABASE() GROUP BY TABLE_NAME";
 
+/* So many may have lost all their consumers in another way (store/missing_consumers.h). */
+#define SOME_ALLOCATIONS "5"
+
 /* Each refers to the other. */
 static const char WITHOUT[] =
     "SELECT CASE"
@@ -27,6 +30,9 @@ static const char WITHOUT[] =
     " THEN 'resource_classes'"
     " WHEN NOT EXISTS (SELECT 1 FROM traits) AND EXISTS (SELECT 1 FROM resource_provider_traits)"
     " THEN 'traits'"
+    " WHEN NOT EXISTS (SELECT 1 FROM consumers) AND (SELECT COUNT(*) FROM"
+    " (SELECT 1 FROM allocations LIMIT " SOME_ALLOCATIONS ") a) = " SOME_ALLOCATIONS
+    " THEN 'consumers'"
     " WHEN NOT EXISTS (SELECT 1 FROM projects) AND EXISTS (SELECT 1 FROM consumers) THEN 'projects'"
     " WHEN NOT EXISTS (SELECT 1 FROM users) AND EXISTS (SELECT 1 FROM consumers) THEN 'users' END";
 
