@@ -4,13 +4,15 @@
     tests/databases/orphans.py --build build [--database postgres|mariadb|sqlite]
 
 It then answers 500 and deletes the consumer that it has created for the claim, which was committed. Whatever berth reads, it
-first gives such consumers a row: two instances that serve, with and without triggers (`db coexist`), and one that starts. Before,
-the tools of docs/troubleshooting.md do the same. In a file, which loses no connection, rows of consumers are deleted instead.
+first gives such consumers a row: two instances that serve, with and without triggers (`db coexist`), and one that starts, also if
+its connection or its process ends meanwhile. Before, the tools of docs/troubleshooting.md do the same. In a file, which loses no
+connection, rows of consumers are deleted instead.
 
 The last line is `N passed, N failed`."""
 
 import argparse
 import contextlib
+import http.client
 import os
 import shutil
 import sqlite3
@@ -33,6 +35,14 @@ from processes import Failure, wait_until  # noqa: E402
 TOTAL, CLAIM = 16, 2
 CLAIM_COMMIT = 2  # of the COMMITs of a claim for a new consumer: the first one creates that
 NOTICED_S = 30
+MANY = 501  # more than a transaction of the tool creates
+# (what, the message of berthd after which something happens)
+STEPS = {
+    "postgres": (("asks who has no row", {"kind": "Execute", "text": r"^SELECT c\.id, c\.uuid FROM consumers c WHERE c\.uuid = ANY"}),
+                 ("has inserted the row", {"kind": "Execute", "text": r"^INSERT INTO consumers .* SELECT DISTINCT"})),
+    "mariadb": (("asks who has no row", {"kind": "Query", "text": r"^SELECT c\.id,c\.uuid FROM consumers c WHERE c\.uuid IN"}),
+                ("inserts the row", {"kind": "Query", "text": r"^BEGIN;.*INSERT INTO consumers .* SELECT"})),
+}
 NOBODY = "00000000-0000-0000-0000-000000000000"  # incomplete_consumer_project_id
 
 
@@ -125,8 +135,10 @@ class ServerCases(Cases):
         self.server = stack.enter_context(kind())
         self.tables = self.server.url()
         self.proxy = stack.enter_context(FaultyProxy(self.server.port, wire))
-        self.berths = [self.start(servers.Berthd, os.path.join(build, "berthd"), connection=self.server.url(), sync=number == 0)
-                       for number in range(2)]
+        self.steps = STEPS[database]
+        self.to_first = stack.enter_context(FaultyProxy(self.server.port, wire))
+        self.berths = [self.start(servers.Berthd, os.path.join(build, "berthd"), connection=self.server.url(port=port), sync=number == 0)
+                       for number, port in enumerate((self.to_first.port, self.server.port))]
         self.clients = [servers.Client(berth.port) for berth in self.berths]
         self.cut_off = servers.Client(self.start(servers.PythonService, connection=self.server.url(port=self.proxy.port), sync=False).port)
         self.of_python = servers.Client(self.start(servers.PythonService, connection=self.server.url(), sync=False).port)
@@ -148,6 +160,7 @@ class ServerCases(Cases):
         consumers = [self.leave()[0] for _ in range(2)]
         yield from self.counted(consumers, "without triggers")
         yield from self.held_before("without triggers")
+        yield from self.interrupted()
         found = self.tool("placement-manage", "db", "coexist", "enable")
         yield "triggers are created", found[0] == 0, found
         consumers = [self.leave()[0] for _ in range(2)]
@@ -173,8 +186,58 @@ class ServerCases(Cases):
             yield "placement-manage completes it", found[0] == 0 and "1 migrated" in found[1], found
             found = self.rows(consumer)
             yield "with a row", found == (1, 1), found
+            yield from self.many_by_tool()
         found = self.of_python.ask("DELETE", f"/allocations/{consumer}")[0]
         yield "so that it can be deleted", found == 204 and self.rows(consumer) == (0, 0), (found, self.rows(consumer))
+
+    def many_by_tool(self):
+        (provider,), = self.server.sql(f"SELECT id FROM resource_providers WHERE uuid = '{self.provider}'")
+        self.server.sql("INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used) VALUES "
+                        + ", ".join(f"({provider}, 'many-{number}', {name}, 1)" for number in range(MANY) for name in (0, 1)))
+        found = self.tool("placement-manage", "db", "online_data_migrations", "--max-count", str(MANY))
+        yield "placement-manage completes many", f" {MANY} migrated" in found[1], found
+        found = self.server.sql("SELECT count(*), count(DISTINCT uuid) FROM consumers WHERE uuid LIKE 'many-%'")
+        yield "each once", [tuple(row) for row in found] == [(MANY, MANY)], found
+        for table, column in (("allocations", "consumer_id"), ("consumers", "uuid")):
+            self.server.sql(f"DELETE FROM {table} WHERE {column} LIKE 'many-%'")
+
+    def interrupted(self):
+        """The first instance, which is alone, does not come to the end. Nothing is given away that the consumer holds."""
+        self.clients[1].close()
+        self.berths[1].stop()
+        for what, message in self.steps:
+            yield from self.interrupted_at(f"the connection ends when berthd {what}", message, self.to_first.cut)
+            yield from self.interrupted_at(f"berthd is killed when it {what}", message, self.to_first.swallow, kills=True)
+        self.berths[1].start()
+
+    def interrupted_at(self, when, message, interrupt, kills=False):
+        fault = interrupt(sender="client", when="after", **message)
+        consumer, _ = self.leave()
+        fault.wait()
+        if kills:
+            self.clients[0].close()
+            self.berths[0].kill()
+            self.to_first.recover()
+            self.berths[0].start()
+        found = self.answered(TOTAL - CLAIM + 1)
+        yield f"{when}: what it holds is not given away", found == 409, found
+        found = self.used(self.clients[0]), self.used(self.of_python), self.rows(consumer)
+        yield f"{when}: it has one row", found == (CLAIM, CLAIM, (1, 1)), found
+        found = self.clients[0].ask("DELETE", f"/allocations/{consumer}")[0]
+        yield f"{when}: and is deleted", found == 204 and self.rows(consumer) == (0, 0), found
+
+    def answered(self, amount):
+        """The status of a claim, as soon as it is not that there is no database."""
+        found = []
+
+        def ask():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                found.append(self.claim(self.clients[0], amount=amount))
+            return found and found[-1] != 503
+
+        with contextlib.suppress(Failure):
+            wait_until(ask, "", NOTICED_S)
+        return found[-1] if found else None
 
     def held_before(self, when):
         """A consumer that memory has is deleted, and created again by the Python service, with another id."""

@@ -323,6 +323,49 @@ static void test_load_of_foreign_writes(void **state)
     read_foreign_writes(state, true);
 }
 
+/* Reads until memory would have everything; false: it does not within so many attempts. */
+static bool read_to_the_end(struct attempt *a)
+{
+    enum { ATTEMPTS = 3 };
+    enum store_news begun;
+    struct store_stamp stamp;
+    bool is_good = false;
+    for (int i = 0; !is_good && i < ATTEMPTS; i++)
+        is_good = take_in(a, false, &begun);
+    return is_good && end_news(a->store, &stamp);
+}
+
+/* A consumer without a row has one by the time that memory has what was read, and one only. It is
+ * created by the first calls of a read. */
+static void test_missing_consumer(void **state)
+{
+    enum { CALLS = 60 };
+    static const char ROWS[] = "SELECT (SELECT count(*) FROM consumers WHERE uuid = '" UUID_C "')"
+                               " + 10 * (SELECT count(*) FROM projects WHERE external_id = 'new')";
+    struct attempt a;
+    struct fixture *fixture = *state;
+    fixture->completes_consumers = true;
+    fixture->owner = (struct repair_owner){SLICE_LIT("new"), SLICE_LIT("new")};
+    start(&a, *state);
+    a.knows_little = true;
+    for (int way = 0; way < FAILING_WAYS; way++) {
+        for (unsigned nth = 1; nth <= CALLS; nth += FAILING_STEP) {
+            enum store_news begun;
+            foreign(fixture->path, "PRAGMA synchronous = OFF;"
+                                   " DELETE FROM consumers WHERE uuid = '" UUID_C "'");
+            assert_false(take_in(&a, false, &begun)); /* it is found */
+            failing_arm(nth, (enum failing_way)way, SQLITE_IOERR);
+            bool is_good = read_to_the_end(&a);
+            failing_disarm();
+            if (is_good)
+                assert_int_equal(foreign(fixture->path, ROWS), 11);
+            assert_true(is_good || read_to_the_end(&a));
+            assert_int_equal(foreign(fixture->path, ROWS), 11);
+        }
+    }
+    end(&a);
+}
+
 /* Between batches; the writes continue, and nothing is lost. */
 static void test_upkeep(void **state)
 {
@@ -356,6 +399,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_load_of_foreign_writes, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_missing_consumer, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_upkeep, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

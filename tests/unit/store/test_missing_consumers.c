@@ -69,10 +69,14 @@ static void test_load(void **state)
     complete(fixture);
     store_close(open_seeded(fixture, NULL));
     foreign(fixture->path, ABANDON);
+    foreign(fixture->path, "INSERT INTO allocations (resource_provider_id, consumer_id,"
+                           " resource_class_id, used) VALUES (2, '" UUID_C "', 0, 5)");
     struct store *store = fixture_open(fixture);
     assert_int_equal(read_once(fixture, store, false, &out), STORE_TAKEN);
+    assert_int_equal(store_figures(store).skipped_rows, 0); /* nothing is left out */
     assert_int_equal(read_once(fixture, store, false, &out), STORE_OK);
     assert_true(contains(&out, " " UUID_C " 1 0 3)"));
+    assert_true(contains(&out, " " UUID_C " 2 0 5)"));
     expect_created(fixture);
     expect_news(fixture, store, STORE_NEWS_NONE);
     assert_int_equal(store_figures(store).skipped_rows, 0);
@@ -151,6 +155,43 @@ static void test_cannot_create(void **state)
     store_close(store);
 }
 
+/* Under the lock there is a transaction already: they get it after that. */
+static void test_locked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buf out = {0};
+    complete(fixture);
+    store_close(open_seeded(fixture, NULL));
+    foreign(fixture->path, ABANDON);
+    struct store *store = fixture_open(fixture);
+    assert_int_equal(lock_store(store, &fixture->err), STORE_LOCKED);
+    assert_int_equal(read_once(fixture, store, false, &out), STORE_TAKEN);
+    assert_int_equal(read_once(fixture, store, false, &out), STORE_TAKEN);
+    store_unlock(store);
+    assert_int_equal(read_once(fixture, store, false, &out), STORE_OK);
+    assert_true(contains(&out, " " UUID_C " 1 0 3)"));
+    expect_created(fixture);
+    buf_free(&out);
+    store_close(store);
+}
+
+/* No client can name it: it gets no row, and does not keep others from being read. */
+static void test_not_a_uuid(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buf out = {0};
+    complete(fixture);
+    store_close(open_seeded(fixture, NULL));
+    foreign(fixture->path, "INSERT INTO allocations (resource_provider_id, consumer_id,"
+                           " resource_class_id, used) VALUES (2, 'a\"b', 0, 5)");
+    struct store *store = fixture_open(fixture);
+    assert_int_equal(read_once(fixture, store, false, &out), STORE_OK);
+    assert_int_equal(store_figures(store).skipped_rows, 1);
+    assert_int_equal(foreign(fixture->path, "SELECT count(*) FROM consumers"), 1);
+    buf_free(&out);
+    store_close(store);
+}
+
 int main(void)
 {
     shim_install();
@@ -160,6 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_owner, shim_setup, shim_teardown),
         cmocka_unit_test_setup_teardown(test_read_only, shim_setup, shim_teardown),
         cmocka_unit_test_setup_teardown(test_cannot_create, shim_setup, shim_teardown),
+        cmocka_unit_test_setup_teardown(test_locked, shim_setup, shim_teardown),
+        cmocka_unit_test_setup_teardown(test_not_a_uuid, shim_setup, shim_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,12 @@ static void complete(struct fixture *fixture)
     fixture->owner = (struct repair_owner){SLICE_LIT("nobody"), SLICE_LIT("none")};
 }
 
+static struct store *in_a_hurry(struct store *store)
+{
+    server_store_of(store)->quiet_us = 10000;
+    return store;
+}
+
 static bool contains(const struct buf *text, const char *part)
 {
     return text->len > 0 && memmem(text->data, text->len, part, strlen(part)) != NULL;
@@ -91,11 +97,11 @@ static void test_load(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     abandon(fixture);
     expect_created(fixture, two, load_once, UUID_C);
-    struct store *three = fixture_open(fixture); /* nothing is missing for it */
+    struct store *three = in_a_hurry(fixture_open(fixture)); /* nothing is missing for it */
     struct buf out = {0};
     assert_int_equal(load_once(fixture, three, &out), STORE_OK);
     assert_true(contains(&out, UUID_C));
@@ -112,8 +118,8 @@ static void test_load(void **state)
 static void test_no_owner(void **state)
 {
     struct fixture *fixture = *state;
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon(fixture);
     assert_int_equal(load_once(fixture, two, &out), STORE_OK);
@@ -130,7 +136,7 @@ static void test_follow_consumer(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *store = open_seeded(fixture, NULL);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
     struct buf out = {0};
     expect_news(fixture, store, STORE_NEWS_NONE);
     abandon(fixture);
@@ -150,7 +156,7 @@ static void test_follow_provider(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *store = open_seeded(fixture, NULL);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
     expect_news(fixture, store, STORE_NEWS_NONE);
     (void)peer_execute(fixture, "INSERT INTO allocations (resource_provider_id, consumer_id,"
                                 " resource_class_id, used) VALUES (1, '" UUID_D "', 0, 3)");
@@ -164,7 +170,7 @@ static void test_follow_namesake(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *store = open_seeded(fixture, NULL);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
     struct buf out = {0};
     expect_news(fixture, store, STORE_NEWS_NONE);
     (void)peer_execute(fixture, "UPDATE consumers SET id = 77 WHERE uuid = '" UUID_C "'");
@@ -177,6 +183,176 @@ static void test_follow_namesake(void **state)
     store_close(store);
 }
 
+/* Nor is a consumer reset whose id is by now that of another: its uuid counts. */
+static void test_follow_id_reused(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct buf out = {0};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    abandon(fixture);
+    (void)peer_execute(fixture, "INSERT INTO consumers (id, uuid, project_id, user_id, generation)"
+                                " VALUES (1, '" UUID_D "', 1, 1, 0)");
+    peer_set_last_id(fixture, STORE_CONSUMERS, 1);
+    assert_true(store_suspect(store, ENTITY_CONSUMER, 1, SLICE_LIT(UUID_C)));
+    assert_int_equal(follow_once(fixture, store, &out), STORE_TAKEN);
+    assert_int_equal(out.len, 0);
+    assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
+    assert_true(contains(&out, "consumer(1 " UUID_D " "));
+    assert_true(contains(&out, " " UUID_C " 1 0 3)"));
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 2);
+    buf_free(&out);
+    store_close(store);
+}
+
+/* It holds two resources, as most do. */
+static void test_two_allocations(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    struct buf out = {0};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    (void)peer_execute(fixture, "INSERT INTO allocations (resource_provider_id, consumer_id,"
+                                " resource_class_id, used) VALUES (1, '" UUID_D "', 0, 3),"
+                                " (2, '" UUID_D "', 0, 5)");
+    expect_created(fixture, two, load_once, UUID_D);
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 2);
+    assert_true(store_suspect(store, ENTITY_PROVIDER, 2, (struct slice){0}));
+    assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
+    assert_true(contains(&out, " " UUID_D " 1 0 3)"));
+    assert_true(contains(&out, " " UUID_D " 2 0 5)"));
+    buf_free(&out);
+    store_close(store);
+    store_close(two);
+}
+
+/* A follow of a tool leaves them out as well. */
+static void test_follow_no_owner(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct buf out = {0};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    abandon(fixture);
+    assert_true(store_suspect(store, ENTITY_CONSUMER, 1, SLICE_LIT(UUID_C)));
+    assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
+    assert_true(contains(&out, "consumer_reset(1 " UUID_C ")"));
+    assert_false(contains(&out, "allocation("));
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 0);
+    buf_free(&out);
+    store_close(store);
+}
+
+/* No client can name it: it gets no row, and does not keep others from being read. */
+static void test_not_a_uuid(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    struct buf out = {0};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    (void)peer_execute(fixture, "INSERT INTO allocations (resource_provider_id, consumer_id,"
+                                " resource_class_id, used) VALUES (1, 'a\"b', 0, 3)");
+    assert_int_equal(load_once(fixture, two, &out), STORE_OK);
+    assert_int_equal(store_figures(two).skipped_rows, 1);
+    assert_true(store_suspect(store, ENTITY_PROVIDER, 1, (struct slice){0}));
+    assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 1);
+    buf_free(&out);
+    store_close(store);
+    store_close(two);
+}
+
+/* ---- statements that fail ---- */
+
+static const struct server_dialect *whole; /* of the store whose statements are to fail */
+static int lost_answers;
+
+static enum server_outcome fail_to_find(struct server_session *session, const struct slice *uuids,
+                                        size_t count, consumer_take *take, void *cls,
+                                        uint64_t timeout_us, struct err *err)
+{
+    (void)session;
+    (void)uuids;
+    (void)count;
+    (void)take;
+    (void)cls;
+    (void)timeout_us;
+    (void)!err_set(err, 503, NULL, "the connection was lost");
+    return SERVER_LOST;
+}
+
+/* They are created, and the answer to COMMIT is lost. */
+static enum server_outcome create_and_lose(struct server_session *session,
+                                           const struct repair_owner *owner,
+                                           const struct slice *uuids, size_t count,
+                                           uint64_t *created, uint64_t deadline_us, struct err *err)
+{
+    enum server_outcome outcome =
+        whole->consumers_create(session, owner, uuids, count, created, deadline_us, err);
+    if (outcome != SERVER_OK || lost_answers == 0)
+        return outcome;
+    lost_answers--;
+    server_session_close(session);
+    (void)!err_set(err, 503, NULL, "the connection was lost");
+    return SERVER_LOST;
+}
+
+/* Memory must not have what was read without an answer to the question who is missing. */
+static void test_question_fails(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    struct buf out = {0};
+    expect_news(fixture, store, STORE_NEWS_NONE);
+    abandon(fixture);
+    struct server_dialect broken = *server_store_of(store)->follower->dialect;
+    whole = server_store_of(store)->follower->dialect;
+    broken.consumers_find = fail_to_find;
+    server_store_of(store)->follower->dialect = &broken;
+    server_store_of(two)->follower->dialect = &broken;
+    assert_true(store_suspect(store, ENTITY_CONSUMER, 1, SLICE_LIT(UUID_C)));
+    assert_int_equal(load_once(fixture, two, &out), STORE_FAILED);
+    out.len = 0;
+    assert_int_equal(follow_once(fixture, store, &out), STORE_FAILED);
+    assert_int_equal(out.len, 0);
+    server_store_of(store)->follower->dialect = whole;
+    server_store_of(two)->follower->dialect = whole;
+    expect_created(fixture, two, load_once, UUID_C);
+    assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
+    assert_true(contains(&out, " " UUID_C " 1 0 3)"));
+    buf_free(&out);
+    store_close(store);
+    store_close(two);
+}
+
+/* Nothing is created twice. */
+static void test_answer_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    abandon(fixture);
+    struct server_dialect broken = *server_store_of(two)->follower->dialect;
+    whole = server_store_of(two)->follower->dialect;
+    lost_answers = 1;
+    broken.consumers_create = create_and_lose;
+    server_store_of(two)->follower->dialect = &broken;
+    expect_created(fixture, two, load_once, UUID_C);
+    assert_int_equal(lost_answers, 0);
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 1);
+    server_store_of(two)->follower->dialect = whole;
+    store_close(one);
+    store_close(two);
+}
+
 /* What a read has followed is lost when it then finds that everything must be read, and a consumer
  * without a row in it. */
 static void test_follow_and_load(void **state)
@@ -184,7 +360,7 @@ static void test_follow_and_load(void **state)
     struct fixture *fixture = *state;
     const struct memory_view memory = {find_seeded, pass_seeded, NULL};
     complete(fixture);
-    struct store *store = open_seeded(fixture, NULL);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
     struct store_stamp stamp;
     struct buf out = {0};
     expect_news(fixture, store, STORE_NEWS_NONE);
@@ -207,8 +383,8 @@ static void test_others_write(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon(fixture);
     (void)peer_execute(fixture, "INSERT INTO allocations (resource_provider_id, consumer_id,"
@@ -233,8 +409,8 @@ static void test_owner(void **state)
     memset(name, 'x', sizeof(name) - 1);
     complete(fixture);
     fixture->owner.project = slice_of(name);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon(fixture);
     assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
@@ -256,8 +432,8 @@ static void test_many(void **state)
     enum { MANY = 2 * ROW_READER_UUIDS_MOST + 1 };
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *store = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     const struct slice insert = arena_printf(
         fixture->arena,
         "INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)"
@@ -281,11 +457,15 @@ static void test_sequence_behind(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     abandon(fixture);
-    (void)peer_execute(fixture, "INSERT INTO consumers (id, uuid, project_id, user_id, generation)"
-                                " VALUES (2001, 'another', 1, 1, 0)");
+    const struct slice insert =
+        arena_printf(fixture->arena,
+                     "INSERT INTO consumers (id, uuid, project_id, user_id, generation)"
+                     " SELECT 2000 + seq, CONCAT('another-', seq), 1, 1, 0 FROM %s%c",
+                     peer_sql("generate_series(1, 9) AS seq", peer_numbers(fixture, 1, 9)), '\0');
+    (void)peer_execute(fixture, insert.data);
     peer_set_last_id(fixture, STORE_CONSUMERS, 2000);
     expect_created(fixture, two, load_once, UUID_C);
     store_close(one);
@@ -298,8 +478,8 @@ static void test_cannot_create(void **state)
     struct fixture *fixture = *state;
     complete(fixture);
     fixture->busy_timeout_ms = 1000;
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon(fixture);
     assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
@@ -333,8 +513,8 @@ static void test_both(void **state)
 {
     struct fixture *fixture = *state;
     complete(fixture);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon(fixture);
     assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
@@ -356,8 +536,8 @@ static void test_spelt_otherwise(void **state)
     if (!fixture_is_mariadb())
         return;
     complete(fixture);
-    struct store *one = open_seeded(fixture, NULL);
-    struct store *two = fixture_open(fixture);
+    struct store *one = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     (void)peer_execute(fixture, "UPDATE consumers SET uuid = UPPER(uuid)");
     assert_int_equal(load_once(fixture, two, &out), STORE_OK);
@@ -379,6 +559,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_follow_and_load, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_write, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_owner, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_follow_id_reused, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_follow_no_owner, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_two_allocations, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_not_a_uuid, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_question_fails, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_answer_lost, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_many, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_sequence_behind, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_cannot_create, fixture_setup, fixture_teardown),
