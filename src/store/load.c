@@ -200,22 +200,21 @@ static void take_missing(void *cls, int64_t id, struct slice uuid)
         missing_consumers_add(cls, uuid);
 }
 
-/* Asks only once for each. A database that takes consumers for one whose uuids are spelt
- * differently has the row. */
+/* A database that takes two uuids for the same has the row of one that is spelt otherwise. A read
+ * that fails has found none. */
 static bool ask_for_missing(struct loading *loading)
 {
-    const struct row_reader *reader = loading->reader;
     struct missing_consumers *seeming = &loading->seeming;
+    if (seeming->count == 0)
+        return true;
     missing_consumers_end(seeming);
-    for (size_t i = 0; reader->find_consumers == NULL && i < seeming->count; i++)
-        missing_consumers_add(loading->missing, seeming->uuids[i]);
-    if (reader->find_consumers != NULL &&
-        !row_reader_find_consumers(reader, seeming->uuids, seeming->count, take_missing,
-                                   loading->missing, loading->err))
-        return false;
-    if (loading->missing != NULL)
+    bool ok = row_reader_find_consumers(loading->reader, seeming->uuids, seeming->count,
+                                        take_missing, loading->missing, loading->err);
+    if (ok)
         missing_consumers_end(loading->missing);
-    return true;
+    else
+        missing_consumers_free(loading->missing);
+    return ok;
 }
 
 bool load_stream(const struct row_reader *reader, struct tree_order *forest,

@@ -322,8 +322,10 @@ bool reread_entries(const struct row_reader *reader, const struct log_entries *l
         if (ok && !again)
             ok = find_namesakes(&rereading, &again, err);
     } while (ok && again);
-    if (missing != NULL)
+    if (missing != NULL && ok)
         missing_consumers_end(missing);
+    else if (missing != NULL)
+        missing_consumers_free(missing); /* a read that fails has found none */
     if (ok && (missing == NULL || missing->count == 0)) {
         delete_providers(&rereading);
         delete_catalog_rows(&rereading);

@@ -53,6 +53,11 @@ bool row_reader_find(const struct row_reader *reader, const struct row_set *sets
 bool row_reader_find_consumers(const struct row_reader *reader, const struct slice *uuids,
                                size_t count, consumer_take *take, void *take_cls, struct err *err)
 {
+    if (reader->find_consumers == NULL) {
+        for (size_t i = 0; i < count; i++)
+            take(take_cls, 0, uuids[i]);
+        return true;
+    }
     for (size_t at = 0; at < count; at += ROW_READER_UUIDS_MOST) {
         size_t left = count - at;
         if (!reader->find_consumers(reader->cls, uuids + at,

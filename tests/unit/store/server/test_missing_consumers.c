@@ -426,20 +426,60 @@ static void test_owner(void **state)
     store_close(two);
 }
 
-/* More than are asked for and created at a time. */
-static void test_many(void **state)
+enum { MANY = 2 * ROW_READER_UUIDS_MOST + 1 }; /* more than are asked for at a time */
+
+static void abandon_many(struct fixture *fixture)
 {
-    enum { MANY = 2 * ROW_READER_UUIDS_MOST + 1 };
-    struct fixture *fixture = *state;
-    complete(fixture);
-    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
-    struct store *two = in_a_hurry(fixture_open(fixture));
     const struct slice insert = arena_printf(
         fixture->arena,
         "INSERT INTO allocations (resource_provider_id, consumer_id, resource_class_id, used)"
         " SELECT 2, CONCAT('many-', seq), 0, 1 FROM %s%c",
         peer_sql("generate_series(1, 1001) AS seq", peer_numbers(fixture, 1, MANY)), '\0');
     (void)peer_execute(fixture, insert.data);
+}
+
+static int answers;
+
+/* The first answer names some, and there is no second one. */
+static enum server_outcome find_some(struct server_session *session, const struct slice *uuids,
+                                     size_t count, consumer_take *take, void *cls,
+                                     uint64_t timeout_us, struct err *err)
+{
+    return answers-- > 0 ? whole->consumers_find(session, uuids, count, take, cls, timeout_us, err)
+                         : fail_to_find(session, uuids, count, take, cls, timeout_us, err);
+}
+
+/* Then the read has failed, and found none: nothing is created of what it was told. */
+static void test_second_question_fails(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    struct buf out = {0};
+    abandon_many(fixture);
+    struct server_dialect broken = *server_store_of(two)->follower->dialect;
+    whole = server_store_of(two)->follower->dialect;
+    answers = 1;
+    broken.consumers_find = find_some;
+    server_store_of(two)->follower->dialect = &broken;
+    assert_int_equal(load_once(fixture, two, &out), STORE_FAILED);
+    server_store_of(two)->follower->dialect = whole;
+    out.len = 0;
+    assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
+    assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 1);
+    buf_free(&out);
+    store_close(store);
+    store_close(two);
+}
+
+static void test_many(void **state)
+{
+    struct fixture *fixture = *state;
+    complete(fixture);
+    struct store *store = in_a_hurry(open_seeded(fixture, NULL));
+    struct store *two = in_a_hurry(fixture_open(fixture));
+    abandon_many(fixture);
     struct buf out = {0};
     assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
     out.len = 0;
@@ -565,6 +605,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_a_uuid, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_question_fails, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_answer_lost, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_second_question_fails, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_many, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_sequence_behind, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_cannot_create, fixture_setup, fixture_teardown),
