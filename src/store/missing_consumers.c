@@ -40,6 +40,16 @@ void missing_consumers_free(struct missing_consumers *missing)
     *missing = (struct missing_consumers){0};
 }
 
+bool missing_consumers_are_none(const struct missing_consumers *missing, struct slice database,
+                                struct err *err)
+{
+    return missing->count == 0 ||
+           err_set(err, 503, NULL,
+                   "the database '%.*s' has allocations of consumers without a row, which is being "
+                   "created",
+                   SLICE_ARG(database));
+}
+
 void missing_consumers_log(const struct missing_consumers *missing, uint64_t created,
                            struct slice database)
 {

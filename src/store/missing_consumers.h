@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/slice.h"
 
 /* The owner of created rows: [placement] incomplete_consumer_*. */
@@ -32,6 +33,11 @@ void missing_consumers_add(struct missing_consumers *missing, struct slice uuid)
 /* After the last one: each is there once. */
 void missing_consumers_end(struct missing_consumers *missing);
 void missing_consumers_free(struct missing_consumers *missing);
+
+/* Whether a read has found none, so that memory may have what was read. False: err is set (503).
+ * `database`: as below. */
+bool missing_consumers_are_none(const struct missing_consumers *missing, struct slice database,
+                                struct err *err) BERTH_MUST_CHECK;
 
 /* Logs that `created` of them have got a row. `database`: its URL, without a password. */
 void missing_consumers_log(const struct missing_consumers *missing, uint64_t created,

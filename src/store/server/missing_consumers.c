@@ -57,13 +57,9 @@ struct missing_consumers *server_missing(struct server_store *store)
 
 bool server_is_whole(struct server_store *store, struct err *err)
 {
-    if (store->missing.count == 0)
-        return true;
-    store->missing_found_us = clock_monotonic_us();
-    return err_set(err, 503, NULL,
-                   "the database '%.*s' has allocations of consumers without a row, which is being "
-                   "created",
-                   SLICE_ARG(store->address.target));
+    if (store->missing.count > 0)
+        store->missing_found_us = clock_monotonic_us();
+    return missing_consumers_are_none(&store->missing, store->address.target, err);
 }
 
 /* ---- creation ---- */

@@ -193,9 +193,6 @@ bool sqlite_ensure_file(struct sqlite_store *store, struct err *err) BERTH_MUST_
 /* missing_consumers.c */
 /* Where a read leaves those that it finds; NULL: none is created. */
 struct missing_consumers *sqlite_missing(struct sqlite_store *store);
-/* Whether memory may have what was read; false: err is set, and the next read creates what is
- * missing. */
-bool sqlite_is_whole(const struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;
 /* Creates the rows that the last read has missed, unless the lock is held. No transaction is open
  * otherwise. */
 bool sqlite_create_found(struct sqlite_store *store, struct err *err) BERTH_MUST_CHECK;

@@ -44,7 +44,8 @@ static bool stream_all(struct sqlite_store *store, struct tree_order *forest, st
                        void *cls, struct err *err)
 {
     check(store->transaction.is_reading);
-    bool ok = load_rows(store, forest, sink, cls, err) && sqlite_is_whole(store, err);
+    bool ok = load_rows(store, forest, sink, cls, err) &&
+              missing_consumers_are_none(&store->missing, slice_of(store->path), err);
     counter_set(&store->skipped_rows, store->skipped.rows.count);
     sqlite3_db_release_memory(store->writer.handle);
     if (!ok)

@@ -10,15 +10,6 @@ struct missing_consumers *sqlite_missing(struct sqlite_store *store)
     return store->completes_consumers && !store->read_only ? &store->missing : NULL;
 }
 
-bool sqlite_is_whole(const struct sqlite_store *store, struct err *err)
-{
-    return store->missing.count == 0 ||
-           err_set(err, 503, NULL,
-                   "the database '%s' has allocations of consumers without a row, which is being "
-                   "created",
-                   store->path);
-}
-
 static bool missing_consumers_create(struct sqlite_store *store, int64_t *created, struct err *err)
 {
     bool ok = sqlite_run(store, STATEMENT_BEGIN, err) &&
