@@ -415,22 +415,23 @@ static void add_consumer(struct call *call, int64_t id, struct slice uuid)
     maria_add_text(call, uuid);
 }
 
-static enum outcome find_consumers(struct call *call)
+static enum outcome find_by_uuids(struct call *call, const char *column, bool missing)
 {
     static struct value uuids[CONSUMERS_ASKED_MOST];
-    size_t count = take_uuids(call, " WHERE c.uuid", uuids);
+    size_t count = take_uuids(call, column, uuids);
     maria_columns(call, "nt");
-    consumers_find(call, uuids, count, false, add_consumer);
+    consumers_find(call, uuids, count, missing, add_consumer);
     return OUTCOME_DONE;
+}
+
+static enum outcome find_consumers(struct call *call)
+{
+    return find_by_uuids(call, " WHERE c.uuid", false);
 }
 
 static enum outcome find_missing(struct call *call)
 {
-    static struct value uuids[CONSUMERS_ASKED_MOST];
-    size_t count = take_uuids(call, " WHERE a.consumer_id", uuids);
-    maria_columns(call, "nt");
-    consumers_find(call, uuids, count, true, add_consumer);
-    return OUTCOME_DONE;
+    return find_by_uuids(call, " WHERE a.consumer_id", true);
 }
 
 static enum outcome end_creation(struct call *call, enum outcome outcome, size_t rows)

@@ -3,8 +3,8 @@
 
 #include "memory_store/tables_internal.h"
 
-static const struct row *find_named(const struct tables *tables, enum table table,
-                                    struct slice name)
+const struct row *consumers_catalog_row(const struct tables *tables, enum table table,
+                                        struct slice name)
 {
     const struct rows *rows = &tables->rows[table];
     for (uint32_t i = 0; i < rows->count; i++)
@@ -13,7 +13,7 @@ static const struct row *find_named(const struct tables *tables, enum table tabl
     return NULL;
 }
 
-static const struct row *find_consumer(const struct tables *tables, struct slice uuid)
+const struct row *consumers_row(const struct tables *tables, struct slice uuid)
 {
     const struct rows *rows = &tables->rows[TABLE_CONSUMERS];
     for (uint32_t i = 0; i < rows->count; i++)
@@ -33,7 +33,7 @@ bool consumers_holds(const struct tables *tables, struct slice uuid)
 
 bool consumers_is_missing(const struct tables *tables, struct slice uuid)
 {
-    return consumers_holds(tables, uuid) && find_consumer(tables, uuid) == NULL;
+    return consumers_holds(tables, uuid) && consumers_row(tables, uuid) == NULL;
 }
 
 static bool is_repeated(const struct value *uuids, size_t at)
@@ -49,7 +49,7 @@ void consumers_find(struct call *call, const struct value *uuids, size_t count, 
 {
     const struct view view = transaction_view(call->session);
     for (size_t i = 0; i < count; i++) {
-        const struct row *row = find_consumer(view.tables, uuids[i].text);
+        const struct row *row = consumers_row(view.tables, uuids[i].text);
         if (is_repeated(uuids, i))
             continue;
         if (!missing && row != NULL)
@@ -73,13 +73,12 @@ static enum outcome insert_row(struct call *call, enum table table, const struct
 }
 
 enum outcome consumers_create_owner(struct call *call, enum table table, int64_t now_us,
-                                    struct slice external_id,
-                                    int64_t next_id(struct call *call, enum table table),
+                                    struct slice external_id, consumers_next_id *next_id,
                                     size_t *rows)
 {
     const struct tables *tables = transaction_view(call->session).tables;
     *rows = 0;
-    if (find_named(tables, table, external_id) != NULL)
+    if (consumers_catalog_row(tables, table, external_id) != NULL)
         return OUTCOME_DONE;
     struct change image = {.kind =
                                table == TABLE_PROJECTS ? CHANGE_PROJECT_INSERT : CHANGE_USER_INSERT,
@@ -92,7 +91,7 @@ enum outcome consumers_create_owner(struct call *call, enum table table, int64_t
 
 enum outcome consumers_create(struct call *call, int64_t now_us, struct slice project,
                               struct slice user, const struct value *uuids, size_t count,
-                              int64_t next_id(struct call *call, enum table table), size_t *rows)
+                              consumers_next_id *next_id, size_t *rows)
 {
     *rows = 0;
     for (size_t i = 0; i < count; i++) {
@@ -102,8 +101,8 @@ enum outcome consumers_create(struct call *call, int64_t now_us, struct slice pr
         struct change image = {.kind = CHANGE_CONSUMER_INSERT, .created_at_us = now_us};
         image.consumer = (struct change_consumer){
             .id = next_id(call, TABLE_CONSUMERS),
-            .project_id = find_named(tables, TABLE_PROJECTS, project)->image.catalog.id,
-            .user_id = find_named(tables, TABLE_USERS, user)->image.catalog.id,
+            .project_id = consumers_catalog_row(tables, TABLE_PROJECTS, project)->image.catalog.id,
+            .user_id = consumers_catalog_row(tables, TABLE_USERS, user)->image.catalog.id,
             .uuid = tables_keep_text(tables, uuids[i].text),
         };
         enum outcome outcome = insert_row(call, TABLE_CONSUMERS, &image);

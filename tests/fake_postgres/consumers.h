@@ -7,6 +7,11 @@
 
 enum { CONSUMERS_ASKED_MOST = 512 };
 
+/* Rows by their names or uuids; NULL: there is none. */
+const struct row *consumers_catalog_row(const struct tables *tables, enum table table,
+                                        struct slice name);
+const struct row *consumers_row(const struct tables *tables, struct slice uuid);
+
 /* Whether allocations have the uuid. */
 bool consumers_holds(const struct tables *tables, struct slice uuid);
 /* The same, and no consumer has. */
@@ -17,15 +22,17 @@ bool consumers_is_missing(const struct tables *tables, struct slice uuid);
 void consumers_find(struct call *call, const struct value *uuids, size_t count, bool missing,
                     void (*add)(struct call *call, int64_t id, struct slice uuid));
 
+/* The id of a new row. */
+typedef int64_t consumers_next_id(struct call *call, enum table table);
+
 /* Inserts a project or user, unless there is one with that external id. */
 enum outcome consumers_create_owner(struct call *call, enum table table, int64_t now_us,
-                                    struct slice external_id,
-                                    int64_t next_id(struct call *call, enum table table),
+                                    struct slice external_id, consumers_next_id *next_id,
                                     size_t *rows);
 
 /* Inserts a row for each of these consumers that is missing. */
 enum outcome consumers_create(struct call *call, int64_t now_us, struct slice project,
                               struct slice user, const struct value *uuids, size_t count,
-                              int64_t next_id(struct call *call, enum table table), size_t *rows);
+                              consumers_next_id *next_id, size_t *rows);
 
 #endif

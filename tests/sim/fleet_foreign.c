@@ -89,21 +89,11 @@ static int64_t now_us(void)
 
 /* ---- rows ---- */
 
-static const struct row *find_name(const struct foreign *foreign, enum table table,
-                                   struct slice name)
-{
-    const struct rows *rows = &foreign->tables->rows[table];
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (slice_equal(rows->row[i].image.catalog.name, name))
-            return &rows->row[i];
-    return NULL;
-}
-
 /* The id of the catalog's row with that name, which is inserted if it is missing. */
 static int64_t ensure_name(struct foreign *foreign, enum table table, enum change_kind kind,
                            struct slice name)
 {
-    const struct row *row = find_name(foreign, table, name);
+    const struct row *row = consumers_catalog_row(foreign->tables, table, name);
     if (row != NULL)
         return row->image.catalog.id;
     struct change image = {.kind = kind, .created_at_us = now_us()};
@@ -117,15 +107,6 @@ static const struct row *some_row(const struct foreign *foreign, enum table tabl
 {
     const struct rows *rows = &foreign->tables->rows[table];
     return rows->count == 0 ? NULL : &rows->row[rng_below(&fleet.rng, (int)rows->count)];
-}
-
-static const struct row *find_consumer(const struct foreign *foreign, struct slice uuid)
-{
-    const struct rows *rows = &foreign->tables->rows[TABLE_CONSUMERS];
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (slice_equal(rows->row[i].image.consumer.uuid, uuid))
-            return &rows->row[i];
-    return NULL;
 }
 
 static void raise_provider(struct foreign *foreign, int64_t id)
@@ -170,7 +151,7 @@ static void delete_allocations(struct foreign *foreign, struct slice uuid,
 static void put_consumer(struct foreign *foreign, int number)
 {
     struct slice uuid = universe_consumer(number);
-    const struct row *known = find_consumer(foreign, uuid);
+    const struct row *known = consumers_row(foreign->tables, uuid);
     if (known != NULL) {
         struct row row = *known;
         row.image.consumer.generation = raised(TABLE_CONSUMERS, row.image.consumer.generation);
