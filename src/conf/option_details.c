@@ -296,11 +296,12 @@ static const struct details table[] = {
      "changes. If the scheduler takes the first candidate, a random sample spreads instances over "
      "equal hosts. A random sample takes more time, because all candidates are examined."},
     {"placement", "incomplete_consumer_project_id",
-     "Such old requests name no project. It is also that of consumers that have allocations and no "
-     "row, which berthd and `placement-manage db online_data_migrations` create."},
+     "Such old requests name no project. berthd and `placement-manage db online_data_migrations` "
+     "also "
+     "use it for consumers that have allocations but no row."},
     {"placement", "incomplete_consumer_user_id",
-     "Such old requests name no user. It is also that of consumers that have allocations and no "
-     "row, which berthd and `placement-manage db online_data_migrations` create."},
+     "Such old requests name no user. berthd and `placement-manage db online_data_migrations` also "
+     "use it for consumers that have allocations but no row."},
     {"placement", "max_allocation_candidates",
      "A request may set a lower limit. berth does not need this limit to stay within its memory: "
      "the option exists for deployments that set it for the Python service."},
