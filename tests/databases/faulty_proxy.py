@@ -7,7 +7,8 @@
         lost.wait()
 
 A fault waits for the n-th message from then on that matches, and then happens before or after that message is forwarded:
-cut() ends the connection, swallow() keeps it open and forwards nothing more in either direction, delay() forwards later.
+cut() ends the connection, swallow() keeps it open and forwards nothing more in either direction, not even an answer to that
+message; delay() forwards later.
 The same for all connections, at once: cut_all(), swallow_all(), delay_all(), refuse(). recover() forgets all faults,
 and what was swallowed arrives late, as after a network was down. All methods may be called by any thread.
 
@@ -44,7 +45,7 @@ class Fault:
         self.text = None if text is None else re.compile(text, re.IGNORECASE)
         self.application, self.number = application, number
         self.happened = 0
-        self._seen = 0
+        self._seen = self._over = 0
         self._changed = threading.Condition()
 
     def is_due(self, connection, sender, message):
@@ -58,13 +59,18 @@ class Fault:
             if self._seen % self.nth or self.happened == self.times:
                 return False
             self.happened += 1
-            self._changed.notify_all()
         return True
 
-    def wait(self, seconds=30, times=1):
-        """Until it has happened that often."""
+    def happen(self, connection):
+        self.action(connection)
         with self._changed:
-            if not self._changed.wait_for(lambda: self.happened >= times, seconds):
+            self._over += 1
+            self._changed.notify_all()
+
+    def wait(self, seconds=30, times=1):
+        """Until it has happened that often, and what it does is done."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._over >= times, seconds):
                 raise Failure(f"the fault did not happen in {seconds} s")
 
 
@@ -82,6 +88,9 @@ class Connection:
         self._flows = threading.Event()  # cleared while the connection is swallowed
         if flows:
             self._flows.set()
+        self._answers = {"client": threading.Event(), "server": threading.Event()}  # cleared while the other end's fault happens
+        for answers in self._answers.values():
+            answers.set()
         self._threads = [threading.Thread(target=self._serve, daemon=True)]
         self._threads[0].start()
 
@@ -161,22 +170,36 @@ class Connection:
             faults = self._proxy.due(self, sender, message)
             for fault in faults:
                 if fault.when == "before":
-                    self._send(target, ready)
+                    self._send(sender, target, ready)
                     ready = []
-                    fault.action(self)
+                    fault.happen(self)
             if message.reply is not None:
                 source.sendall(message.reply)
             else:
                 ready.append(message.data)
             for fault in faults:
                 if fault.when == "after":
-                    self._send(target, ready)
+                    self._fail_after(fault, sender, target, ready)
                     ready = []
-                    fault.action(self)
-        self._send(target, ready)
+        self._send(sender, target, ready)
 
-    def _send(self, target, ready):
+    def _fail_after(self, fault, sender, target, ready):
+        """An answer may arrive before the fault has happened: it has to wait until then."""
+        answers = self._answers[OTHER[sender]]
+        answers.clear()
+        try:
+            self._flows.wait()
+            self._send_now(target, ready)
+            fault.happen(self)
+        finally:
+            answers.set()
+
+    def _send(self, sender, target, ready):
+        self._answers[sender].wait()
         self._flows.wait()
+        self._send_now(target, ready)
+
+    def _send_now(self, target, ready):
         if ready and self.is_open:
             target.sendall(b"".join(ready))
 
@@ -212,7 +235,7 @@ class FaultyProxy:
         return self._add(Connection.swallow, which)
 
     def delay(self, seconds, **which):
-        """Also delays what the same end sends afterwards."""
+        """Also delays what the same end sends afterwards, and after a message its answers."""
         return self._add(lambda connection: time.sleep(seconds), which)
 
     # Faults at once.

@@ -14,6 +14,18 @@ from processes import Failure, wait_until
 LOST = psycopg2.OperationalError
 
 
+def slowed(fault):
+    """As on a busy machine: an answer arrives before it happens."""
+    act = fault.action
+
+    def late(connection):
+        time.sleep(0.2)
+        act(connection)
+
+    fault.action = late
+    return fault
+
+
 class Proxied:
     """Cases with a proxy in front of a server; each has a proxy of its own and an empty table."""
 
@@ -69,7 +81,7 @@ class Proxied:
                               ({"sender": "server", "kind": "CommandComplete", "when": "before"}, [1])):
             for reset in (False, True):
                 with self._proxy() as proxy, self._client(proxy) as client, self._client(proxy, "two") as other:
-                    fault = proxy.cut(reset, text="^commit$", application="one", **which)
+                    fault = slowed(proxy.cut(reset, text="^commit$", application="one", **which))
                     for connection in (other, client):
                         ask(connection, "BEGIN")
                     ask(client, "INSERT INTO log VALUES (1)")
@@ -125,11 +137,12 @@ class Proxied:
     def swallowed(self):
         """Nothing arrives, the connection stays; what was sent arrives late. New connections get no answer."""
         with self._proxy() as proxy, self._client(proxy) as client:
-            fault = proxy.swallow(sender="client", text="INSERT", when="after")
+            fault = slowed(proxy.swallow(sender="client", text="INSERT", when="after"))
             answers = []
             asker = threading.Thread(target=lambda: answers.append(ask(client, "INSERT INTO log VALUES (1)")))
             asker.start()
             fault.wait()
+            expect(answers == [], "an answer arrived")
             self._await_rows([1])
             asker.join(0.3)
             expect(asker.is_alive(), answers)
