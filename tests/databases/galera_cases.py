@@ -15,6 +15,7 @@ from processes import wait_until
 
 EXPELLED_S = 8  # until the others go on without a node; it takes a second or two, unless the machine is busy
 ATTEMPTS_MOST = 5
+MISSED_MS = 1000  # that a backup may be unavailable, as the donor of a node that joins, before HAProxy takes it out
 NOT_PREPARED, DEADLOCK, LOCK_WAIT = 1047, 1213, 1205
 
 # Whether HAProxy notices that a node is outside the primary component; uses the first node again once it is back; and ends
@@ -251,8 +252,8 @@ class Balanced:
     def _does(self, shape, notices, returns, ends_old, ends_backup):
         """False: the backup failed as well, so its sessions do not show what HAProxy does when the first node returns. When a node
         joins the others, the nodes may need longer to agree than Galera's time limits allow; then all of them are outside the
-        primary component for a moment, which is longer than HAProxy's checks wait here."""
-        with Balancer(self.nodes, shape, inter_ms=50) as balancer:
+        primary component for a moment, which may be longer than HAProxy's checks wait here."""
+        with Balancer(self.nodes, shape, inter_ms=MISSED_MS // (SHAPES[shape].fall - 1)) as balancer:
             with self._session_on(balancer, "node1") as old:
                 self._fail_first(balancer, shape, notices)
                 self._expect_end(old, ends_old, f"{shape}: sessions on a node that fails")

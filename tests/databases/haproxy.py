@@ -26,6 +26,7 @@ from processes import Daemon, wait_until  # noqa: E402
 PROGRAM = "/usr/sbin/haproxy"
 CLIENT = "/usr/bin/mariadb"
 CHECK_S = 5  # a node that does not answer by then is unavailable; on a busy machine it may take seconds
+FALL_DEFAULT = 3
 SYNCED, DONOR = "4", "2"  # wsrep_local_state
 
 
@@ -114,11 +115,13 @@ class HAProxy(Daemon, Control):
 
 class Shape:
     """front, back: the two sections, or one `listen` section if front is None. check: http, tcp or script. active, backup: what
-    follows the address of the first server and of the others. inter_ms: between two checks, as the deployer has it."""
+    follows the address of the first server and of the others. inter_ms: between two checks, as the deployer has it.
+    fall: how many checks in a row have to fail until a server is down."""
 
     def __init__(self, defaults, front, back, check, active, backup, inter_ms):
         self.defaults, self.front, self.back = defaults, front, back
         self.check, self.active, self.backup, self.inter_ms = check, active, backup, inter_ms
+        self.fall = int((re.search(r"\bfall (\d+)", active) or (None, FALL_DEFAULT))[1])
 
 
 KOLLA_DEFAULTS = ("option redispatch", "retries 3", "timeout http-request 10s", "timeout http-keep-alive 10s", "timeout queue 1m",
