@@ -9,6 +9,7 @@
     "FROM allocations a WHERE a.consumer_id = ANY (" uuids "::text[])"                             \
     " AND NOT EXISTS (SELECT FROM consumers c WHERE c.uuid = a.consumer_id)"
 
+static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 static const char FIND[] = "SELECT c.id, c.uuid FROM consumers c WHERE c.uuid = ANY ($1::text[])"
                            " UNION ALL SELECT DISTINCT 0, a.consumer_id " ARE_MISSING("$1");
 static const char CREATE_PROJECT[] =
@@ -59,18 +60,26 @@ enum server_outcome pg_consumers_find(struct server_session *base, const struct 
     return outcome;
 }
 
-static enum server_outcome insert(struct pg_session *session, const char *sql,
-                                  const struct pg_parameter *parameters, size_t count,
-                                  uint64_t *created, uint64_t deadline_us, struct err *err)
+/* In one round trip: a connection that breaks leaves no open transaction with these uuids, for
+ * which others would have to wait. */
+static bool queue_creation(struct pg_session *session, const struct repair_owner *owner,
+                           const struct slice *uuids, size_t count, struct err *err)
 {
-    const struct pg_statement statement = {
-        .sql = sql, .parameters = parameters, .parameters_n = count, .what = "changed"};
-    struct pg_rows rows = {0};
-    enum server_outcome outcome = pg_session_execute(session, &statement, &rows, deadline_us, err);
-    if (outcome == SERVER_OK)
-        *created = pg_rows_affected(&rows);
-    pg_rows_free(&rows);
-    return outcome;
+    const struct pg_parameter now = pg_timestamp(clock_wall_us());
+    const struct pg_parameter project[] = {now, pg_text(owner->project)};
+    const struct pg_parameter user[] = {now, pg_text(owner->user)};
+    const struct pg_parameter consumers[] = {now, pg_text(owner->project), pg_text(owner->user),
+                                             uuids_parameter(session, uuids, count)};
+    const struct pg_statement statements[] = {
+        {.sql = CREATE_PROJECT, .parameters = project, .parameters_n = 2, .what = "changed"},
+        {.sql = CREATE_USER, .parameters = user, .parameters_n = 2, .what = "changed"},
+        {.sql = CREATE_CONSUMERS, .parameters = consumers, .parameters_n = 4, .what = "changed"},
+        {.sql = "COMMIT", .is_commit = true, .what = "changed"},
+    };
+    bool ok = pg_pipeline_queue_begin(session, BEGIN, err) == SERVER_OK;
+    for (size_t i = 0; ok && i < sizeof(statements) / sizeof(*statements); i++)
+        ok = pg_pipeline_queue(session, &statements[i], err) == SERVER_OK;
+    return ok;
 }
 
 enum server_outcome pg_consumers_create(struct server_session *base,
@@ -78,22 +87,23 @@ enum server_outcome pg_consumers_create(struct server_session *base,
                                         size_t count, uint64_t *created, uint64_t deadline_us,
                                         struct err *err)
 {
+    enum { BEFORE = 3 }; /* BEGIN, the project and the user */
     struct pg_session *session = pg_session_of(base);
-    const struct pg_parameter now = pg_timestamp(clock_wall_us());
-    const struct pg_parameter project[] = {now, pg_text(owner->project)};
-    const struct pg_parameter user[] = {now, pg_text(owner->user)};
-    const struct pg_parameter consumers[] = {now, pg_text(owner->project), pg_text(owner->user),
-                                             uuids_parameter(session, uuids, count)};
-    const struct pg_statement commit = {.sql = "COMMIT", .is_commit = true, .what = "changed"};
-    uint64_t ignored;
-    enum server_outcome outcome = pg_session_begin(
-        session, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", deadline_us, err);
+    struct pg_rows rows = {0};
+    enum server_outcome outcome = pg_pipeline_begin(session, err);
+    if (outcome != SERVER_OK)
+        return outcome;
+    if (!queue_creation(session, owner, uuids, count, err)) {
+        pg_session_close(session);
+        return SERVER_LOST;
+    }
+    outcome = pg_pipeline_send(session, deadline_us, err);
+    for (int i = 0; outcome == SERVER_OK && i < BEFORE; i++)
+        outcome = pg_pipeline_next(session, NULL, deadline_us, err);
     if (outcome == SERVER_OK)
-        outcome = insert(session, CREATE_PROJECT, project, 2, &ignored, deadline_us, err);
+        outcome = pg_pipeline_next(session, &rows, deadline_us, err);
     if (outcome == SERVER_OK)
-        outcome = insert(session, CREATE_USER, user, 2, &ignored, deadline_us, err);
-    if (outcome == SERVER_OK)
-        outcome = insert(session, CREATE_CONSUMERS, consumers, 4, created, deadline_us, err);
-    return outcome == SERVER_OK ? pg_session_execute(session, &commit, NULL, deadline_us, err)
-                                : outcome;
+        *created = pg_rows_affected(&rows);
+    pg_rows_free(&rows);
+    return outcome == SERVER_OK ? pg_pipeline_finish(session, deadline_us, err) : outcome;
 }
