@@ -33,6 +33,7 @@ from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
 NEWEST = "a082b8bb98d0"
+LOCKED = re.compile("lock timeout|Lock wait timeout")  # PostgreSQL, MariaDB
 LOCKED_TIMES_MOST = 5
 POINTS = 7  # at which a copy is killed, and cut
 LARGE_ROWS = 400000  # to copy them takes seconds
@@ -61,6 +62,12 @@ class Target:
     def rows(self, name, expected):
         return copy_cases.server_rows(self.server, name, expected, "`" if self.is_mariadb else '"')
 
+    def activity(self):
+        """Who may hold a lock."""
+        asks = (("SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.innodb_trx") if self.is_mariadb
+                else ("SELECT pid, state, query FROM pg_stat_activity",))
+        return [self.server.sql(text) for text in asks]
+
     def counts(self, name):
         return [self.server.sql(f"SELECT count(*) FROM {table}", database=name)[0][0] for table in copy_cases.TABLES]
 
@@ -78,8 +85,9 @@ class Copying:
     def copied(self, what, name, url):
         code, out, errors = self.tool.copy(url)
         for _ in range(LOCKED_TIMES_MOST):  # the server may not know yet that the copy before is gone
-            if "lock timeout" not in errors:
+            if not LOCKED.search(errors):
                 break
+            print(f"       {what}: {errors.strip()!r}: {self.target.activity()}", flush=True)
             code, out, errors = self.tool.copy(url)
         yield f"{what}: it is copied", None if code == 0 and out.startswith("Copied ") else (code, out, errors)
         yield f"{what}: each row is there", self.is_complete(name)
