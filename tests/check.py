@@ -13,6 +13,7 @@ build/check/PART.log, and is shown when it fails. The last line is the sum of al
 """
 
 import argparse
+import contextlib
 import glob
 import os
 import re
@@ -22,6 +23,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import preloaded
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON = "/usr/bin/python3"
@@ -628,11 +631,19 @@ def main():
         print("\n".join(f"{part.name:25} {part.tier}" for part in PARTS))
         return 0
     os.makedirs(os.path.join(ROOT, LOGS), exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        if len(wanted) > 1:
+            programs = stack.enter_context(preloaded.Preloaded())
+            os.environ["PATH"] = f"{programs.path}:{os.environ['PATH']}"
+        return play([part for part in PARTS if part.name in wanted], options.jobs)
+
+
+def play(parts, jobs):
     began = time.monotonic()
-    schedule = Schedule(part for part in PARTS if part.name in wanted)
+    schedule = Schedule(parts)
     score = Score()
     workers = [threading.Thread(target=work, args=(schedule, score, accepts), daemon=True)
-               for accepts in [is_for_jobs] * max(1, options.jobs) + [is_for_waiting, is_for_beside]]
+               for accepts in [is_for_jobs] * max(1, jobs) + [is_for_waiting, is_for_beside]]
     for worker in workers:
         worker.start()
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What all suites use to count their cases does not count a failure as a success, and tidy.py finds what it is meant to find.
-Failures are shown with their reasons. No two tests get the same port.
+Failures are shown with their reasons. No two tests get the same port. Preloaded programs do what they do otherwise.
 
     tests/selftest.py
 
@@ -9,10 +9,15 @@ The last line is `N passed, N failed`.
 
 import contextlib
 import io
+import os
+import select
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import check
+import preloaded
 import servers
 import tidy
 import units
@@ -42,6 +47,38 @@ def claimed_elsewhere(port):
     return subprocess.run([sys.executable, "-B", "-c", program], check=False).returncode == 0
 
 
+PRELOADED = ((b"", "openstack", "help", "resource", "provider", "show"), (b"help nonsense\n", "openstack"), (b"", "baremetal", "nonsense"),
+             (b"", "placement-manage", "db", "version"))
+
+
+def what_it_does(program, words, arguments):
+    done = subprocess.run([program, *arguments], input=words, capture_output=True, env={**os.environ, "COLUMNS": "80"})
+    return done.returncode, done.stdout, done.stderr
+
+
+def same_when_preloaded():
+    with preloaded.Preloaded() as programs:
+        return all(what_it_does(os.path.join(programs.path, name), words, more) == what_it_does("/usr/bin/" + name, words, more)
+                   for words, name, *more in PRELOADED)
+
+
+def same_without_server():
+    with tempfile.TemporaryDirectory() as directory:
+        with preloaded.Preloaded() as programs:
+            left = shutil.copy(os.path.join(programs.path, "placement-manage"), directory)
+        return what_it_does(left, b"", ["--version"]) == what_it_does("/usr/bin/placement-manage", b"", ["--version"])
+
+
+def ends_with_its_caller():
+    """A program that waits for its standard input does not, once it has lost its caller."""
+    with preloaded.Preloaded() as programs:
+        caller = subprocess.Popen([os.path.join(programs.path, "openstack")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        waits = not select.select([caller.stdout], [], [], 1)[0]
+        caller.kill()
+        caller.wait()
+        return waits and select.select([caller.stdout], [], [], 20)[0] and caller.stdout.read() == b""
+
+
 CASES = {
     "None is a success": lambda: score_of(None) == (1, 0, 0, "ok     it\n1 passed, 0 failed\n"),
     "a text is a failure": lambda: score_of(None, "no") == (1, 1, 1, "ok     it\nFAILED it: no\n1 passed, 1 failed\n"),
@@ -63,6 +100,9 @@ CASES = {
     "or as unknown": lambda: check.failures_of("p", "a\n\n b\n") == ["p: no case is named", "    a", "    b"],
     "a port that a test has got is no other's": lambda: not claimed_elsewhere(servers.free_port()),
     "nobody has got the others": lambda: claimed_elsewhere(1),
+    "a preloaded program reads, prints and fails as otherwise": same_when_preloaded,
+    "also when its server has ended": same_without_server,
+    "it ends with its caller": ends_with_its_caller,
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -26,7 +27,7 @@ from postgres import Postgres, servers
 from processes import wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PYTHON = "/usr/bin/python3"
+PYTHON_TOOL = shutil.which("python_tool.py") or os.path.join(ROOT, "tests", "databases", "python_tool.py")
 REVISIONS = ("b4ed3a175331", "611cd6dffd7b", "b5c396305c25", "422ece571366")
 DEBIANS, NEWEST = "422ece571366", "a082b8bb98d0"
 TRAITS, CLASSES = 377, 21
@@ -106,8 +107,7 @@ class Schema:
 
     def python(self, name, *command):
         """The Python service, with the newest revision."""
-        run = subprocess.run([PYTHON, "-B", os.path.join(ROOT, "tests/databases/python_tool.py"), "--newest", self.server.url(name),
-                              *command], capture_output=True, text=True)
+        run = subprocess.run([PYTHON_TOOL, "--newest", self.server.url(name), *command], capture_output=True, text=True)
         expect(run.returncode == 0, f"python_tool {command}: {run.stderr[-1500:]}")
 
     def _tool(self, program, url, *words, begin=False, category="db", parameters=""):
@@ -121,7 +121,7 @@ class Schema:
 
     def debians(self, name, *words):
         """placement-manage of the Python service in Debian."""
-        return self._tool("/usr/bin/placement-manage", self.server.url(name), *words)
+        return self._tool("placement-manage", self.server.url(name), *words)
 
     def berths(self, name, *words, url=None, **more):
         """placement-manage of berth."""
@@ -285,7 +285,7 @@ class Schema:
             ours, theirs = self.database("b4ed3a175331", *scripts), self.database("b4ed3a175331", *scripts)
             self.refused(ours, "sync", because=because)
             told = [self._tool(program, self.server.url(name), "check", category="upgrade")
-                    for program, name in ((os.path.join(ROOT, build, "placement-status"), ours), ("/usr/bin/placement-status", theirs))]
+                    for program, name in ((os.path.join(ROOT, build, "placement-status"), ours), ("placement-status", theirs))]
             expect(told[0][0] == told[1][0] > 0 and upgrade_checks(told[0][1]) == upgrade_checks(told[1][1]) != [], told)
             status, out, error = self.berths(ours, "online_data_migrations", "--max-count", "10")
             expect(status == 1 and "10 rows matched query" in out, (status, out, error))

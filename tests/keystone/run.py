@@ -354,7 +354,7 @@ class Tests:
             environment.update(OS_AUTH_URL=self.keystone.url, OS_USERNAME=user, OS_PASSWORD="secret",
                                OS_PROJECT_NAME=project, OS_USER_DOMAIN_ID="default", OS_PROJECT_DOMAIN_ID="default")
         environment.update(OS_PLACEMENT_API_VERSION="1.39", OS_IDENTITY_API_VERSION="3", **more)
-        done = subprocess.run(["/usr/bin/openstack", *arguments, "-f", "json"], stdin=subprocess.DEVNULL,
+        done = subprocess.run(["openstack", *arguments, "-f", "json"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=300, env=environment)
         return done.returncode, done.stdout, done.stderr
 
