@@ -118,13 +118,16 @@ def sanitized(name, kinds):
     clusters = ("store/*_galera", "store/*_cluster")
     both = ("at_once", "blocked", "coexist", "cuts", "going_back", "head_news", "housekeeping", "looks", "replaced", "unknown")
     alike = (*clusters, *(("store/postgres/",) if name == "tsan" else ("store/postgres/" + test for test in both)))
-    # programs that start no threads have no races
+    # programs that start no threads have no races, nor has what a store does in one thread, beside which its others only wait
     single = ("fuzz", "sim", "auth/", "query/", "model/", "conf/", "cli/", "logging_ini/", "api/schema/", "api/text/", "policy/[!k]*",
               "engine/claims_random", "engine/culprits", "engine/examine", "engine/merge", "products/", "placement/", "replica/[!p]*",
               "baremetal/api/", "baremetal/write/[!c]*", "valet/solve/", "valet/state/", "valet/api/[!c]*", "valet/write/[!f]*",
               "store/accesses", "store/backup_faults", "store/contract", "store/copies", "store/failing", "store/faults",
-              "store/many_rows", "store/nodes", "store/odd_values", "store/others", "store/restore", "store/salvage", "store/schema",
-              "store/value", "store/waves")
+              "store/follow", "store/many_rows", "store/missing", "store/nodes", "store/odd_values", "store/others", "store/restore",
+              "store/salvage", "store/schema", "store/value", "store/waves",
+              *("store/mariadb/" + test for test in (
+                  "changes", "coexist", "contract", "equal_texts", "examined", "facts", "follow", "id", "inspect", "large_batches",
+                  "missing", "odd_values", "promoted", "random_batches", "reading", "refus", "restoring", "statements", "value")))
     rest = ",".join((*(single if name == "tsan" else costly), *alike))
     found = {
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:quarantine_size_mb=64",
@@ -179,7 +182,7 @@ def sanitized(name, kinds):
         part("logging", script("tests/logging/run.py", "--berthd", berthd, "files", "daemons")),
         part("policy",
              script("tests/policy/run.py", "--build", directory),
-             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "10")),
+             script("tests/policy/diff.py", "--build", directory, "--seeds", "1", "--files", "4")),
     ]
     if name == "asan":
         parts += [part("schema", script("tests/databases/schema.py", "--build", directory, "handed_back", "incomplete_rows", "unknown",
@@ -317,13 +320,13 @@ PARTS = [
     Part("api", script("tests/api/run.py", "--berthd", "build/berthd"), tier="quick"),
     Part("api-coverage", script("tests/api/run.py", "--coverage")),
     Part("diff",
-         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "4000")),
+         script("tests/diff/run.py", "--berthd", "build/berthd", "--requests", "3000")),
     Part("diff-postgres", script("tests/diff/run.py", "--berthd", "build/berthd", "--postgres", "--requests", "400")),
     Part("diff-galera", script("tests/diff/run.py", "--berthd", "build/berthd", "--galera", "--requests", "400")),
     # one corruption of each kind: of the status, of a header, of a list, of what a write leaves
     Part("diff-selftest", script("tests/diff/selftest.py", "status", "version", "candidate-lost", "lost-write")),
     Part("policy", script("tests/policy/run.py", "--build", "build")),
-    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "1", "--files", "30")),
+    Part("policy-diff", script("tests/policy/diff.py", "--build", "build", "--seeds", "1", "--files", "15")),
     Part("valet-api", script("tests/valet/api.py", "--berthd", "build/berthd"), tier="quick"),
     Part("valet-contract", script("tests/valet/contract.py", "--berthd", "build/berthd")),
     Part("valet-plans", script("tests/valet/plans.py", "--berthd", "build/berthd"),
@@ -338,8 +341,8 @@ PARTS = [
     Part("baremetal-nova", script("tests/baremetal/nova_driver.py", "--berthd", "build/berthd")),
     Part("baremetal-races", script("tests/baremetal/races.py", "--berthd", "build/berthd")),
     Part("baremetal-kill", script("tests/baremetal/kill.py", "--berthd", "build/berthd")),
-    Part("baremetal-diff", script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "1000")),
-    Part("policy-access", script("tests/policy/access.py", "--build", "build", "--share", "24")),
+    Part("baremetal-diff", script("tests/baremetal/differential.py", "--berthd", "build/berthd", "--requests", "600")),
+    Part("policy-access", script("tests/policy/access.py", "--build", "build", "--share", "48")),
     Part("docs", script("tests/docs/run.py")),
     Part("logging",
          script("tests/logging/run.py", "--berthd", "build/berthd"), script("tests/logging/format_cases.py"),
