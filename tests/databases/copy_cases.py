@@ -258,9 +258,13 @@ class Cutter:
         raise OSError("cut")
 
     def close(self):
+        """Ends what is open. To close a socket from which a thread reads would not end its connection."""
         self.listener.close()
-        for one in self.sockets:
-            one.close()
+        with self.lock:
+            for one in self.sockets:
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+                one.close()
 
 
 class Tool:

@@ -33,8 +33,6 @@ from mariadb import server_class  # noqa: E402
 from postgres import Postgres  # noqa: E402
 
 NEWEST = "a082b8bb98d0"
-LOCKED = re.compile("lock timeout|Lock wait timeout")  # PostgreSQL, MariaDB
-LOCKED_TIMES_MOST = 5
 POINTS = 7  # at which a copy is killed, and cut
 LARGE_ROWS = 400000  # to copy them takes seconds
 LOG_S = 10.5  # a little more than there is between two lines of progress in a log
@@ -84,12 +82,8 @@ class Copying:
 
     def copied(self, what, name, url):
         code, out, errors = self.tool.copy(url)
-        for _ in range(LOCKED_TIMES_MOST):  # the server may not know yet that the copy before is gone
-            if not LOCKED.search(errors):
-                break
-            print(f"       {what}: {errors.strip()!r}: {self.target.activity()}", flush=True)
-            code, out, errors = self.tool.copy(url)
-        yield f"{what}: it is copied", None if code == 0 and out.startswith("Copied ") else (code, out, errors)
+        is_right = code == 0 and out.startswith("Copied ")
+        yield f"{what}: it is copied", None if is_right else (code, out, errors, self.target.activity())
         yield f"{what}: each row is there", self.is_complete(name)
 
     def rounded(self, answers):
