@@ -15,7 +15,7 @@ from processes import wait_until
 
 EXPELLED_S = 8  # until the others go on without a node; it takes a second or two, unless the machine is busy
 ATTEMPTS_MOST = 5
-MISSED_MS = 1000  # that a backup may be unavailable, as the donor of a node that joins, before HAProxy takes it out
+MISSED_MS = 1000  # that a backup may be unavailable before HAProxy takes it out; of Percona's script, what a check may take
 NOT_PREPARED, DEADLOCK, LOCK_WAIT = 1047, 1213, 1205
 
 # Whether HAProxy notices that a node is outside the primary component; uses the first node again once it is back; and ends

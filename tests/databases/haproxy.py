@@ -153,11 +153,10 @@ SHAPES = {
         None, ("option tcpka", "option httpchk", "stick on dst", "stick-table type ip size 1000", "timeout client 90m",
                "timeout server 90m"),
         "http", TRIPLEO_ACTIVE, TRIPLEO_ACTIVE, 1000),
-    # the return of the first node ends the sessions of the others. A check may take as long as Percona's interval; without
-    # this time-out, it could take no longer than the interval of the test, too short for a script on a busy machine
+    # the return of the first node ends the sessions of the others. The script may take no longer than the interval
     "percona": Shape(
         ("default-server init-addr last,libc,none", "mode tcp", "retries 10", "timeout client 28800s", "timeout connect 100500",
-         "timeout server 28800s", "timeout check 10s"),
+         "timeout server 28800s"),
         ("mode tcp", "option clitcpka"),
         ("mode tcp", "option srvtcpka", "balance roundrobin", "option external-check", "external-check command {script}"),
         "script", PERCONA_ACTIVE + " on-marked-up shutdown-backup-sessions", PERCONA_ACTIVE + " backup", 10000),
