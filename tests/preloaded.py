@@ -75,7 +75,6 @@ class Preloaded:
         self.server.stdin.close()
         self.server.wait()
         self.server.stdout.close()
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
 # ---- the server ----
@@ -100,7 +99,7 @@ def load():
 
 
 def serve(path):
-    """Until standard input ends."""
+    """Until standard input ends, as it does if the tests are killed. Then its directory is removed."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
@@ -113,6 +112,7 @@ def serve(path):
             listener.close()
             os._exit(attend(connection))
         connection.close()
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
 
 def attend(connection):
