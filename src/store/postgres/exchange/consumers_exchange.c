@@ -2,6 +2,7 @@
  * (missing_consumers.h). Rows that another process creates meanwhile are left alone. */
 #include "base/clock.h"
 #include "store/postgres/exchange/exchanges.h"
+#include "store/postgres/log/write_texts.h"
 #include "store/postgres/session/pipeline.h"
 #include "store/postgres/session/session_state.h"
 
@@ -9,7 +10,6 @@
     "FROM allocations a WHERE a.consumer_id = ANY (" uuids "::text[])"                             \
     " AND NOT EXISTS (SELECT FROM consumers c WHERE c.uuid = a.consumer_id)"
 
-static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 static const char FIND[] = "SELECT c.id, c.uuid FROM consumers c WHERE c.uuid = ANY ($1::text[])"
                            " UNION ALL SELECT DISTINCT 0, a.consumer_id " ARE_MISSING("$1");
 static const char CREATE_PROJECT[] =
@@ -76,7 +76,7 @@ static bool queue_creation(struct pg_session *session, const struct repair_owner
         {.sql = CREATE_CONSUMERS, .parameters = consumers, .parameters_n = 4, .what = "changed"},
         {.sql = "COMMIT", .is_commit = true, .what = "changed"},
     };
-    bool ok = pg_pipeline_queue_begin(session, BEGIN, err) == SERVER_OK;
+    bool ok = pg_pipeline_queue_begin(session, PG_BEGIN_WRITE, err) == SERVER_OK;
     for (size_t i = 0; ok && i < sizeof(statements) / sizeof(*statements); i++)
         ok = pg_pipeline_queue(session, &statements[i], err) == SERVER_OK;
     return ok;
