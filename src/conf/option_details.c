@@ -297,8 +297,7 @@ static const struct details table[] = {
      "equal hosts. A random sample takes more time, because all candidates are examined."},
     {"placement", "incomplete_consumer_project_id",
      "Such old requests name no project. berthd and `placement-manage db online_data_migrations` "
-     "also "
-     "use it for consumers that have allocations but no row."},
+     "also use it for consumers that have allocations but no row."},
     {"placement", "incomplete_consumer_user_id",
      "Such old requests name no user. berthd and `placement-manage db online_data_migrations` also "
      "use it for consumers that have allocations but no row."},
