@@ -269,8 +269,22 @@ static void test_not_a_uuid(void **state)
 
 /* ---- statements that fail ---- */
 
-static const struct server_dialect *whole; /* of the store whose statements are to fail */
+static const struct server_dialect *whole; /* of the stores whose statements are to fail */
+static struct server_dialect broken;       /* a copy of it, in which a test replaces functions */
 static int lost_answers;
+
+static void break_store(struct store *store)
+{
+    struct server_session *session = server_store_of(store)->follower;
+    whole = session->dialect;
+    broken = *whole;
+    session->dialect = &broken;
+}
+
+static void mend_store(struct store *store)
+{
+    server_store_of(store)->follower->dialect = whole;
+}
 
 static enum server_outcome fail_to_find(struct server_session *session, const struct slice *uuids,
                                         size_t count, consumer_take *take, void *cls,
@@ -312,18 +326,16 @@ static void test_question_fails(void **state)
     struct buf out = {0};
     expect_news(fixture, store, STORE_NEWS_NONE);
     abandon(fixture);
-    struct server_dialect broken = *server_store_of(store)->follower->dialect;
-    whole = server_store_of(store)->follower->dialect;
+    break_store(store);
+    break_store(two);
     broken.consumers_find = fail_to_find;
-    server_store_of(store)->follower->dialect = &broken;
-    server_store_of(two)->follower->dialect = &broken;
     assert_true(store_suspect(store, ENTITY_CONSUMER, 1, SLICE_LIT(UUID_C)));
     assert_int_equal(load_once(fixture, two, &out), STORE_FAILED);
     out.len = 0;
     assert_int_equal(follow_once(fixture, store, &out), STORE_FAILED);
     assert_int_equal(out.len, 0);
-    server_store_of(store)->follower->dialect = whole;
-    server_store_of(two)->follower->dialect = whole;
+    mend_store(store);
+    mend_store(two);
     expect_created(fixture, two, load_once, UUID_C);
     assert_int_equal(follow_once(fixture, store, &out), STORE_OK);
     assert_true(contains(&out, " " UUID_C " 1 0 3)"));
@@ -340,15 +352,13 @@ static void test_answer_lost(void **state)
     struct store *one = in_a_hurry(open_seeded(fixture, NULL));
     struct store *two = in_a_hurry(fixture_open(fixture));
     abandon(fixture);
-    struct server_dialect broken = *server_store_of(two)->follower->dialect;
-    whole = server_store_of(two)->follower->dialect;
+    break_store(two);
     lost_answers = 1;
     broken.consumers_create = create_and_lose;
-    server_store_of(two)->follower->dialect = &broken;
     expect_created(fixture, two, load_once, UUID_C);
     assert_int_equal(lost_answers, 0);
     assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 1);
-    server_store_of(two)->follower->dialect = whole;
+    mend_store(two);
     store_close(one);
     store_close(two);
 }
@@ -458,13 +468,11 @@ static void test_second_question_fails(void **state)
     struct store *two = in_a_hurry(fixture_open(fixture));
     struct buf out = {0};
     abandon_many(fixture);
-    struct server_dialect broken = *server_store_of(two)->follower->dialect;
-    whole = server_store_of(two)->follower->dialect;
+    break_store(two);
     answers = 1;
     broken.consumers_find = find_some;
-    server_store_of(two)->follower->dialect = &broken;
     assert_int_equal(load_once(fixture, two, &out), STORE_FAILED);
-    server_store_of(two)->follower->dialect = whole;
+    mend_store(two);
     out.len = 0;
     assert_int_equal(load_once(fixture, two, &out), STORE_TAKEN);
     assert_int_equal(peer_execute(fixture, "SELECT COUNT(*) FROM consumers"), 1);
