@@ -635,7 +635,7 @@ def main():
         return 0
     os.makedirs(os.path.join(ROOT, LOGS), exist_ok=True)
     with contextlib.ExitStack() as stack:
-        if len(wanted) > 1:
+        if len(wanted) > 1:  # a single part begins sooner without
             programs = stack.enter_context(preloaded.Preloaded())
             os.environ["PATH"] = f"{programs.path}:{os.environ['PATH']}"
         return play([part for part in PARTS if part.name in wanted], options.jobs)

@@ -37,12 +37,12 @@ GROUPS = ("openstack.cli", "openstack.cli.base", "openstack.cli.extension", "ope
           "openstack.placement.v1", "openstack.baremetal.v1", "cliff.formatter.list", "cliff.formatter.show", "keystoneauth1.plugin")
 READ_ARGUMENTS = ("cliff.app", "osc_lib.shell", "openstackclient.shell", "ironicclient.shell")  # when they are imported
 READY_S = 60
+PLACE = '[os.getuid(), *(os.stat("/proc/self/ns/" + kind).st_ino for kind in ("mnt", "net", "pid"))]'
 CALLER = '''#!/usr/bin/python3 -IS
 # See tests/preloaded.py.
 import array, json, os, socket, sys
-place = [os.getuid(), *(os.stat("/proc/self/ns/" + kind).st_ino for kind in ("mnt", "net", "pid"))]
 try:
-    if place != {place}:
+    if {place} != {server_place}:
         raise OSError
     connection = socket.socket(socket.AF_UNIX)
     connection.connect({socket!r})
@@ -60,14 +60,13 @@ class Preloaded:
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="berth-preloaded-")
         connections = os.path.join(self.path, "connections")
-        place = [os.getuid(), *(os.stat("/proc/self/ns/" + kind).st_ino for kind in ("mnt", "net", "pid"))]
         self.server = subprocess.Popen([PYTHON, os.path.abspath(__file__), connections], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        start_new_session=True)
         if select.select([self.server.stdout], [], [], READY_S)[0] and self.server.stdout.readline():
             for name, program in PROGRAMS.items():
                 path = os.path.join(self.path, name)
                 with open(path, "w") as file:
-                    file.write(CALLER.format(place=place, socket=connections, program=program))
+                    file.write(CALLER.format(place=PLACE, server_place=eval(PLACE), socket=connections, program=program))
                 os.chmod(path, 0o755)
         return self
 
@@ -158,9 +157,10 @@ def run(files, program, arguments, environment, directory):
     try:
         runpy.run_path(program, run_name="__main__")
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if end.code is not None and not isinstance(end.code, int):
-            print(end.code, file=sys.stderr)
+        status = 0 if end.code is None else end.code
+        if not isinstance(status, int):
+            print(status, file=sys.stderr)
+            status = 1
     except BaseException as failure:
         trace = failure.__traceback__
         while trace and trace.tb_frame.f_code.co_filename != program:

@@ -227,7 +227,7 @@ def versions(shell):
 def by_hand(shell):
     """Started as a user does: the lines that a newcomer tries first."""
     environment = {**os.environ, "OS_AUTH_TYPE": "none", "OS_ENDPOINT": shell.url}
-    program = ["openstack", "baremetal"] if shell.program == "openstack" else ["baremetal"]
+    program = ["/usr/bin/openstack", "baremetal"] if shell.program == "openstack" else ["/usr/bin/baremetal"]  # not ../preloaded.py's
 
     def say(status, text):
         done = subprocess.run([*program, *shlex.split(text)], capture_output=True, text=True, env=environment, timeout=120)
