@@ -184,7 +184,8 @@ class Connection:
         self._send(sender, target, ready)
 
     def _fail_after(self, fault, sender, target, ready):
-        """An answer may arrive before the fault has happened: it has to wait until then."""
+        """An answer may arrive before the fault has happened: it has to wait until then. This does not wait for a fault of the
+        other end, which may be waiting for this one."""
         answers = self._answers[OTHER[sender]]
         answers.clear()
         try:

@@ -286,7 +286,8 @@ class MariadbSchema(Schema):
         """With the Python service's tool: whoever is refused says why in one line, and the database is as either of them makes it."""
         for revision in (None, "b5c396305c25"):
             name = self.database(revision)
-            other = subprocess.Popen([schema.PYTHON_TOOL, "--newest", self.server.url(name), "upgrade", "head"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            other = subprocess.Popen([schema.PYTHON_TOOL, "--newest", self.server.url(name), "upgrade", "head"], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
             while other.poll() is None:
                 status, out, error = self.berths(name, "sync")
                 expect(status == 0 or len(without_steps(error)) == 1, (status, error))
