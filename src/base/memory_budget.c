@@ -1,7 +1,8 @@
-/* Counters: one total, and two tables with a counter for each owner and each address. A charge is
- * first added, then checked, and subtracted again if it was too much, so that no interleaving of
- * memory_take() calls exceeds the limit. A charge by memory_charge() stays even if it exceeds the
- * limit.
+/* Counters: one total, and what each owner and each address holds. A charge is first added, then
+ * checked, and subtracted again if it was too much, so that no interleaving of memory_take() calls
+ * exceeds the limit. One that is too much from the beginning is not added at all: for as long as it
+ * is, others would be refused because of it. A charge by memory_charge() stays even if it exceeds
+ * the limit.
  *
  * An owner that holds `own` of `used` may have at most half of what the others leave: own <= (limit
  * - (used - own)) / 2. */
@@ -11,13 +12,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { ROWS = 1024 }; /* a power of two */
+#include "base/shares.h"
 
 struct memory_budget {
     uint64_t limit;
     _Atomic uint64_t used;
-    _Atomic uint64_t of_owner[ROWS];
-    _Atomic uint64_t of_address[ROWS];
+    struct shares of_owner;
+    struct shares of_address;
 };
 
 struct memory_budget *memory_budget_create(uint64_t limit_bytes)
@@ -41,10 +42,10 @@ uint64_t memory_budget_used(const struct memory_budget *budget)
     return atomic_load_explicit(&budget->used, memory_order_relaxed);
 }
 
-static _Atomic uint64_t *memory_budget_row_of(_Atomic uint64_t *rows, uint64_t hash)
-{
-    return &rows[hash % ROWS];
-}
+/* What the budget would have to allow: all together, this owner and this address. */
+struct memory_level {
+    uint64_t used, owner, address;
+};
 
 static bool is_fair(const struct memory_budget *budget, uint64_t used, uint64_t own)
 {
@@ -52,25 +53,34 @@ static bool is_fair(const struct memory_budget *budget, uint64_t used, uint64_t 
     return of_others <= budget->limit && own <= (budget->limit - of_others) / 2;
 }
 
+static bool is_allowed(const struct memory_budget *budget, struct memory_level level)
+{
+    return level.used <= budget->limit && is_fair(budget, level.used, level.owner) &&
+           is_fair(budget, level.used, level.address);
+}
+
+static struct memory_level level_with(const struct memory_share *share, uint64_t bytes)
+{
+    const struct memory_budget *budget = share->budget;
+    return (struct memory_level){.used = atomic_load(&budget->used) + bytes,
+                                 .owner = shares_of(&budget->of_owner, share->owner) + bytes,
+                                 .address = shares_of(&budget->of_address, share->address) + bytes};
+}
+
+static struct memory_level put_on(const struct memory_share *share, uint64_t bytes)
+{
+    struct memory_budget *budget = share->budget;
+    return (struct memory_level){.used = atomic_fetch_add(&budget->used, bytes) + bytes,
+                                 .owner = shares_add(&budget->of_owner, share->owner, bytes),
+                                 .address = shares_add(&budget->of_address, share->address, bytes)};
+}
+
 static void take_off(const struct memory_share *share, uint64_t bytes)
 {
     struct memory_budget *budget = share->budget;
-    atomic_fetch_sub(memory_budget_row_of(budget->of_owner, share->owner), bytes);
-    atomic_fetch_sub(memory_budget_row_of(budget->of_address, share->address), bytes);
+    shares_subtract(&budget->of_owner, share->owner, bytes);
+    shares_subtract(&budget->of_address, share->address, bytes);
     atomic_fetch_sub(&budget->used, bytes);
-}
-
-/* Adds the bytes to the counters. False: this is too much, and the caller must subtract them again
- * or note it. */
-static bool put_on(const struct memory_share *share, uint64_t bytes)
-{
-    struct memory_budget *budget = share->budget;
-    uint64_t used = atomic_fetch_add(&budget->used, bytes) + bytes;
-    uint64_t own =
-        atomic_fetch_add(memory_budget_row_of(budget->of_owner, share->owner), bytes) + bytes;
-    uint64_t there =
-        atomic_fetch_add(memory_budget_row_of(budget->of_address, share->address), bytes) + bytes;
-    return used <= budget->limit && is_fair(budget, used, own) && is_fair(budget, used, there);
 }
 
 static bool is_too_much(const struct memory_share *share, uint64_t bytes)
@@ -88,9 +98,12 @@ static void hold(struct memory_share *share, uint64_t bytes)
 
 enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
 {
-    if (share->budget != NULL && is_too_much(share, bytes))
+    const struct memory_budget *budget = share->budget;
+    if (budget != NULL && is_too_much(share, bytes))
         return MEMORY_TOO_MUCH;
-    if (share->budget != NULL && !put_on(share, bytes)) {
+    if (budget != NULL && !is_allowed(budget, level_with(share, bytes)))
+        return MEMORY_TAKEN;
+    if (budget != NULL && !is_allowed(budget, put_on(share, bytes))) {
         take_off(share, bytes);
         return MEMORY_TAKEN;
     }
@@ -100,9 +113,11 @@ enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes)
 
 void memory_charge(struct memory_share *share, uint64_t bytes)
 {
-    if (share->budget != NULL && is_too_much(share, bytes))
+    const struct memory_budget *budget = share->budget;
+    if (budget != NULL && is_too_much(share, bytes))
         share->over = MEMORY_TOO_MUCH;
-    if (share->budget != NULL && !put_on(share, bytes) && share->over == MEMORY_GRANTED)
+    if (budget != NULL && !is_allowed(budget, put_on(share, bytes)) &&
+        share->over == MEMORY_GRANTED)
         share->over = MEMORY_TAKEN;
     hold(share, bytes);
 }

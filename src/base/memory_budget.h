@@ -2,9 +2,8 @@
  * what the others leave, so that some is always left for the next one.
  *
  * A holder is identified by two numbers, an owner (a project) and an address (the client's
- * network); the shares of both are limited. The numbers are hashes: owners or addresses whose
- * hashes share a table row share its limit. Any thread; there are no locks, so that a low-priority
- * thread cannot block another. */
+ * network); the shares of both are limited. The numbers are hashes, counted as in shares.h. Any
+ * thread; there are no locks, so that a low-priority thread cannot block another. */
 #ifndef BERTH_BASE_MEMORY_BUDGET_H
 #define BERTH_BASE_MEMORY_BUDGET_H
 
@@ -40,8 +39,8 @@ struct memory_share {
                                * calls so far */
 };
 
-/* Charges that many more bytes, or nothing. Of several concurrent calls, one may be refused that
- * would just have fitted. */
+/* Charges that many more bytes, or nothing. Of several concurrent calls that would fit alone, one
+ * may be refused that would just have fitted; a call that would not fit affects no other. */
 enum memory_verdict memory_take(struct memory_share *share, uint64_t bytes) BERTH_MUST_CHECK;
 
 /* Charges memory that has already been taken, even if it is too much: the caller checks `over` soon

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/pages.h"
+#include "base/shares.h"
 #include "http/http.h"
 
 enum {
@@ -26,7 +27,6 @@ enum {
                                             * direction */
     LARGE_ANSWER_BYTES_PER_S = 250 * 1000, /* for answers over HTTP_LARGE_BYTES, because they hold
                                             * memory */
-    ANSWER_SHARES = 1024,
     PEER_BUCKETS = 256,
     /* The number of bytes of a body that are read beyond the size limit and discarded before the
      * answer: a client that is still writing when the connection is closed may never read the
@@ -40,7 +40,7 @@ struct exchange;
 struct http_process {
     uint64_t large_answers_bytes;
     _Atomic uint64_t large_bytes; /* of large bodies that are not finished */
-    _Atomic uint64_t by_owner[ANSWER_SHARES];
+    struct shares by_owner;
     _Atomic uint64_t kept_bytes; /* of large buffers kept for reuse */
     unsigned reserved_max;
     _Atomic unsigned connections_max[2]; /* of all servers; [1]: of reserved ones */

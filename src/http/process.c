@@ -2,8 +2,8 @@
  *
  * Answers: an answer counts with its length from when it is written until its exchange ends. A
  * client may hold no more than what its answers leave free, so a slow reader gets at most half of
- * the memory, and each further one half of the rest. Clients are identified by a hash; two whose
- * hashes collide share one limit.
+ * the memory, and each further one half of the rest. Clients are identified by a hash, as in
+ * shares.h.
  *
  * Descriptors: the limit applies to the whole process, whichever listener uses them. Some are set
  * aside for the database, the log, Keystone and the listeners whose connections are reserved
@@ -94,18 +94,24 @@ void process_remove(struct http_process *process, struct http_server *server)
     pthread_mutex_unlock(&process->lock);
 }
 
-static _Atomic uint64_t *share_of(struct http_process *process, uint64_t owner)
+/* Whether the limit allows an answer of that many bytes, before which all clients and this one hold
+ * that many. */
+static bool is_room(const struct http_process *process, uint64_t all, uint64_t own, uint64_t bytes)
 {
-    return &process->by_owner[owner % ANSWER_SHARES];
+    uint64_t limit = process->large_answers_bytes;
+    return all + bytes <= limit && own + bytes <= limit - all;
 }
 
 bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t bytes,
                          bool whatever)
 {
-    uint64_t before = atomic_fetch_add(&process->large_bytes, bytes);
-    uint64_t held = atomic_fetch_add(share_of(process, owner), bytes);
-    if (whatever || (before + bytes <= process->large_answers_bytes &&
-                     held + bytes <= process->large_answers_bytes - before))
+    /* what cannot fit is not counted even for a moment: others would be refused because of it */
+    if (!whatever && !is_room(process, atomic_load(&process->large_bytes),
+                              shares_of(&process->by_owner, owner), bytes))
+        return false;
+    uint64_t all = atomic_fetch_add(&process->large_bytes, bytes);
+    uint64_t own = shares_add(&process->by_owner, owner, bytes) - bytes;
+    if (whatever || is_room(process, all, own, bytes))
         return true;
     process_give_answer(process, owner, bytes);
     return false;
@@ -114,5 +120,5 @@ bool process_take_answer(struct http_process *process, uint64_t owner, uint64_t 
 void process_give_answer(struct http_process *process, uint64_t owner, uint64_t bytes)
 {
     atomic_fetch_sub(&process->large_bytes, bytes);
-    atomic_fetch_sub(share_of(process, owner), bytes);
+    shares_subtract(&process->by_owner, owner, bytes);
 }

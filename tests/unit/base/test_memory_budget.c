@@ -155,6 +155,65 @@ static void threads_lose_nothing(void **state)
     memory_budget_destroy(crowd.budget);
 }
 
+/* Owner and address have a row in common with those of somebody who took all that it could get. */
+static void whose_row_is_full(void **state)
+{
+    (void)state;
+    struct memory_budget *budget = memory_budget_create(64 * KIB);
+    struct memory_share greedy = share_of(budget, 1, 1);
+    assert_int_equal(memory_take(&greedy, 32 * KIB), MEMORY_GRANTED);
+    struct memory_share other = share_of(budget, 1 + ((uint64_t)1 << 25), 1 + ((uint64_t)1 << 50));
+    assert_int_equal(memory_take(&other, 16 * KIB), MEMORY_GRANTED);
+    memory_give_back(&other);
+    memory_give_back(&greedy);
+    memory_budget_destroy(budget);
+}
+
+struct asking {
+    struct memory_budget *budget;
+    uint64_t owner;
+    _Atomic bool *ends;
+};
+
+static void *ask_in_vain(void *cls)
+{
+    struct asking *asking = cls;
+    while (!*asking->ends) {
+        struct memory_share share = share_of(asking->budget, asking->owner, asking->owner);
+        check(memory_take(&share, 24 * KIB) == MEMORY_TAKEN);
+    }
+    return NULL;
+}
+
+/* Those who ask for too much are refused, however many they are, without effect on others. */
+static void refusals_are_nobody_elses(void **state)
+{
+    (void)state;
+    enum { THREADS = 4, TIMES = 200000 };
+    struct memory_budget *budget = memory_budget_create(64 * KIB);
+    struct memory_share held = share_of(budget, 100, 100);
+    assert_int_equal(memory_take(&held, 32 * KIB), MEMORY_GRANTED);
+    _Atomic bool ends = false;
+    struct asking asking[THREADS];
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        asking[i] = (struct asking){budget, i, &ends};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_in_vain, &asking[i]), 0);
+    }
+    unsigned granted = 0;
+    for (unsigned i = 0; i < TIMES; i++) {
+        struct memory_share share = share_of(budget, 200, 200);
+        granted += memory_take(&share, 8 * KIB) == MEMORY_GRANTED;
+        memory_give_back(&share);
+    }
+    ends = true;
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(granted, TIMES);
+    memory_give_back(&held);
+    memory_budget_destroy(budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +224,8 @@ int main(void)
         cmocka_unit_test(shares_of_one_holder),
         cmocka_unit_test(without_a_budget_all_is_granted),
         cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(whose_row_is_full),
+        cmocka_unit_test(refusals_are_nobody_elses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
