@@ -57,6 +57,19 @@ FAULTS = {
 }
 
 
+def start(service):
+    """The server may be down, or its connection may end: as a service manager would, tries again."""
+    end = time.monotonic() + START_SECONDS_MOST
+    while True:
+        try:
+            service.start(START_SECONDS_MOST)
+            return
+        except RuntimeError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
 class Instance:
     """berthd behind proxies of its own, which the databases make. `lock` is held while it is killed,
     started or stopped."""
@@ -77,16 +90,7 @@ class Instance:
         return self.berth.port
 
     def start(self):
-        """The server may be down: as its service manager would, tries again."""
-        end = time.monotonic() + START_SECONDS_MOST
-        while True:
-            try:
-                self.berth.start(START_SECONDS_MOST)
-                return
-            except RuntimeError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.2)
+        start(self.berth)
 
     def note_end(self):
         if self.berth.process.poll() is not None:
@@ -116,7 +120,7 @@ class Python:
         return self.service.port
 
     def __enter__(self):
-        self.service.start(START_SECONDS_MOST)
+        start(self.service)
         return self
 
     def __exit__(self, *exception):
