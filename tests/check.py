@@ -431,7 +431,7 @@ PARTS = [
     Part("mariadb-coexist", script("tests/databases/mariadb_coexist.py")),
     Part("clouds", script("tests/databases/clouds.py", "--berthd", "build/berthd"), waits=True),
     Part("galera-faults", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--faults",
-                                 "split,full_disk,beside_python,kill_used,freeze,behind,switch,kill_all"), waits=True),
+                                 "split,restore_backup,full_disk,beside_python,kill_used,replace_used,freeze,behind,switch,kill_all"), waits=True),
     Part("galera-faults-long", script("tests/databases/galera_faults.py", "--berthd", "build/berthd", "--rounds", "2", "--seed", "2"),
          tier="full", waits=True),
     Part("mariadb-moved", script("tests/databases/mariadb_moved.py", "--berthd", "build/berthd")),

@@ -32,7 +32,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import pymysql  # noqa: E402
 import servers  # noqa: E402
 import soak_checks  # noqa: E402
-from galera import Galera  # noqa: E402
+from galera import MARIABACKUP, Galera  # noqa: E402
 from haproxy import Balancer  # noqa: E402
 from mariadb import KOLLA  # noqa: E402
 from processes import Failure, wait_until  # noqa: E402
@@ -62,7 +62,7 @@ class Cloud:
 
     def __init__(self, arguments, stack, directory):
         self.program, self.directory, self.stack = arguments.berthd, directory, stack
-        self.cluster = stack.enter_context(Galera(options={**KOLLA, "log_slave_updates": True}))
+        self.cluster = stack.enter_context(Galera(options={**KOLLA, "log_slave_updates": True}, copies=MARIABACKUP))
         self.balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=CHECKS_MS))
         for node in self.cluster.nodes:
             self.balancer.await_up(node.name)
@@ -178,6 +178,9 @@ class Faults:
         self.wait(0.1, 1)
         node.start()
 
+    def replace_used(self):
+        self.used().replace()
+
     # Nodes that say nothing, or that nobody hears.
 
     def freeze_briefly(self):
@@ -282,11 +285,6 @@ class Faults:
 
     # The cluster loses what it has acknowledged.
 
-    def wipe(self, node):
-        """It will get a whole copy."""
-        shutil.rmtree(node.data)
-        node.place.make_directory("data")
-
     @contextlib.contextmanager
     def losing(self, instances):
         """What these acknowledge from now on may be lost, until the journal is told that it is no more. Each of them must then
@@ -311,7 +309,7 @@ class Faults:
             self.cloud.await_all(LOST_WRITES_LEAST)
             alone.kill()
             self.cloud.journal.lose_no_more()
-            self.wipe(alone)
+            alone.wipe()
         alone.start()
 
     def begin_with_oldest(self):
@@ -324,14 +322,29 @@ class Faults:
             self.cloud.journal.lose_no_more()
             oldest.options["wsrep_desync"] = False
             for node in others:
-                self.wipe(node)
+                node.wipe()
             self.cluster.recover([oldest])
             for node in others:
                 node.start()
 
+    def restore_backup(self):
+        """The operator goes back to a backup of one node, made while all served; the others get a copy of it."""
+        first, *others = self.cluster.nodes
+        with self.losing(self.cloud.instances):
+            backup = first.back_up("backup")
+            self.cloud.await_all(LOST_WRITES_LEAST)
+            self.cluster.kill_all()
+            self.cloud.journal.lose_no_more()
+            first.restore(backup)
+            for node in others:
+                node.wipe()
+                node.start()
+        shutil.rmtree(backup)
 
-FAULTS = ("split", "begin_with_oldest", "full_disk", "beside_python", "kill_used", "kill_other", "kill_own", "kill_two", "kill_all",
-          "recover", "stop_used", "freeze_briefly", "freeze", "freeze_all", "isolate", "desync", "held_back", "behind", "switch")
+
+FAULTS = ("split", "begin_with_oldest", "restore_backup", "full_disk", "beside_python", "kill_used", "kill_other", "kill_own",
+          "kill_two", "kill_all", "recover", "stop_used", "replace_used", "freeze_briefly", "freeze", "freeze_all", "isolate",
+          "desync", "held_back", "behind", "switch")
 
 
 class Run:

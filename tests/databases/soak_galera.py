@@ -7,7 +7,7 @@ import time
 
 import soak_checks
 from faulty_proxy import FaultyProxy
-from galera import Galera
+from galera import MARIABACKUP, Galera
 from haproxy import Balancer
 from mariadb import KOLLA, pymysql
 from mariadb_wire import MariadbWire
@@ -25,6 +25,7 @@ FAULTS = {
     "kill_two": lambda draw: {"first": draw.randrange(NODES), "distance": draw.choice([1, 2]),
                               "between": round(draw.uniform(0, 0.3), 3)},
     "kill_nodes": lambda draw: {},
+    "replace_node": lambda draw: {"node": draw.randrange(NODES)},
     "freeze_node": lambda draw: {"node": draw.randrange(NODES), "seconds": round(draw.uniform(0.2, 4), 3)},
     "switch": lambda draw: {"node": draw.randrange(NODES), "ends_sessions": draw.random() < 0.5},
 }
@@ -66,7 +67,7 @@ class Databases:
     has_standby = python_is_strict = False
 
     def __init__(self, stack):
-        self.cluster = stack.enter_context(Galera(options={**KOLLA, "log_slave_updates": True}))
+        self.cluster = stack.enter_context(Galera(options={**KOLLA, "log_slave_updates": True}, copies=MARIABACKUP))
         self.balancer = stack.enter_context(Balancer(self.cluster.nodes, inter_ms=CHECKS_MS))
         self.primary = self.current = self
 
@@ -122,6 +123,10 @@ class Faults(InstanceFaults):
     def kill_node(self, node):
         self.databases.cluster.nodes[node].kill()
         self.databases.cluster.nodes[node].start()
+        self._await_all()
+
+    def replace_node(self, node):
+        self.databases.cluster.nodes[node].replace()
         self._await_all()
 
     def kill_two(self, first, distance, between):
