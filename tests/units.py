@@ -3,9 +3,9 @@
 
     tests/units.py BUILD [--slow N] [--only PREFIX,... | --without PREFIX,...] [--targets]
 
---slow: how many times longer tests may take than in a plain build. --only, --without: runs, or leaves out, the tests
-whose names begin with a prefix, or match a pattern as of the shell. --targets: runs nothing, but prints the targets of ninja
-that these tests need, and all others that no test needs.
+--slow: by how much the limits of the tests' time are multiplied, which are for a plain build on a machine that does nothing else.
+--only, --without: runs, or leaves out, the tests whose names begin with a prefix, or match a pattern as of the shell. --targets:
+runs nothing, but prints the targets of ninja that these tests need, and all others that no test needs.
 
 The last line is `N passed, N failed`; a program that is not a cmocka test counts as one.
 """
@@ -20,6 +20,7 @@ import sys
 
 
 REASONS_MOST = 6  # lines for each test
+BUSY = 4  # beside other parts and other work, tests have taken five times as long as alone
 
 
 def text_of(test):
@@ -80,7 +81,7 @@ def prefixes(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("--slow", type=int, default=1)
+    parser.add_argument("--slow", type=int, default=BUSY)
     parser.add_argument("--only", type=prefixes, default=())
     parser.add_argument("--without", type=prefixes, default=())
     parser.add_argument("--targets", action="store_true")
